@@ -1,0 +1,68 @@
+# What this project is built, run and tested with. `make help` lists the targets.
+#
+# Each configuration has a scratch path of its own below .build: flags that change would otherwise rebuild everything.
+#   run    release, the traits that are there          what measures; never has planted bugs
+#   test   release with @testable, and the trait Zoo   tests, smoke plan
+SWIFT ?= swift
+PLAN ?= quick
+ARGS ?=
+
+CHECKED = --explicit-target-dependency-import-check error
+TESTS = --disable-xctest
+LINTED = Sources Tests Benchmarks Package.swift
+IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
+SMOKE = .build/smoke
+
+.PHONY: help run build test lint test-release smoke test-client test-debug test-tsan test-browser format deps clean
+.NOTPARALLEL:
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
+
+run: build ## install what is missing, build, run PLAN (quick) with ARGS, and say where the report is
+	.build/run/release/assay run $(PLAN) $(ARGS)
+
+build: deps ## the release build of assay, in .build/run/release
+	@set -e; traits=$$(Tools/traits); set -x; \
+	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product assay
+
+test: deps lint test-release smoke test-client ## install what is missing, and run everything that CI runs
+	@echo "make test: all green"
+
+lint: ## the format of every source file
+	$(SWIFT) format lint --strict -r $(LINTED)
+
+test-release: deps ## unit, architecture and simulation tests, all traits and Zoo, release
+	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
+	$(SWIFT) test $(IN_TEST) $(TESTS) --traits "$$traits"
+
+smoke: deps ## the smoke plan, in the build that the tests use
+	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
+	$(SWIFT) build $(IN_TEST) --build-tests --traits "$$traits"; \
+	rm -rf $(SMOKE); \
+	.build/test/release/assay run smoke --out $(SMOKE)
+
+test-client: deps ## a package of its own that uses the product Strata from outside
+	Tests/Client/check
+
+test-debug: deps ## the same tests in debug, where assertions and invariant walks are on
+	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
+	$(SWIFT) test --scratch-path .build/debug $(CHECKED) $(TESTS) --traits "$$traits"
+
+test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (the two do not mix)
+	@set -e; traits=$$(Tools/traits --with Zoo --without Jemalloc); set -x; \
+	$(SWIFT) test --scratch-path .build/tsan --sanitize=thread $(CHECKED) $(TESTS) --traits "$$traits"
+
+test-browser: ## render the report of the smoke plan in headless Chromium; any message in its console fails
+	@Tools/deps chromium
+	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
+	Tools/browser-check $(SMOKE)/report.html
+
+format: ## bring every source file into the format that lint wants
+	$(SWIFT) format -i -r $(LINTED)
+
+deps: ## install the packages that are missing (apt-get), nothing when all is there
+	@Tools/deps
+
+clean: ## remove what was built
+	rm -rf .build Tests/Client/.build

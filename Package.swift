@@ -1,0 +1,99 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A trait per C library that may be missing. The default set is empty: `Tools/traits` prints the traits whose library
+// is installed, and the Makefile passes them with `--traits`. A manifest that probes for libraries goes stale, because
+// SwiftPM caches it.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func benchmark(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Benchmarks/\(name)", swiftSettings: settings)
+}
+
+func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", swiftSettings: settings)
+}
+
+func library(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+let package = Package(
+    name: "Assay",
+    products: [
+        .library(name: "Strata", targets: ["Strata"]),
+        .executable(name: "assay", targets: ["AssayTool"]),
+    ],
+    traits: [
+        .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
+        .trait(name: "SQLite", description: "SQLite as a peer."),
+        .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
+        .default(enabledTraits: []),
+    ],
+    targets: [
+        // C libraries, and what Swift cannot call.
+        .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
+        library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
+        library("CJemalloc", pkgConfig: "jemalloc", apt: "libjemalloc-dev"),
+        library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+
+        // Strata: the engine.
+        room("StrataFiles", ["CStrataShim"]),
+        room("StrataStorage", ["StrataFiles", "CXXHash"]),
+        room("Strata", ["StrataStorage", "StrataFiles"]),
+
+        // Assay: the harness.
+        room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
+        room("FaultModel"),
+        room("Results", ["Measuring"]),
+        room("Harness", ["Results", "Measuring", "FaultModel"]),
+        room("SimulatedDisk", ["FaultModel", "StrataFiles", "Harness"]),
+        room("Reporting", ["Results", "Measuring"]),
+        .executableTarget(
+            name: "AssayTool",
+            dependencies: [
+                "Results", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
+                "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine",
+            ],
+            swiftSettings: settings),
+
+        // What is measured.
+        benchmark("Datasets", ["Results"]),
+        benchmark("Scenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets"]),
+        benchmark("ObjectScenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"]),
+        benchmark("ModelEngine", ["Harness", "Results", "Measuring", "Datasets"]),
+        benchmark("StrataEngine", ["Harness", "Results", "Measuring", "Datasets", "SimulatedDisk", "Strata", "StrataStorage", "StrataFiles"]),
+        benchmark(
+            "SQLiteEngine",
+            [
+                "Harness", "Results", "Measuring", "Datasets",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
+
+        // Tests.
+        tests("StrataFilesTests", ["StrataFiles"]),
+        tests("StrataStorageTests", ["StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
+        tests("MeasuringTests", ["Measuring"]),
+        tests("FaultModelTests", ["FaultModel"]),
+        tests("ResultsTests", ["Results", "Measuring"]),
+        tests("HarnessTests", ["Harness", "Results", "Measuring", "FaultModel"]),
+        tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),
+        tests("ReportingTests", ["Reporting", "Results", "Measuring"]),
+        tests(
+            "BenchmarksTests",
+            [
+                "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "Harness",
+                "Results", "Measuring", "Strata",
+            ]),
+        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests("Architecture", []),
+    ]
+)

@@ -1,0 +1,1 @@
+@main enum AssayMain { static func main() {} }

@@ -1,0 +1,113 @@
+/// Where the storage engine's bytes live: the fault seam.
+///
+/// The engine reaches files through this protocol alone, so a test or a harness hands it a disk that loses, tears,
+/// reorders or refuses whatever it wants. Implementations: ``POSIXFileSystem``, ``MemoryFileSystem``, and the simulated
+/// disk of the harness.
+///
+/// Concurrency: every member may be called from any thread.
+package protocol FileSystem: Sendable {
+    /// Opens or creates a file.
+    /// - Throws: ``FileError`` with operation `open`.
+    func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File
+
+    /// What stands at `path` now, or nil when there is nothing.
+    func status(_ path: String) throws(FileError) -> FileStatus?
+
+    /// Removes a directory entry. The removal is durable after ``syncDirectory(of:)``.
+    func remove(_ path: String) throws(FileError)
+
+    /// Renames atomically over an existing file. Durable after ``syncDirectory(of:)`` of the destination.
+    func rename(_ path: String, to destination: String) throws(FileError)
+
+    /// Makes creations, removals and renames in the directory that holds `path` durable.
+    func syncDirectory(of path: String) throws(FileError)
+
+    /// Whether bytes written here outlive the process. False makes the engine skip its log and its syncs.
+    var isPersistent: Bool { get }
+
+    /// Random bytes for salts and identities. A simulated file system returns a seeded sequence.
+    func randomBits() -> UInt64
+}
+
+/// How to open a file.
+package enum OpenMode: Sendable, Equatable {
+    /// Reading only; the file must be there.
+    case read
+    /// Reading and writing; the file must be there.
+    case write
+    /// Reading and writing; created when absent.
+    case createOrOpen
+    /// Reading and writing; fails when it is there already.
+    case createNew
+}
+
+/// What a path led to at one moment.
+package struct FileStatus: Sendable, Equatable {
+    /// In bytes.
+    package var size: Int64
+    package var device: UInt64
+    package var inode: UInt64
+    package var isRegularFile: Bool
+
+    package init(size: Int64, device: UInt64, inode: UInt64, isRegularFile: Bool = true) {
+        self.size = size
+        self.device = device
+        self.inode = inode
+        self.isRegularFile = isRegularFile
+    }
+}
+
+/// An open file.
+///
+/// Offsets and lengths are bytes. Reads and writes are whole or throw: implementations go on after EINTR and after a
+/// short transfer.
+/// Concurrency: every member may be called from any thread; overlapping writes are the caller's business.
+package protocol File: AnyObject, Sendable {
+    /// The path that it was opened by, for messages.
+    var path: String { get }
+
+    /// Reads up to `buffer.count` bytes; fewer only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int
+
+    /// Writes all bytes. Durable after ``syncData()``.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError)
+
+    /// Size in bytes.
+    func size() throws(FileError) -> Int64
+
+    /// Cuts the file, or lengthens it by a hole.
+    func truncate(to size: Int64) throws(FileError)
+
+    /// Takes disk space for the first `size` bytes, so that a full disk shows here and not in a later write.
+    func preallocate(to size: Int64) throws(FileError)
+
+    /// Makes contents, and what is needed to read them back (the size), durable. Never try it again after it threw.
+    func syncData() throws(FileError)
+
+    /// Starts writing dirty pages of the range to the medium and waits for it, without making anything durable.
+    func writeBack(offset: Int64, count: Int64) throws(FileError)
+
+    /// The file's identity.
+    func status() throws(FileError) -> FileStatus
+
+    /// A read-only view of the file that later writes show up in.
+    /// - Parameter reserve: bytes of address space to take; touching bytes past the end of the file is an error that
+    ///   the implementation need not survive.
+    func map(reserve: Int) throws(FileError) -> any FileMap
+
+    /// Takes an advisory lock on one byte, shared with other descriptors and processes; false when somebody has it.
+    func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool
+
+    /// Gives the lock on one byte back.
+    func unlock(byte: Int64) throws(FileError)
+
+    /// Closes the descriptor; locks go with it. Calling it twice is harmless.
+    func close()
+}
+
+/// A mapped view of a file. The addresses stay valid until the object is released.
+package protocol FileMap: AnyObject, Sendable {
+    var base: UnsafeRawPointer { get }
+    /// Reserved bytes.
+    var count: Int { get }
+}

@@ -1,0 +1,163 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Files that live as long as this object: what an in-memory database stands on.
+///
+/// Contents of a file stay at one address, so a map of it is the contents themselves. A file that was removed lives
+/// on until its last handle goes, as on a real disk.
+package final class MemoryFileSystem: FileSystem {
+    private let entries = Mutex<[String: MemoryContents]>([:])
+    private let lastInode = Atomic<UInt64>(0)
+    /// Bytes of address space per file.
+    private let capacity: Int
+
+    package init(capacity: Int = 1 << 36) { self.capacity = capacity }
+
+    package var isPersistent: Bool { false }
+
+    package func randomBits() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
+        let inode = lastInode.add(1, ordering: .relaxed).newValue
+        let contents = try entries.withLock { (entries) throws(FileError) -> MemoryContents in
+            if let found = entries[path] {
+                if mode == .createNew { throw FileError(.open, path: path, errno: EEXIST) }
+                return found
+            }
+            if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }
+            guard let range = MappedRange(anonymous: capacity) else {
+                throw FileError(.open, path: path, errno: ENOMEM)
+            }
+            let made = MemoryContents(range, inode: inode)
+            entries[path] = made
+            return made
+        }
+        return MemoryFile(contents, path: path)
+    }
+
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
+        entries.withLock { $0[path] }?.status
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        let removed = entries.withLock { $0.removeValue(forKey: path) }
+        if removed == nil { throw FileError(.remove, path: path, errno: ENOENT) }
+    }
+
+    package func rename(_ path: String, to destination: String) throws(FileError) {
+        try entries.withLock { (entries) throws(FileError) in
+            guard let moved = entries.removeValue(forKey: path) else {
+                throw FileError(.rename, path: path, errno: ENOENT)
+            }
+            entries[destination] = moved
+        }
+    }
+
+    package func syncDirectory(of path: String) throws(FileError) {}
+}
+
+/// A file's bytes. `length` is atomic; the bytes are guarded by the users of the file, as on a disk.
+private final class MemoryContents: Sendable {
+    let range: MappedRange
+    let inode: UInt64
+    let length = Atomic<Int>(0)
+    let locks = Mutex<[Int64: Int]>([:])
+
+    init(_ range: MappedRange, inode: UInt64) {
+        self.range = range
+        self.inode = inode
+    }
+
+    var status: FileStatus {
+        FileStatus(size: Int64(length.load(ordering: .acquiring)), device: 0, inode: inode)
+    }
+}
+
+private final class MemoryFile: File {
+    private let contents: MemoryContents
+    let path: String
+    /// Bytes locked through this handle: -1 exclusive, 1 shared.
+    private let held = Mutex<[Int64: Int]>([:])
+
+    init(_ contents: MemoryContents, path: String) {
+        self.contents = contents
+        self.path = path
+    }
+
+    deinit { close() }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        let available = contents.length.load(ordering: .acquiring) - Int(offset)
+        let count = min(buffer.count, available)
+        guard count > 0, let base = buffer.baseAddress else { return 0 }
+        memcpy(base, contents.range.base + Int(offset), count)
+        return count
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        guard let base = bytes.baseAddress else { return }
+        let end = Int(offset) + bytes.count
+        if end > contents.range.count { throw FileError(.write, path: path, errno: ENOSPC) }
+        memcpy(contents.range.mutableBase + Int(offset), base, bytes.count)
+        contents.length.max(end, ordering: .acquiringAndReleasing)
+    }
+
+    func size() throws(FileError) -> Int64 { contents.status.size }
+
+    func truncate(to size: Int64) throws(FileError) {
+        let end = Int(size)
+        if end > contents.range.count { throw FileError(.truncate, path: path, errno: ENOSPC) }
+        let old = contents.length.exchange(end, ordering: .acquiringAndReleasing)
+        if end < old {
+            let page = 16384
+            let boundary = (end + page - 1) / page * page
+            memset(contents.range.mutableBase + end, 0, min(boundary, old) - end)
+            if boundary < old { contents.range.discard(from: boundary, count: old - boundary) }
+        }
+    }
+
+    func preallocate(to size: Int64) throws(FileError) {
+        if Int(size) > contents.range.count { throw FileError(.preallocate, path: path, errno: ENOSPC) }
+        contents.length.max(Int(size), ordering: .acquiringAndReleasing)
+    }
+
+    func syncData() throws(FileError) {}
+    func writeBack(offset: Int64, count: Int64) throws(FileError) {}
+    func status() throws(FileError) -> FileStatus { contents.status }
+    func map(reserve: Int) throws(FileError) -> any FileMap { contents.range }
+
+    func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
+        let mine = held.withLock { $0[byte] } ?? 0
+        let done = contents.locks.withLock { locks in
+            let others = (locks[byte] ?? 0) - mine
+            if exclusive ? others != 0 : others < 0 { return false }
+            locks[byte] = exclusive ? -1 : others + 1
+            return true
+        }
+        if done { held.withLock { $0[byte] = exclusive ? -1 : 1 } }
+        return done
+    }
+
+    func unlock(byte: Int64) throws(FileError) {
+        guard let mine = held.withLock({ $0.removeValue(forKey: byte) }) else { return }
+        contents.locks.withLock { $0[byte] = ($0[byte] ?? 0) - mine }
+    }
+
+    func close() {
+        let mine = held.withLock { held in
+            defer { held = [:] }
+            return held
+        }
+        contents.locks.withLock { locks in
+            for (byte, count) in mine { locks[byte] = (locks[byte] ?? 0) - count }
+        }
+    }
+}

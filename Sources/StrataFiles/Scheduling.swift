@@ -1,0 +1,35 @@
+/// Where the storage engine waits, wakes and starts background work: the schedule seam.
+///
+/// A test hands in a scheduler that lets one thread run at a time and chooses which, so every interleaving of a short
+/// history can be visited. ``SystemScheduling`` uses the platform's threads.
+package protocol Scheduling: Sendable {
+    /// A mutual exclusion lock with a condition. `label` names it in traces.
+    func makeMonitor(_ label: String) -> any Monitor
+
+    /// Runs `work` beside the caller: on a thread of its own, or, for a deterministic scheduler, when it chooses to.
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void)
+
+    /// A place where a deterministic scheduler may switch. Does nothing otherwise.
+    func yield(at point: StaticString)
+
+    /// Pauses background work, so that it leaves the disk to commits.
+    func pause(microseconds: Int)
+}
+
+/// A lock with one condition, as POSIX has it: `wait` and `wakeAll` are called with the lock held.
+package protocol Monitor: AnyObject, Sendable {
+    func lock()
+    func unlock()
+    /// Gives the lock up, sleeps until a wake-up, and takes it again. May return without one.
+    func wait()
+    func wakeAll()
+}
+
+extension Monitor {
+    /// Runs `body` with the lock held.
+    package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+}

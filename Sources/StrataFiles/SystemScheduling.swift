@@ -1,0 +1,73 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The platform's threads.
+package struct SystemScheduling: Scheduling {
+    package init() {}
+
+    package func makeMonitor(_ label: String) -> any Monitor { SystemMonitor() }
+
+    package func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Work(work))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        let body: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { @Sendable argument in
+            Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }
+        #else
+        var thread = pthread_t()
+        let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { @Sendable argument in
+            if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
+            return nil
+        }
+        #endif
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        if pthread_create(&thread, &attributes, body, box.toOpaque()) != 0 {
+            // No thread to be had: the work must still be done, so the caller does it.
+            box.takeRetainedValue().run()
+        }
+    }
+
+    package func yield(at point: StaticString) {}
+
+    package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
+}
+
+private final class Work: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+/// A POSIX mutex and condition. The two are guarded by their own semantics.
+private final class SystemMonitor: Monitor {
+    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        condition.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+    func wait() { pthread_cond_wait(condition, mutex) }
+    func wakeAll() { pthread_cond_broadcast(condition) }
+}
