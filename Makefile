@@ -13,7 +13,7 @@ LINTED = Sources Tests Benchmarks Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-release smoke test-client test-debug test-tsan test-browser format deps clean
+.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan test-browser format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -32,14 +32,16 @@ test: deps lint test-release smoke test-client ## install what is missing, and r
 lint: ## the format of every source file
 	$(SWIFT) format lint --strict -r $(LINTED)
 
-test-release: deps ## unit, architecture and simulation tests, all traits and Zoo, release
+test-build: deps ## build tests and tool as `make test` does: all traits that are there and Zoo, release
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
-	$(SWIFT) test $(IN_TEST) $(TESTS) --traits "$$traits"
+	$(SWIFT) build $(IN_TEST) --build-tests --traits "$$traits"
 
-smoke: deps ## the smoke plan, in the build that the tests use
+test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
-	$(SWIFT) build $(IN_TEST) --build-tests --traits "$$traits"; \
-	rm -rf $(SMOKE); \
+	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits"
+
+smoke: test-build ## the smoke plan, by the tool that was built with the tests
+	rm -rf $(SMOKE)
 	.build/test/release/assay run smoke --out $(SMOKE)
 
 test-client: deps ## a package of its own that uses the product Strata from outside
