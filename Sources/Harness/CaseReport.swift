@@ -1,0 +1,83 @@
+import Measuring
+import Results
+
+/// Collects what a case finds.
+package final class CaseReport {
+    package private(set) var samples: [Sample] = []
+    package private(set) var series: [Series] = []
+    package private(set) var histograms: [NamedHistogram] = []
+    package private(set) var outcomes: [Outcome: Int] = [:]
+    package private(set) var trials: [Trial] = []
+    package private(set) var trialCodes: [UInt8] = []
+    package private(set) var messages: [String] = []
+    package private(set) var isCut = false
+    package private(set) var isInconclusive = false
+
+    /// How many trials of every outcome that is not honest are kept in full.
+    package static let keptTrials = 20
+
+    package init() {}
+
+    package func add(_ sample: Sample) {
+        samples.append(sample)
+    }
+
+    package func add(
+        _ metric: Metric, _ value: Double, statistic: String = "value", count: Int = 1, label: String = ""
+    ) {
+        samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
+    }
+
+    package func add(_ series: Series) {
+        self.series.append(series)
+    }
+
+    /// Keeps the distribution, and adds its p50, p90, p99, p99.9, p99.99, max and mean as samples.
+    package func add(_ histogram: Histogram, name: String = "", metric: Metric = .latencyNanoseconds) {
+        guard !histogram.isEmpty else { return }
+        histograms.append(NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
+        let count = Int(histogram.count)
+        let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
+        for (statistic, fraction) in quantiles {
+            add(metric, Double(histogram.quantile(fraction)), statistic: statistic, count: count, label: name)
+        }
+        add(metric, Double(histogram.maximum), statistic: "max", count: count, label: name)
+        add(metric, histogram.mean, statistic: "mean", count: count, label: name)
+    }
+
+    /// A trial of a sweep, in address order; or the single outcome of a case without one.
+    package func add(_ trial: Trial) {
+        trialCodes.append(trial.outcome.code)
+        let seen = outcomes[trial.outcome, default: 0]
+        outcomes[trial.outcome] = seen + 1
+        if !trial.outcome.isHonest && seen < Self.keptTrials {
+            trials.append(trial)
+        }
+    }
+
+    /// Compares what an oracle expects with what the engine gave, as one trial named by `address`.
+    /// The comparison of a case without faults: equal is `correct`, anything else `silently-wrong`.
+    package func check<Value: Equatable>(_ address: String, expected: Value, got: Value) {
+        let isEqual = expected == got
+        add(
+            Trial(
+                address: FaultAddress(text: address), outcome: isEqual ? .correct : .silentlyWrong,
+                detail: isEqual ? "" : "expected \(expected), got \(got)"))
+    }
+
+    /// A sentence for the report: what was not done, or what a figure means.
+    package func note(_ message: String) {
+        messages.append(message)
+    }
+
+    /// The budget ended before the plan's work did. Figures stand for what was done.
+    package func cut() {
+        isCut = true
+    }
+
+    /// The case can make no statement about the engine: says why.
+    package func inconclusive(_ reason: String) {
+        isInconclusive = true
+        messages.append(reason)
+    }
+}

@@ -1,0 +1,160 @@
+import Measuring
+import Results
+
+/// What an engine can do. A scenario names what it needs; a case whose engine lacks it is `not-applicable`.
+package enum Capability: String, Sendable, CaseIterable {
+    /// Tables with typed columns: `TableSession`.
+    case tables
+    /// Data outlives the process. Without it there is no fixture, no crash and no corruption case.
+    case persistent
+    /// `LinkSession`.
+    case links
+    /// `HeldObjectSession`.
+    case heldObjects = "held-objects"
+    /// `QuerySession`.
+    case queries
+    /// `UpdateSession`.
+    case updates
+    /// `DeletionSession`.
+    case deletions
+    /// `SnapshotSession`.
+    case snapshots
+    /// `CompactionSession`.
+    case compaction
+    /// The engine is a `CompactOnLaunchEngine`.
+    case compactOnLaunch = "compact-on-launch"
+    /// Sessions of several threads may work on one location.
+    case threads
+    /// Several processes may work on one location.
+    case processes
+    /// The object API of Strata itself: for scenarios that import it.
+    case objects
+    case migrations
+}
+
+/// What an engine says about itself, with the sentence of its documentation that says so.
+package struct Promise: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A commit that returned under `full` survives a power cut.
+        case durability
+        /// A transaction is seen whole or not at all.
+        case atomicity
+        /// Concurrent transactions behave as if one ran after the other.
+        case isolation
+        /// Damaged bytes are reported and never returned as data.
+        case detectsDamage = "detects-damage"
+        /// Damage never ends the process.
+        case survivesDamage = "survives-damage"
+        /// The file stays under a stated bound.
+        case boundedSize = "bounded-size"
+        /// A deleted object is reported as such.
+        case safeDeletedAccess = "safe-deleted-access"
+        /// A migration happens whole or not at all.
+        case atomicMigration = "atomic-migration"
+    }
+
+    package var kind: Kind
+    package var sentence: String
+    /// Where the sentence stands.
+    package var source: String
+
+    package init(_ kind: Kind, sentence: String, source: String) {
+        self.kind = kind
+        self.sentence = sentence
+        self.source = source
+    }
+}
+
+/// Why an engine could not do what it was asked. Adapters map the engine's own codes to these.
+package struct EngineError: Error, CustomStringConvertible {
+    package enum Kind: String, Sendable {
+        /// The engine says that the database is damaged, or not a database.
+        case damaged
+        /// A typed error of another sort.
+        case refused
+        case outOfSpace = "out-of-space"
+        /// The adapter cannot do this.
+        case unsupported
+    }
+
+    package var kind: Kind
+    /// With the engine's own code and text.
+    package var message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    package var description: String { "\(kind.rawValue): \(message)" }
+}
+
+/// A directory that belongs to one database alone: the engine puts all its files into it.
+package struct DatabaseLocation: Hashable, Sendable {
+    package var directory: String
+
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    /// Where the main file stands, for engines whose database is a file.
+    package var mainFile: String { directory + "/data" }
+}
+
+/// One file of a closed database.
+package struct DatabaseFile: Hashable, Sendable {
+    package enum Role: String, Sendable {
+        case data, log, lock, temporary
+    }
+
+    package var path: String
+    package var role: Role
+
+    package init(path: String, role: Role) {
+        self.path = path
+        self.role = role
+    }
+}
+
+/// How an engine is opened. `settings(for:)` of the engine makes it; the report shows `list`.
+package struct EngineSettings: Hashable, Sendable {
+    package var durability: DurabilityClass
+    package var list: [EngineSetting]
+
+    package init(durability: DurabilityClass, list: [EngineSetting]) {
+        self.durability = durability
+        self.list = list
+    }
+}
+
+/// An adapter to a storage engine. A value without state: what is open lives in its sessions.
+package protocol Engine: Sendable {
+    var name: String { get }
+    /// Of the engine, not of the adapter: `3.40.1`.
+    var version: String { get }
+    var capabilities: Set<Capability> { get }
+    var promises: [Promise] { get }
+    func settings(for durability: DurabilityClass) -> EngineSettings
+
+    /// Opens the database, creates it if there is none. Called once per thread that works on it; a session is used by
+    /// the thread that opened it only. The engine's caches are its own affair, and stand in the settings.
+    func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
+
+    /// The files of a closed database that exist now, data first. Empty for an engine in memory.
+    func files(at location: DatabaseLocation) -> [DatabaseFile]
+}
+
+extension Engine {
+    package func promises(_ kind: Promise.Kind) -> Bool {
+        promises.contains { $0.kind == kind }
+    }
+}
+
+/// An engine that asks at open whether to compact.
+package protocol CompactOnLaunchEngine: Engine {
+    /// `decide` gets the file's size and the bytes used in it, and answers whether to compact.
+    func open(
+        _ location: DatabaseLocation, settings: EngineSettings,
+        compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
+    ) throws(EngineError) -> any Session
+}

@@ -1,0 +1,64 @@
+import Results
+
+/// The scenarios of this build, in the order they were registered.
+package struct ScenarioRegistry: Sendable {
+    package private(set) var scenarios: [any Scenario] = []
+
+    package init() {}
+
+    package mutating func register(_ scenario: any Scenario) {
+        precondition(
+            !scenarios.contains { $0.slug == scenario.slug }, "scenario \(scenario.slug) is registered twice")
+        scenarios.append(scenario)
+    }
+
+    package func scenario(named slug: String) -> (any Scenario)? {
+        scenarios.first { $0.slug == slug }
+    }
+
+    /// Without those that break the harness on purpose.
+    package var listed: [any Scenario] {
+        scenarios.filter { $0.family != .planted }
+    }
+}
+
+/// The engines of this build, and those that it lacks.
+package struct EngineRegistry: Sendable {
+    package private(set) var engines: [any Engine] = []
+    package private(set) var notBuilt: [NotBuilt] = []
+
+    package init() {}
+
+    package mutating func register(_ engine: any Engine) {
+        precondition(!engines.contains { $0.name == engine.name }, "engine \(engine.name) is registered twice")
+        engines.append(engine)
+    }
+
+    package mutating func registerMissing(_ name: String, remedy: String) {
+        notBuilt.append(NotBuilt(name: name, remedy: remedy))
+    }
+
+    package func engine(named name: String) -> (any Engine)? {
+        engines.first { $0.name == name }
+    }
+
+    package func isMissing(_ name: String) -> Bool {
+        notBuilt.contains { $0.name == name }
+    }
+}
+
+/// Everything that a build of the harness knows by name.
+package struct Registries: Sendable {
+    package var scenarios: ScenarioRegistry
+    package var engines: EngineRegistry
+    package var datasets: DatasetRegistry
+
+    package init(
+        scenarios: ScenarioRegistry = ScenarioRegistry(), engines: EngineRegistry = EngineRegistry(),
+        datasets: DatasetRegistry = DatasetRegistry()
+    ) {
+        self.scenarios = scenarios
+        self.engines = engines
+        self.datasets = datasets
+    }
+}

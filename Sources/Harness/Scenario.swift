@@ -1,0 +1,94 @@
+import Results
+
+/// Whether two runs with one seed do the same in the same order.
+package enum Schedule: String, Sendable {
+    case deterministic
+    /// Threads run freely: each does the same, their order differs.
+    case free
+}
+
+/// A parameter that a scenario understands.
+package struct ScenarioParameter: Sendable {
+    package var name: String
+    package var defaultValue: String
+    /// The values it can take; empty for a number of any size.
+    package var allowed: [String]
+    /// One line for `assay list`.
+    package var summary: String
+
+    package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
+        self.name = name
+        self.defaultValue = defaultValue
+        self.allowed = allowed
+        self.summary = summary
+    }
+}
+
+/// What has to be on disk before a case starts. Built once per run in a process of its own, and copied for each case.
+package struct FixtureRequest: Hashable, Sendable {
+    /// Names how it is made: part of its key. `load` is the data set in one transaction.
+    package var recipe: String
+
+    package init(recipe: String = "load") {
+        self.recipe = recipe
+    }
+}
+
+/// A named experiment. Adding one is a file with a type that conforms, and one line that registers it.
+package protocol Scenario: Sendable {
+    /// As in the catalogue: `bulk-insert`.
+    var slug: String { get }
+    var family: Family { get }
+    /// The question that it answers, as `assay list` and the report put it.
+    var question: String { get }
+    var parameters: [ScenarioParameter] { get }
+    var schedule: Schedule { get }
+    var requires: Set<Capability> { get }
+    /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
+    var defaultDataset: String? { get }
+    /// The outcomes that count as right. Others are a violation where `expects` is promised.
+    var accepts: Set<Outcome> { get }
+    /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
+    var expects: Promise.Kind? { get }
+
+    /// nil when the case starts from an empty directory.
+    func fixture(for test: Case) -> FixtureRequest?
+
+    /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
+    func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
+
+    /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
+    /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
+    /// is no statement about the engine.
+    func run(_ context: CaseContext) throws
+}
+
+extension Scenario {
+    package var parameters: [ScenarioParameter] { [] }
+    package var schedule: Schedule { .deterministic }
+    package var defaultDataset: String? { nil }
+    package var accepts: Set<Outcome> { [.correct] }
+    package var expects: Promise.Kind? { nil }
+
+    package func fixture(for test: Case) -> FixtureRequest? { nil }
+
+    package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
+        let session = try context.open(location)
+        guard let tables = session as? any TableSession else {
+            throw HarnessError("\(context.test.engine) cannot load a data set: its session has no tables")
+        }
+        try tables.load(try context.tables())
+        try tables.close()
+    }
+}
+
+/// Something that went wrong in the harness, and says nothing about the engine.
+package struct HarnessError: Error, CustomStringConvertible {
+    package var message: String
+
+    package init(_ message: String) {
+        self.message = message
+    }
+
+    package var description: String { message }
+}

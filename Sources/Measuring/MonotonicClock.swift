@@ -1,0 +1,17 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Time that never goes back. A reading costs about 20 ns where the kernel answers without a system call.
+package enum MonotonicClock {
+    /// Nanoseconds since an arbitrary moment, the same for all processes of the machine until it restarts.
+    @inlinable
+    package static func now() -> UInt64 {
+        var time = timespec()
+        // The only way for this to fail is a clock that does not exist.
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(bitPattern: Int64(time.tv_nsec))
+    }
+}

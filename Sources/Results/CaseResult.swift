@@ -1,0 +1,118 @@
+import Measuring
+
+/// How a worker process ended that did not end well.
+package struct CrashReport: Hashable, Sendable {
+    package var signal: Int32?
+    package var exitStatus: Int32?
+    /// The end of what the worker wrote to its standard error.
+    package var standardError: String
+
+    package init(signal: Int32? = nil, exitStatus: Int32? = nil, standardError: String = "") {
+        self.signal = signal
+        self.exitStatus = exitStatus
+        self.standardError = standardError
+    }
+}
+
+/// A named setting of an engine with the value it ran with: `synchronous` = `FULL`.
+package struct EngineSetting: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A latency distribution of a case.
+package struct NamedHistogram: Sendable, Equatable {
+    package var name: String
+    package var histogram: Histogram
+
+    package init(name: String, histogram: Histogram) {
+        self.name = name
+        self.histogram = histogram
+    }
+}
+
+/// How many trials ended in an outcome.
+package struct OutcomeCount: Hashable, Sendable {
+    package var outcome: Outcome
+    package var count: Int
+
+    package init(outcome: Outcome, count: Int) {
+        self.outcome = outcome
+        self.count = count
+    }
+}
+
+/// What came of a case.
+///
+/// Deterministic fields, given equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials,
+/// settings, and those samples and series whose kind says so. The others (duration, crash, histograms, `isCut`,
+/// message) are measured. A case that was cut by its budget has measured counts too.
+package struct CaseResult: Sendable, Equatable {
+    package var test: Case
+    package var engineVersion: String
+    package var settings: [EngineSetting]
+    package var verdict: Verdict
+    /// The gravest outcome of all trials; nil where nothing ran.
+    package var outcome: Outcome?
+    /// In the order of `Outcome.allCases`, without zeros.
+    package var outcomes: [OutcomeCount]
+    package var samples: [Sample]
+    /// The first 20 trials of every outcome that is not honest.
+    package var trials: [Trial]
+    /// Why the verdict is what it is, in a sentence; empty for a plain pass.
+    package var message: String
+    package var crash: CrashReport?
+    package var durationNanoseconds: UInt64
+    /// The case used up its share of the budget and stopped before it had done all that the plan asks.
+    package var isCut: Bool
+    /// Threads ran freely: which operation came first differs from run to run.
+    package var hasFreeSchedule: Bool
+
+    package init(test: Case, verdict: Verdict) {
+        self.test = test
+        self.engineVersion = ""
+        self.settings = []
+        self.verdict = verdict
+        self.outcome = nil
+        self.outcomes = []
+        self.samples = []
+        self.trials = []
+        self.message = ""
+        self.crash = nil
+        self.durationNanoseconds = 0
+        self.isCut = false
+        self.hasFreeSchedule = false
+    }
+
+    package func count(of outcome: Outcome) -> Int {
+        outcomes.first { $0.outcome == outcome }?.count ?? 0
+    }
+
+    package var trialCount: Int {
+        outcomes.reduce(0) { $0 + $1.count }
+    }
+
+    /// The first sample with that metric, statistic and label.
+    package func value(_ metric: Metric, statistic: String = "value", label: String = "") -> Double? {
+        samples.first { $0.metric.name == metric.name && $0.statistic == statistic && $0.label == label }?.value
+    }
+}
+
+/// What of a case is too large for its line in results.jsonl.
+package struct CaseDetails: Sendable, Equatable {
+    package var series: [Series]
+    package var histograms: [NamedHistogram]
+    /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
+    package var trialCodes: [UInt8]
+
+    package init(series: [Series] = [], histograms: [NamedHistogram] = [], trialCodes: [UInt8] = []) {
+        self.series = series
+        self.histograms = histograms
+        self.trialCodes = trialCodes
+    }
+}

@@ -1,0 +1,42 @@
+/// The sizes of a database at one moment of a case.
+package struct SizePoint: Hashable, Sendable {
+    /// What the x axis counts, see `Series.step`: commits, mostly.
+    package var position: Int
+    /// All files of the database together, without the log.
+    package var fileBytes: Int
+    /// Bytes that the newest version needs; nil where the engine does not say.
+    package var liveBytes: Int?
+    /// Bytes inside the file that can be used again at once; nil where the engine does not say.
+    package var freeBytes: Int?
+    package var logBytes: Int
+    /// The oldest version that a reader holds; nil where there is none or the engine does not say.
+    package var oldestPinnedVersion: Int?
+
+    package init(
+        position: Int = 0, fileBytes: Int, liveBytes: Int? = nil, freeBytes: Int? = nil, logBytes: Int = 0,
+        oldestPinnedVersion: Int? = nil
+    ) {
+        self.position = position
+        self.fileBytes = fileBytes
+        self.liveBytes = liveBytes
+        self.freeBytes = freeBytes
+        self.logBytes = logBytes
+        self.oldestPinnedVersion = oldestPinnedVersion
+    }
+}
+
+/// Sizes over the course of a case.
+package struct Series: Hashable, Sendable {
+    package var name: String
+    /// What `SizePoint.position` counts: `commits`, `deletions`.
+    package var step: String
+    package var kind: Metric.Kind
+    package var points: [SizePoint]
+
+    package init(name: String, step: String, kind: Metric.Kind = .measured, points: [SizePoint] = []) {
+        self.name = name
+        self.step = step
+        self.kind = kind
+        self.points = points
+    }
+}
