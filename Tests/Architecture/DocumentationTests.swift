@@ -1,0 +1,54 @@
+import Testing
+
+@Suite("Documentation")
+struct DocumentationTests {
+    @Test("the architecture names every target")
+    func everyTargetIsNamed() throws {
+        let text = try Checkout.text("docs/architecture.md")
+        for target in PackageManifest(try Checkout.text("Package.swift")).targets {
+            #expect(text.contains("`\(target.name)`"), "docs/architecture.md does not mention \(target.name)")
+        }
+    }
+
+    @Test("every link between documents leads to a file")
+    func linksLead() throws {
+        var count = 0
+        for file in Checkout.files where file.path.hasSuffix(".md") {
+            let folder = file.path.split(separator: "/").dropLast()
+            for match in file.text.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/) where !match.output.1.contains("://") {
+                var parts = folder.map(String.init)
+                for part in match.output.1.split(separator: "/") {
+                    if part == ".." { _ = parts.popLast() } else if part != "." { parts.append(String(part)) }
+                }
+                count += 1
+                #expect(Checkout.exists(parts.joined(separator: "/")), "\(file.path) links to \(match.output.1)")
+            }
+        }
+        #expect(count > 5)
+    }
+
+    @Test("README and CONTRIBUTING name only targets that the Makefile has")
+    func makeTargetsExist() throws {
+        let makefile = try Checkout.text("Makefile")
+        let targets = Set(makefile.matches(of: /(?m)^([a-z-]+):/).map { String($0.output.1) })
+        for path in ["README.md", "CONTRIBUTING.md"] {
+            for match in try Checkout.text(path).matches(of: /`make ([a-z-]+)/) {
+                #expect(targets.contains(String(match.output.1)), "\(path): make \(match.output.1)")
+            }
+        }
+    }
+
+    @Test("the continuous integration runs make test and nothing beside it")
+    func integrationIsTheSameCommand() throws {
+        let commands = try Checkout.text(".ci/run").split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(commands == ["set -eu", "cd \"$(dirname \"$0\")/..\"", "exec make test"])
+    }
+
+    @Test("what measures never has planted bugs")
+    func runHasNoZoo() throws {
+        let makefile = try Checkout.text("Makefile")
+        let build = try #require(makefile.firstMatch(of: /(?m)^build:.*\n(?:\t.*\n)+/)).output
+        #expect(build.contains("-c release"))
+        #expect(!build.contains("Zoo"))
+    }
+}

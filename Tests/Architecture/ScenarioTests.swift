@@ -1,0 +1,96 @@
+import Testing
+
+/// Adding a scenario is one file and one line that registers it: nothing else may know one scenario by name.
+@Suite("Scenarios")
+struct ScenarioTests {
+    struct Declaration: CustomStringConvertible {
+        let type: String
+        let slug: String
+        let path: String
+        var description: String { slug }
+    }
+
+    static let folders = ["Benchmarks/Scenarios/", "Benchmarks/ObjectScenarios/"]
+
+    /// The types of the scenario folders that conform to Scenario, with the slug that follows them.
+    static func declarations(in files: [(path: String, source: SwiftSource)]) -> [Declaration] {
+        files.flatMap { path, source in
+            let text = source.withoutComments
+            let types = text.matches(of: /(?m)^(?:package )?(?:struct|final class|enum) (\w+):[^{\n]*\bScenario\b/)
+            return types.map { match in
+                let slug = text[match.range.upperBound...]
+                    .firstMatch(of: /\bslug\b(?:: String)?\s*(?:=|\{)\s*(?:return\s+)?"([a-z0-9-]+)"/)
+                return Declaration(
+                    type: String(match.output.1), slug: slug.map { String($0.output.1) } ?? "", path: path)
+            }
+        }
+    }
+
+    /// The Swift files, tests aside, that know the scenario: by its type, or by its slug where that cannot be an
+    /// ordinary word.
+    static func filesThatKnow(
+        _ scenario: Declaration, among files: [(path: String, source: SwiftSource)]
+    ) -> Set<String> {
+        let known = files.filter { path, source in
+            let words = source.code.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            if words.contains(Substring(scenario.type)) { return true }
+            return scenario.slug.contains("-") && source.withoutComments.contains("\"\(scenario.slug)\"")
+        }
+        return Set(known.map(\.path))
+    }
+
+    static let production: [(path: String, source: SwiftSource)] = Checkout.swiftFiles
+        .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
+        .map { ($0.file.path, $0.source) }
+
+    static func scenarioFiles() -> [(path: String, source: SwiftSource)] {
+        production.filter { file in folders.contains { file.path.hasPrefix($0) } }
+    }
+
+    @Test("a scenario is known to its own file and to the registration, two files in all")
+    func twoFiles() {
+        let scenarios = Self.declarations(in: Self.scenarioFiles())
+        #expect(scenarios.count >= 14, "the scenarios of the first cut were not found")
+        for scenario in scenarios {
+            let folder = Self.folders.first { scenario.path.hasPrefix($0) } ?? ""
+            let registration =
+                folder + (folder.contains("Object") ? "ObjectScenario" : "Scenario") + "Registration.swift"
+            let known = Self.filesThatKnow(scenario, among: Self.production)
+            #expect(known == [scenario.path, registration], "\(scenario.slug)")
+        }
+    }
+
+    @Test("a file has one scenario, and every scenario a slug of its own")
+    func oneEach() {
+        let scenarios = Self.declarations(in: Self.scenarioFiles())
+        #expect(Set(scenarios.map(\.path)).count == scenarios.count)
+        #expect(Set(scenarios.map(\.slug)).count == scenarios.count)
+        #expect(!scenarios.contains { $0.slug.isEmpty })
+    }
+
+    @Test("the registration has one line for each scenario")
+    func oneLine() {
+        for scenario in Self.declarations(in: Self.scenarioFiles()) {
+            let lines = Self.production.filter { $0.path.hasSuffix("Registration.swift") }
+                .flatMap { $0.source.codeLines }
+                .filter { $0.contains("\(scenario.type)(") }
+            #expect(lines.count == 1, "\(scenario.type)")
+        }
+    }
+
+    @Test("a file more that knows a scenario is seen")
+    func thirdFileIsSeen() {
+        let files = [
+            (
+                "Benchmarks/Scenarios/BitFlip.swift",
+                "package struct BitFlip: Scenario {\n    let slug = \"bit-flip\"\n}"
+            ),
+            ("Benchmarks/Scenarios/ScenarioRegistration.swift", "registry.register(BitFlip())"),
+            ("Sources/Harness/Runner.swift", "if test.scenario == \"bit-flip\" { skip() }"),
+            ("Sources/Harness/Worker.swift", "// BitFlip and \"bit-flip\" in a comment"),
+        ].map { (path: $0.0, source: SwiftSource($0.1)) }
+        let found = Self.declarations(in: files)
+        #expect(found.map(\.slug) == ["bit-flip"])
+        #expect(found.map { Self.filesThatKnow($0, among: files).count } == [3])
+    }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@Suite("Style")
+struct StyleTests {
+    @Test("every text keeps the rules for names, words and paths")
+    func texts() {
+        #expect(Checkout.files.count > 50, "the checkout was not found")
+        for violation in Checkout.files.flatMap(StyleRules.forText) { Issue.record("\(violation)") }
+    }
+
+    @Test("every Swift file keeps the rules for length, errors and access")
+    func swiftFiles() {
+        for violation in Checkout.swiftFiles.flatMap({ StyleRules.forSwift($0.file, $0.source) }) {
+            Issue.record("\(violation)")
+        }
+    }
+
+    @Test("an exception has a reason, and is still needed")
+    func exceptions() throws {
+        for (path, reason) in StyleRules.longFiles {
+            #expect(!reason.isEmpty)
+            let lines = try Checkout.text(path).split(separator: "\n", omittingEmptySubsequences: false).count - 1
+            #expect(lines > StyleRules.longestFile, "\(path) needs no exception any more")
+        }
+        for (place, reason) in StyleRules.longFunctions {
+            #expect(!reason.isEmpty)
+            #expect(Checkout.files.contains { place.hasPrefix($0.path + ": ") }, "\(place) is gone")
+        }
+    }
+
+    @Test(
+        "a broken rule is seen",
+        arguments: [
+            "let a = try! read()", "_ = try? write()", "    try? write()", "let a = b!", "let a = c as! D",
+            "public struct A {}", "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
+            "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/somebody/x\"",
+            "func a() {\n" + String(repeating: "    b()\n", count: 60) + "}",
+            String(repeating: "let a = 1\n", count: 401),
+        ])
+    func brokenRule(text: String) {
+        let file = Checkout.File(path: "Sources/Harness/A.swift", text: text + "\n")
+        #expect(StyleRules.forText(file) + StyleRules.forSwift(file, SwiftSource(text + "\n")) != [])
+    }
+
+    @Test(
+        "a rule is not broken by what only looks like it",
+        arguments: [
+            "// try! here", "let a = \"try! b!\"", "let a = !b", "if a != b {}",
+            "/* public /* nested */ x! */ let a = 1",
+            "let a = #\"b! \"quoted\" c!\"#", "let a = \"\"\"\n  b!\n  \"\"\"", "let a = \"\\(b)!\"",
+            "guard try? a() else {}",
+            "// Guarded by the mutex of the store.\nfinal class A: @unchecked Sendable {}",
+            "func a() {\n" + String(repeating: "    b()\n", count: 58) + "}",
+            "protocol A {\n    func a()\n    func b()\n}\nstruct B {\n" + String(repeating: "    // c\n", count: 70)
+                + "}",
+        ])
+    func keptRule(text: String) {
+        let file = Checkout.File(path: "Sources/Harness/A.swift", text: text + "\n")
+        #expect(StyleRules.forText(file) + StyleRules.forSwift(file, SwiftSource(text + "\n")) == [])
+    }
+
+    @Test("code inside an interpolation is code, and the string around it is not")
+    func interpolation() {
+        let source = SwiftSource("let a = \"x! \\(f(b!, \"y!\"))\" // z!\n")
+        #expect(source.code.filter { $0 == "!" }.count == 1)
+        #expect(source.withoutComments.filter { $0 == "!" }.count == 3)
+    }
+
+    @Test("a name that says nothing is seen", arguments: StyleRules.emptyNames)
+    func emptyName(name: String) {
+        let file = Checkout.File(path: "Sources/Harness/Page\(name).swift", text: "")
+        #expect(StyleRules.forText(file).count == 1)
+    }
+
+    @Test("storage and the fault model have no clock and no randomness of their own")
+    func noClock() {
+        let sources = [
+            "clock_gettime", "gettimeofday", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator",
+            "getrandom", "arc4random", "usleep", "nanosleep", "Date()",
+        ]
+        for (file, source) in Checkout.swiftFiles
+        where file.path.hasPrefix("Sources/StrataStorage/") || file.path.hasPrefix("Sources/FaultModel/") {
+            for word in sources {
+                #expect(!source.code.contains(word), "\(file.path): \(word); time and randomness are passed in")
+            }
+        }
+    }
+}
