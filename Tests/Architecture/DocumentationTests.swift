@@ -27,6 +27,14 @@ struct DocumentationTests {
         #expect(count > 5)
     }
 
+    @Test("every decision is listed")
+    func decisionsAreListed() throws {
+        let list = try Checkout.text("docs/decisions/README.md")
+        for file in Checkout.files where file.path.contains(/^docs\/decisions\/\d{4}-.*\.md$/) {
+            #expect(list.contains("(\(file.name))"), "docs/decisions/README.md does not list \(file.name)")
+        }
+    }
+
     @Test("README and CONTRIBUTING name only targets that the Makefile has")
     func makeTargetsExist() throws {
         let makefile = try Checkout.text("Makefile")
