@@ -1,0 +1,137 @@
+extension CrashPoint {
+    /// How many states are legal, by independent units.
+    package func legal(_ rules: CrashRules) -> LegalCount {
+        units(rules).reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+    }
+
+    /// Calls `body` with masks until it returns false: all legal ones where `rules` allow it, else the families of
+    /// ``forEachChosen(_:_:)`` and a sample. A mask may come twice, in another guise.
+    /// - Returns: whether all legal states were visited.
+    func forEachMask<Failure: Error>(
+        of units: [CrashUnit], _ rules: CrashRules, seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        let legal = units.reduce(LegalCount.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        if case .exactly(let count) = legal, count <= 1 << UInt64(rules.exhaustiveUnits) {
+            return try forEachCombination(of: units, body)
+        }
+        if try forEachChosen(rules, body) { try forEachSample(of: units, rules, seed, body) }
+        return false
+    }
+
+    private func forEachCombination<Failure: Error>(
+        of units: [CrashUnit], _ body: (StateMask) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        var places = [Int](repeating: 0, count: units.count)
+        while true {
+            var mask = StateMask()
+            for (unit, place) in zip(units, places) {
+                for bit in unit.choices[place] { mask[bit] = true }
+            }
+            if !(try body(mask)) { return false }
+            var unit = 0
+            while unit < units.count {
+                places[unit] += 1
+                if places[unit] < units[unit].choices.count { break }
+                places[unit] = 0
+                unit += 1
+            }
+            if unit == units.count { return true }
+        }
+    }
+
+    /// Every prefix in issue order; sizes and names without contents and the reverse; every single operation lost,
+    /// with and without its size; every single one alone; every pair lost; every sector cut of each write, as the end
+    /// of a prefix and amid everything else.
+    private func forEachChosen<Failure: Error>(
+        _ rules: CrashRules, _ body: (StateMask) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        let open = effects.filter { !$0.bits.isEmpty }
+        let all = StateMask(allBelow: bitCount)
+        for effect in open where !(try body(StateMask(allBelow: effect.bits.lowerBound))) { return false }
+        if !(try body(all)) { return false }
+        if !(try body(StateMask(bits: open.compactMap { $0.sizeBit ?? $0.entryBit }))) { return false }
+        if !(try body(StateMask(bits: open.compactMap(\.entryBit)))) { return false }
+        if !(try body(all.without(open.compactMap(\.sizeBit)))) { return false }
+        if !(try body(all.without(open.compactMap(\.entryBit)))) { return false }
+        for effect in open {
+            if !(try body(all.without(effect.dataBits))) { return false }
+            if !(try body(all.without(effect.bits))) { return false }
+            if !(try body(alone(effect))) { return false }
+        }
+        let paired = open.suffix(rules.pairLimit)
+        for one in paired.indices {
+            for other in paired.indices where other > one {
+                if !(try body(all.without(paired[one].bits).without(paired[other].bits))) { return false }
+            }
+        }
+        for effect in open where effect.dataBits.count > 1 {
+            for cut in Self.cuts(of: effect, rules) {
+                let lost = (effect.dataBits.lowerBound + cut)..<effect.dataBits.upperBound
+                if !(try body(StateMask(allBelow: effect.bits.upperBound).without(lost))) { return false }
+                if !(try body(all.without(lost))) { return false }
+            }
+        }
+        return true
+    }
+
+    /// One operation with the sizes and names that it rests on, and nothing else.
+    private func alone(_ effect: Effect) -> StateMask {
+        var mask = StateMask(bits: effect.bits)
+        var wanted = Set(effect.forerunners)
+        for earlier in effects.reversed() {
+            if let bit = earlier.sizeBit ?? earlier.entryBit, wanted.contains(bit) {
+                mask[bit] = true
+                wanted.formUnion(earlier.forerunners)
+            }
+        }
+        return mask
+    }
+
+    /// Where a write is cut, in sectors.
+    private static func cuts(of effect: Effect, _ rules: CrashRules) -> [Int] {
+        let count = effect.dataBits.count
+        guard count > rules.cutLimit, let data = effect.operation.data else { return Array(1..<count) }
+        let pieces = pieces(of: data)
+        let inner = pieces.dropFirst().map(\.lowerBound)
+        let ends = Array(pieces[0].dropFirst()) + Array(pieces[pieces.count - 1].dropFirst())
+        return Set(inner + ends).sorted()
+    }
+
+    private func forEachSample<Failure: Error>(
+        of units: [CrashUnit], _ rules: CrashRules, _ seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
+    ) throws(Failure) {
+        var random = RandomStream(seed.derived(UInt64(operation)))
+        let writes = effects.filter { $0.dataBits.count > 1 }
+        for _ in 0..<rules.sampleCount {
+            // A share of its own for each state: halves of everything all look alike.
+            let share = 1 + random.index(below: 7)
+            var mask = StateMask()
+            for unit in units {
+                if unit.choices.count == 2 {
+                    if random.chance(share, in: 8) { mask = mask.with(unit.choices[1]) }
+                } else {
+                    mask = mask.with(unit.choices[random.index(below: unit.choices.count)])
+                }
+            }
+            if !writes.isEmpty, random.chance(1, in: 2) {
+                let torn = writes[random.index(below: writes.count)]
+                for bit in torn.dataBits { mask[bit] = random.chance(1, in: 2) }
+            }
+            if !(try body(mask)) { return }
+        }
+    }
+}
+
+extension StateMask {
+    func with(_ bits: some Sequence<Int>) -> StateMask {
+        var mask = self
+        for bit in bits { mask[bit] = true }
+        return mask
+    }
+
+    func without(_ bits: some Sequence<Int>) -> StateMask {
+        var mask = self
+        for bit in bits { mask[bit] = false }
+        return mask
+    }
+}

@@ -1,0 +1,88 @@
+/// How thoroughly the states after a crash are visited.
+package struct CrashRules: Sendable, Equatable {
+    /// All legal states are visited up to 2 to this power; above, chosen families and a sample.
+    package var exhaustiveUnits = 12
+    /// States drawn at random where not all are visited.
+    package var sampleCount = 1_000
+    /// Leading bytes of a data file whose writes count sector by sector: the header slots.
+    package var headerBytes = 8_192
+    /// Above this many un-synced operations only the pairs among the newest ones are lost together.
+    package var pairLimit = 64
+    /// Above this many sectors a write is cut at page boundaries, and at each sector of its first and last page only.
+    package var cutLimit = 64
+
+    package init() {}
+}
+
+/// How many states are legal.
+package enum LegalCount: Sendable, Equatable, CustomStringConvertible {
+    case exactly(UInt64)
+    case moreThanTwoTo(Int)
+
+    package var description: String {
+        switch self {
+        case .exactly(let count): String(count)
+        case .moreThanTwoTo(let power): "more than 2^\(power)"
+        }
+    }
+
+    /// The largest power of two that is not above it.
+    private var power: Int {
+        switch self {
+        case .exactly(let count): count == 0 ? 0 : 63 - count.leadingZeroBitCount
+        case .moreThanTwoTo(let power): power
+        }
+    }
+
+    package static func * (one: LegalCount, other: LegalCount) -> LegalCount {
+        if case .exactly(let a) = one, case .exactly(let b) = other {
+            let (product, overflow) = a.multipliedReportingOverflow(by: b)
+            if !overflow { return .exactly(product) }
+        }
+        return .moreThanTwoTo(one.power + other.power)
+    }
+
+    package static func + (one: LegalCount, other: LegalCount) -> LegalCount {
+        if case .exactly(let a) = one, case .exactly(let b) = other {
+            let (sum, overflow) = a.addingReportingOverflow(b)
+            if !overflow { return .exactly(sum) }
+        }
+        return .moreThanTwoTo(max(one.power, other.power))
+    }
+}
+
+/// What an enumeration covered.
+package struct CrashReport: Sendable, Equatable, CustomStringConvertible {
+    /// Crash points.
+    package var points = 0
+    /// Recorded operations of the trace.
+    package var operations = 0
+    /// Independent units, summed over the crash points.
+    package var units = 0
+    package var legal = LegalCount.exactly(0)
+    /// States built.
+    package var visited = 0
+    /// States handed out: their bytes had not been seen before.
+    package var distinct = 0
+    /// Crash points of which every legal state was visited.
+    package var exhaustivePoints = 0
+
+    package init() {}
+
+    package static func += (one: inout CrashReport, other: CrashReport) {
+        one.points += other.points
+        one.operations += other.operations
+        one.units += other.units
+        one.legal = one.legal + other.legal
+        one.visited += other.visited
+        one.distinct += other.distinct
+        one.exhaustivePoints += other.exhaustivePoints
+    }
+
+    package var description: String {
+        """
+        operations \(operations), crash points \(points) (\(exhaustivePoints) exhaustively), units \(units), \
+        states legal \(legal), visited \(visited), distinct \(distinct)
+        """
+    }
+}

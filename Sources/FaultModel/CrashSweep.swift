@@ -1,0 +1,94 @@
+/// One disk that a crash may leave behind.
+package struct CrashState: Sendable {
+    package var step: CrashAddress.Step
+    package var image: DiskImage
+    package var digest: UInt64
+
+    package var address: CrashAddress { CrashAddress([step]) }
+}
+
+/// Visits the states after a crash at each operation of a trace.
+package struct CrashSweep: Sendable {
+    package let base: DiskImage
+    package let trace: [IORecord]
+    package let rules: CrashRules
+    package let seed: Seed
+    /// Digests of the states handed out.
+    private var seen: Set<UInt64> = []
+
+    package init(base: DiskImage, trace: [IORecord], rules: CrashRules = CrashRules(), seed: Seed) {
+        self.base = base
+        self.trace = trace
+        self.rules = rules
+        self.seed = seed
+    }
+
+    /// Calls `body` with each distinct state until it returns false.
+    ///
+    /// - Parameters:
+    ///   - points: crash points to visit: n stands for power going after n operations. All when nil.
+    ///   - context: what, besides the bytes, decides whether a state is right; for example how much had been
+    ///     acknowledged after n operations. States with equal bytes and equal context are handed out once.
+    /// - Complexity: O(trace) and, per state, O(pages written since the last syncs).
+    package mutating func visit<Failure: Error>(
+        points: Range<Int>? = nil, context: (Int) -> UInt64 = { _ in 0 },
+        _ body: (CrashState) throws(Failure) -> Bool
+    ) throws(Failure) -> CrashReport {
+        var model = DiskModel(base)
+        var total = CrashReport()
+        total.operations = trace.count
+        let points = points ?? 0..<(trace.count + 1)
+        for operation in 0...trace.count {
+            if operation > 0 { model.apply(trace[operation - 1]) }
+            if operation >= points.upperBound { break }
+            if !points.contains(operation) { continue }
+            // Nothing new is possible after an operation that only hurries things on.
+            if operation > points.lowerBound, case .writeBack = trace[operation - 1].action { continue }
+            let (report, goesOn) = try visit(CrashPoint(model), context: context(operation), body)
+            total += report
+            if !goesOn { break }
+        }
+        return total
+    }
+
+    private mutating func visit<Failure: Error>(
+        _ point: CrashPoint, context: UInt64, _ body: (CrashState) throws(Failure) -> Bool
+    ) throws(Failure) -> (CrashReport, goesOn: Bool) {
+        var report = CrashReport()
+        report.points = 1
+        let units = point.units(rules)
+        report.units = units.reduce(0) { $0 + $1.size }
+        report.legal = units.reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        var masks: Set<StateMask> = []
+        var seen = self.seen
+        self.seen = []
+        defer { self.seen = seen }
+        var goesOn = true
+        let all = try point.forEachMask(of: units, rules, seed: seed) { (mask) throws(Failure) -> Bool in
+            let mask = point.normalized(mask)
+            guard masks.insert(mask).inserted else { return true }
+            var image = point.image(of: mask)
+            report.visited += 1
+            let digest = image.digest()
+            guard seen.insert(digest ^ mix(context)).inserted else { return true }
+            report.distinct += 1
+            image.dropUnnamed()
+            let step = CrashAddress.Step(operation: point.operation, state: mask)
+            goesOn = try body(CrashState(step: step, image: image, digest: digest))
+            return goesOn
+        }
+        if all { report.exhaustivePoints = 1 }
+        return (report, goesOn)
+    }
+
+    /// Builds the state that an address names; nil when the trace has no such operation or the mask is not one of its
+    /// states in canonical form.
+    package func image(at step: CrashAddress.Step) -> DiskImage? {
+        guard step.operation <= trace.count else { return nil }
+        let point = CrashPoint(DiskModel(base, after: step.operation, of: trace))
+        guard point.normalized(step.state) == step.state else { return nil }
+        var image = point.image(of: step.state)
+        image.dropUnnamed()
+        return image
+    }
+}

@@ -1,0 +1,35 @@
+/// What a disk holds: files, and the names that lead to them, which are apart.
+package struct DiskImage: Sendable {
+    package var files: [Inode: FileImage] = [:]
+    package var entries: [String: Inode] = [:]
+
+    package init() {}
+
+    /// The contents that a path leads to; nil when it leads to nothing.
+    package subscript(path: String) -> FileImage? {
+        guard let inode = entries[path] else { return nil }
+        return files[inode]
+    }
+
+    /// Drops files that no name leads to, as the check of a file system does after a crash.
+    package mutating func dropUnnamed() {
+        let named = Set(entries.values)
+        if named.count < files.count { files = files.filter { named.contains($0.key) } }
+    }
+
+    /// Equal for disks with the same names, sizes and bytes, whatever the inode numbers.
+    package mutating func digest() -> UInt64 {
+        var sum: UInt64 = 0
+        for (path, inode) in entries {
+            let contents = files[inode, default: FileImage()].digest()
+            sum &+= mix(ByteDigest.hash(path) ^ mix(contents))
+        }
+        return sum
+    }
+
+    /// The folder that holds a path, as the system would resolve it: `.` for a bare name.
+    package static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,137 @@
+/// A disk as a program sees it, and what of it would outlive a loss of power.
+///
+/// The rules, which tests state one by one:
+/// 1. What a sync that succeeded covered is on disk, whatever happens later.
+/// 2. What was not synced may be on disk or not, sector by sector, in any order. A sector is 512 bytes and is never
+///    torn; it goes to disk as it stood when the write was made, with earlier writes to the same sector in it.
+/// 3. A file's size is apart from its contents. Size changes of one file reach the disk in order.
+/// 4. Names are apart from both: a sync of the file does not cover its name, a sync of the directory does. Changes to
+///    one name reach the disk in order, others in any.
+/// 5. After a sync that failed, what it should have covered stays in doubt for ever; a later sync covers only what was
+///    written after it. Programs still see the new contents.
+/// 6. When a process dies, nothing changes at all.
+package struct DiskModel: Sendable {
+    /// What is on disk for certain.
+    package private(set) var durable: DiskImage
+    /// What programs see.
+    package private(set) var current: DiskImage
+    /// What was asked for since then, oldest first.
+    package private(set) var pending: [PendingOperation] = []
+    /// Records applied so far.
+    package private(set) var operations = 0
+
+    package init(_ image: DiskImage) {
+        durable = image
+        current = image
+    }
+
+    /// A model after the first `count` records.
+    package init(_ image: DiskImage, after count: Int, of records: [IORecord]) {
+        self.init(image)
+        for record in records.prefix(count) { apply(record) }
+    }
+
+    package mutating func apply(_ record: IORecord) {
+        defer { operations += 1 }
+        switch record.action {
+        case .create(let path, let inode):
+            if record.failed { return }
+            current.files[inode] = FileImage()
+            durable.files[inode] = FileImage()
+            change(.link(path: path, inode: inode), record)
+        case .remove(let path):
+            if record.failed { return }
+            change(.unlink(path: path), record)
+        case .rename(let path, let destination):
+            if record.failed { return }
+            change(.rename(path: path, destination: destination), record)
+        case .write(let inode, let offset, let bytes):
+            write(bytes, at: offset, of: inode, record)
+        case .truncate(let inode, let size):
+            if record.failed { return }
+            resize(inode, to: size, record)
+        case .preallocate(let inode, let size):
+            if record.failed || size <= current.files[inode]?.size ?? 0 { return }
+            resize(inode, to: size, record)
+        case .sync(let inode):
+            settle(failed: record.failed) { $0.inode == inode && $0.entry == nil }
+        case .syncDirectory(let path):
+            settle(failed: record.failed) { $0.entry?.directory == path }
+        case .writeBack:
+            break
+        }
+    }
+
+    private mutating func change(_ entry: EntryChange, _ record: IORecord) {
+        entry.apply(to: &current.entries)
+        pending.append(PendingOperation(record: operations, role: record.identity.role, inode: nil, entry: entry))
+    }
+
+    private mutating func write(_ bytes: [UInt8], at offset: Int64, of inode: Inode, _ record: IORecord) {
+        if bytes.isEmpty { return }
+        let before = current.files[inode, default: FileImage()].size
+        bytes.withUnsafeBytes { current.files[inode, default: FileImage()].write($0, at: offset) }
+        let after = current.files[inode, default: FileImage()].size
+        let sector = FileImage.sectorSize
+        let first = Int(offset) / sector
+        let last = (Int(offset) + bytes.count - 1) / sector
+        let isAligned = Int(offset) % sector == 0 && bytes.count % sector == 0
+        // Whole sectors as they stand now, so that a sector on disk is always one that was in memory once.
+        let content =
+            isAligned
+            ? bytes
+            : current.files[inode, default: FileImage()]
+                .bytes(at: Int64(first * sector), count: (last - first + 1) * sector)
+        var operation = PendingOperation(record: operations, role: record.identity.role, inode: inode)
+        operation.data = PendingOperation.Data(firstSector: first, content: content)
+        if after != before { operation.size = PendingOperation.Size(before: before, after: after) }
+        pending.append(operation)
+    }
+
+    private mutating func resize(_ inode: Inode, to size: Int64, _ record: IORecord) {
+        let before = current.files[inode, default: FileImage()].size
+        if size == before { return }
+        current.files[inode, default: FileImage()].setSize(size)
+        var operation = PendingOperation(record: operations, role: record.identity.role, inode: inode)
+        operation.size = PendingOperation.Size(before: before, after: size)
+        pending.append(operation)
+    }
+
+    /// Ends the wait of the operations that a sync covered: on disk, or in doubt for ever.
+    private mutating func settle(failed: Bool, _ isCovered: (PendingOperation) -> Bool) {
+        for index in pending.indices where pending[index].fate == .open && isCovered(pending[index]) {
+            pending[index].fate = failed ? .doubtful : .durable
+        }
+        if failed { return }
+        // An entry that is on disk has what its name went through before on disk too.
+        var certain: Set<String> = []
+        for index in pending.indices.reversed() {
+            guard let entry = pending[index].entry else { continue }
+            if pending[index].fate == .durable || entry.names.contains(where: certain.contains) {
+                pending[index].fate = .durable
+                certain.formUnion(entry.names)
+            }
+        }
+        foldDurable()
+    }
+
+    /// Moves into `durable` what is on disk and has nothing undecided below it.
+    private mutating func foldDurable() {
+        var undecided: Set<Inode> = []
+        var durableInodes: Set<Inode> = []
+        for operation in pending {
+            guard let inode = operation.inode else { continue }
+            if operation.fate == .durable { durableInodes.insert(inode) } else { undecided.insert(inode) }
+        }
+        for inode in durableInodes where !undecided.contains(inode) { durable.files[inode] = current.files[inode] }
+        // In a file with doubtful parts, later durable writes stay in the list and lie on top of them.
+        pending.removeAll { operation in
+            guard operation.fate == .durable else { return false }
+            if let entry = operation.entry {
+                entry.apply(to: &durable.entries)
+                return true
+            }
+            return operation.inode.map { !undecided.contains($0) } ?? false
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// One I/O operation that is made to fail.
+///
+/// The canonical form is `io:PLACE,EFFECT[,for-good]`, where PLACE is a ``FaultIdentity`` or `#N` for the N-th recorded
+/// operation of the disk, and EFFECT is `EIO`, `ENOSPC` or `short:BYTES`: `io:commit-12/main/log/sync/0,EIO,for-good`.
+package struct Fault: Hashable, Sendable, CustomStringConvertible {
+    package enum Place: Hashable, Sendable {
+        case identity(FaultIdentity)
+        /// The N-th recorded operation, 0-based. Shifts when the history changes: for sweeps, not for case files.
+        case operation(Int)
+    }
+
+    package enum Effect: Hashable, Sendable {
+        /// The operation fails and changes nothing. A sync that fails leaves what it should have made durable in
+        /// doubt for ever: the system marks such pages clean, so no later sync writes them again.
+        case inputOutputError
+        /// The operation fails for want of space and changes nothing.
+        case noSpace
+        /// A write puts its first bytes only, then fails.
+        case shortWrite(bytes: Int)
+
+        /// Whether this can happen to that kind of operation.
+        package func applies(to kind: IOKind) -> Bool {
+            switch self {
+            case .inputOutputError: true
+            // A sync can find that the disk is full, because space may be taken as late as that.
+            case .noSpace: kind.takesSpace || kind == .sync || kind == .syncDirectory
+            case .shortWrite: kind == .write
+            }
+        }
+    }
+
+    package var place: Place
+    package var effect: Effect
+    /// Whether later operations fail too: with EIO those of the same role and kind, with ENOSPC all that need space.
+    package var isLasting: Bool
+
+    package init(_ effect: Effect, at place: Place, isLasting: Bool = false) {
+        self.place = place
+        self.effect = effect
+        self.isLasting = isLasting
+    }
+
+    package var description: String {
+        let placeText =
+            switch place {
+            case .identity(let identity): identity.description
+            case .operation(let number): "#\(number)"
+            }
+        let effectText =
+            switch effect {
+            case .inputOutputError: "EIO"
+            case .noSpace: "ENOSPC"
+            case .shortWrite(let bytes): "short:\(bytes)"
+            }
+        return "io:\(placeText),\(effectText)\(isLasting ? ",for-good" : "")"
+    }
+
+    /// Reads the canonical form back; nil for anything else.
+    package init?(_ text: String) {
+        guard text.hasPrefix("io:") else { return nil }
+        let parts = text.dropFirst(3).split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2 || (parts.count == 3 && parts[2] == "for-good") else { return nil }
+        if parts[0].hasPrefix("#") {
+            guard let number = Int(parts[0].dropFirst()), number >= 0 else { return nil }
+            place = .operation(number)
+        } else {
+            guard let identity = FaultIdentity(parts[0]) else { return nil }
+            place = .identity(identity)
+        }
+        switch parts[1] {
+        case "EIO": effect = .inputOutputError
+        case "ENOSPC": effect = .noSpace
+        default:
+            guard parts[1].hasPrefix("short:"), let bytes = Int(parts[1].dropFirst(6)), bytes >= 0 else { return nil }
+            effect = .shortWrite(bytes: bytes)
+        }
+        isLasting = parts.count == 3
+        guard description == text else { return nil }
+    }
+}

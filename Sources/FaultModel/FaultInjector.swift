@@ -1,0 +1,65 @@
+/// Names every I/O operation and says which of them fail.
+package struct FaultInjector: Sendable {
+    /// What ``FaultInjector/next(label:actor:role:kind:)`` decided.
+    package struct Decision: Sendable {
+        package var identity: FaultIdentity
+        package var effect: Fault.Effect?
+        /// Whether the fault goes on from here.
+        package var isLasting = false
+    }
+
+    private struct Counter: Hashable {
+        var label: String
+        var actor: String
+        var role: FileRole
+        var kind: IOKind
+    }
+
+    private struct Lasting: Sendable {
+        var role: FileRole
+        var kind: IOKind
+        var effect: Fault.Effect
+    }
+
+    private var counts: [Counter: Int] = [:]
+    private var waiting: [Fault]
+    private var lasting: [Lasting] = []
+    /// The faults that have struck, in order.
+    package private(set) var struck: [Fault] = []
+    /// Recorded operations so far.
+    package private(set) var operations = 0
+
+    package init(_ faults: [Fault] = []) { waiting = faults }
+
+    /// Adds a fault; it strikes when its place comes.
+    package mutating func add(_ fault: Fault) { waiting.append(fault) }
+
+    /// Names the next operation. A fault that does not apply to this kind is dropped without striking.
+    package mutating func next(label: String, actor: String, role: FileRole, kind: IOKind) -> Decision {
+        let counter = Counter(label: label, actor: actor, role: role, kind: kind)
+        let index = counts[counter, default: 0]
+        counts[counter] = index + 1
+        let identity = FaultIdentity(label: label, actor: actor, role: role, kind: kind, index: index)
+        var decision = Decision(identity: identity)
+        let number = operations
+        if kind.isRecorded { operations += 1 }
+        if let found = lasting.first(where: { $0.role == role && $0.kind == kind }) { decision.effect = found.effect }
+        if waiting.isEmpty { return decision }
+        let match = waiting.firstIndex { fault in
+            switch fault.place {
+            case .identity(let wanted): wanted == identity
+            case .operation(let wanted): kind.isRecorded && wanted == number
+            }
+        }
+        guard let match else { return decision }
+        let fault = waiting.remove(at: match)
+        guard fault.effect.applies(to: kind) else { return decision }
+        struck.append(fault)
+        decision.effect = fault.effect
+        decision.isLasting = fault.isLasting
+        if fault.isLasting, fault.effect != .noSpace {
+            lasting.append(Lasting(role: role, kind: kind, effect: fault.effect))
+        }
+        return decision
+    }
+}

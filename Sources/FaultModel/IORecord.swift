@@ -1,0 +1,46 @@
+/// A file's identity on a disk. Names come and go; this stays, and is never given twice.
+package struct Inode: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package var number: UInt64
+
+    package init(_ number: UInt64) { self.number = number }
+
+    package var description: String { "inode \(number)" }
+
+    package static func < (one: Inode, other: Inode) -> Bool { one.number < other.number }
+}
+
+/// One operation of a trace: what a program asked of a disk, in the order in which it asked.
+package struct IORecord: Sendable {
+    package enum Action: Sendable, Equatable {
+        case create(path: String, inode: Inode)
+        /// The bytes that got in: all of them, or fewer when it failed.
+        case write(inode: Inode, offset: Int64, bytes: [UInt8])
+        case truncate(inode: Inode, size: Int64)
+        /// Lengthens by zeros when the file is shorter.
+        case preallocate(inode: Inode, size: Int64)
+        case rename(path: String, destination: String)
+        case remove(path: String)
+        case sync(inode: Inode)
+        case syncDirectory(path: String)
+        case writeBack(inode: Inode)
+    }
+
+    package var identity: FaultIdentity
+    package var action: Action
+    package var failed: Bool
+
+    package init(_ identity: FaultIdentity, _ action: Action, failed: Bool = false) {
+        self.identity = identity
+        self.action = action
+        self.failed = failed
+    }
+
+    /// For people: where in its file the operation was.
+    package var offset: Int64? {
+        switch action {
+        case .write(_, let offset, _): offset
+        case .truncate(_, let size), .preallocate(_, let size): size
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// An operation that was asked for and need not be on disk.
+package struct PendingOperation: Sendable {
+    package struct Data: Sendable {
+        package var firstSector: Int
+        /// Whole sectors, as they stood in memory right after the write.
+        package var content: [UInt8]
+
+        package var sectorCount: Int { content.count / FileImage.sectorSize }
+    }
+
+    package struct Size: Sendable {
+        package var before: Int64
+        package var after: Int64
+    }
+
+    package enum Fate: Sendable {
+        /// Not synced yet.
+        case open
+        /// Covered by a sync that failed.
+        case doubtful
+        /// On disk; still listed because something doubtful lies below it.
+        case durable
+    }
+
+    /// Its number in the trace.
+    package var record: Int
+    package var role: FileRole
+    /// The file, for changes of contents and size.
+    package var inode: Inode?
+    package var data: Data?
+    package var size: Size?
+    package var entry: EntryChange?
+    package var fate: Fate = .open
+
+    package init(record: Int, role: FileRole, inode: Inode?, entry: EntryChange? = nil) {
+        self.record = record
+        self.role = role
+        self.inode = inode
+        self.entry = entry
+    }
+}
+
+/// A change to the names of a disk.
+package enum EntryChange: Sendable {
+    case link(path: String, inode: Inode)
+    case unlink(path: String)
+    case rename(path: String, destination: String)
+
+    /// The names that it touches.
+    package var names: [String] {
+        switch self {
+        case .link(let path, _), .unlink(let path): [path]
+        case .rename(let path, let destination): [path, destination]
+        }
+    }
+
+    /// The directory whose sync makes it durable.
+    package var directory: String {
+        switch self {
+        case .link(let path, _), .unlink(let path): DiskImage.directory(of: path)
+        case .rename(_, let destination): DiskImage.directory(of: destination)
+        }
+    }
+
+    package func apply(to entries: inout [String: Inode]) {
+        switch self {
+        case .link(let path, let inode): entries[path] = inode
+        case .unlink(let path): entries[path] = nil
+        case .rename(let path, let destination):
+            if let inode = entries.removeValue(forKey: path) { entries[destination] = inode }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import FaultModel
+import StrataFiles
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension SimulatedDisk {
+    static let device: UInt64 = 0x51
+
+    package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
+        let thread = Self.currentThread
+        let role = settings.role(path)
+        let (inode, handle) = try state.withLock { (state) throws(FileError) -> (Inode, Int) in
+            state.lastHandle += 1
+            if let found = state.model.current.entries[path] {
+                if mode == .createNew { throw FileError(.open, path: path, errno: EEXIST) }
+                return (found, state.lastHandle)
+            }
+            if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }
+            return (try state.create(path, role: role, thread: thread), state.lastHandle)
+        }
+        let file = OpenFile(path: path, inode: inode, role: role)
+        return SimulatedFile(self, file, handle: handle, isWritable: mode != .read)
+    }
+
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
+        state.withLock { state in
+            guard let inode = state.model.current.entries[path] else { return nil }
+            return FileStatus(size: state.contents(inode).size, device: Self.device, inode: inode.number)
+        }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        let thread = Self.currentThread
+        let role = settings.role(path)
+        try state.withLock { (state) throws(FileError) in try state.remove(path, role: role, thread: thread) }
+    }
+
+    package func rename(_ path: String, to destination: String) throws(FileError) {
+        let thread = Self.currentThread
+        let role = settings.role(path)
+        try state.withLock { (state) throws(FileError) in
+            try state.rename(path, to: destination, role: role, thread: thread)
+        }
+    }
+
+    package func syncDirectory(of path: String) throws(FileError) {
+        let thread = Self.currentThread
+        try state.withLock { (state) throws(FileError) in
+            try state.syncDirectory(of: path, thread: thread)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import FaultModel
+
+/// Which pages of which files take space, and how much there is.
+struct SpaceAccount: Sendable {
+    /// In bytes; endless when nil.
+    var capacity: Int64?
+    private var pages: [Inode: Set<Int>] = [:]
+    private var pageCount: Int64 = 0
+
+    /// Bytes taken, in whole pages.
+    var used: Int64 { pageCount * Int64(FileImage.pageSize) }
+
+    /// Counts every page of the files as taken: holes are not told from zeros.
+    init(_ image: DiskImage, capacity: Int64?) {
+        self.capacity = capacity
+        for (inode, file) in image.files { take(count: Int(file.size), at: 0, of: inode) }
+    }
+
+    /// How many leading bytes of a write find space.
+    func accept(count: Int, at offset: Int64, of inode: Inode) -> Int {
+        guard let capacity else { return count }
+        var free = (capacity - used) / Int64(FileImage.pageSize)
+        let taken = pages[inode] ?? []
+        for page in Self.pages(count: count, at: offset) where !taken.contains(page) {
+            if free <= 0 { return max(0, page * FileImage.pageSize - Int(offset)) }
+            free -= 1
+        }
+        return count
+    }
+
+    mutating func take(count: Int, at offset: Int64, of inode: Inode) {
+        for page in Self.pages(count: count, at: offset) where pages[inode, default: []].insert(page).inserted {
+            pageCount += 1
+        }
+    }
+
+    /// Gives back what lies beyond the first `size` bytes.
+    mutating func release(beyond size: Int64, of inode: Inode) {
+        let kept = (Int(size) + FileImage.pageSize - 1) / FileImage.pageSize
+        guard let taken = pages[inode] else { return }
+        let rest = taken.filter { $0 < kept }
+        pageCount -= Int64(taken.count - rest.count)
+        pages[inode] = rest
+    }
+
+    private static func pages(count: Int, at offset: Int64) -> Range<Int> {
+        if count <= 0 { return 0..<0 }
+        return Int(offset) / FileImage.pageSize..<(Int(offset) + count - 1) / FileImage.pageSize + 1
+    }
+}

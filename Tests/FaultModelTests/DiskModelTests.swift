@@ -1,0 +1,178 @@
+import FaultModel
+import Testing
+
+@Suite struct DiskModelTests {
+    @Test func nothingThatWasSyncedIsEverLost() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 4096))
+        trace.write(file, filled(2, 512), at: 0)
+        trace.sync(file)
+        trace.write(file, filled(3, 512), at: 2048)
+        for state in trace.finalStates() {
+            let bytes = state.image["a"]?.bytes ?? []
+            #expect(bytes.prefix(512) == filled(2, 512)[...])
+            #expect(bytes.dropFirst(512).prefix(1536).allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test func anUnsyncedWriteMayBeLostOrWhole() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 512))
+        trace.write(file, filled(2, 512), at: 0)
+        #expect(trace.finalContents(of: "a") == [filled(1, 512), filled(2, 512)])
+    }
+
+    @Test func theLastWriteOfAFileMayBeTornAtEverySector() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 4096))
+        trace.write(file, filled(2, 4096), at: 0)
+        let contents = trace.finalContents(of: "a")
+        for sectors in 0...8 {
+            #expect(contents.contains(filled(2, sectors * 512) + filled(1, 4096 - sectors * 512)))
+        }
+        #expect(contents.count == 256)
+    }
+
+    @Test func aSectorIsNeverTorn() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a.log", filled(1, 1024))
+        trace.write(file, filled(2, 1000), at: 12, role: .log)
+        for content in trace.finalContents(of: "a.log") {
+            let first = content?.prefix(512) ?? []
+            #expect(first == filled(1, 512)[...] || first == (filled(1, 12) + filled(2, 500))[...])
+        }
+    }
+
+    @Test func aSectorGoesToDiskAsItStoodInMemory() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a.log", filled(1, 512))
+        trace.write(file, filled(2, 100), at: 0, role: .log)
+        trace.write(file, filled(3, 100), at: 100, role: .log)
+        // The second write alone would need a disk that knows which bytes of a sector changed.
+        #expect(
+            trace.finalContents(of: "a.log") == [
+                filled(1, 512), filled(2, 100) + filled(1, 412), filled(2, 100) + filled(3, 100) + filled(1, 312),
+            ])
+    }
+
+    @Test func writesReachTheDiskInAnyOrder() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 8192))
+        trace.write(file, filled(2, 512), at: 0)
+        trace.write(file, filled(3, 512), at: 4096)
+        let contents = trace.finalContents(of: "a")
+        #expect(contents.contains(filled(1, 4096) + filled(3, 512) + filled(1, 3584)))
+        #expect(contents.count == 4)
+    }
+
+    @Test func aSizeIsApartFromItsContents() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 512))
+        trace.write(file, filled(2, 512), at: 512)
+        // Longer without the bytes, which then are zeros; the bytes without the size, which nobody sees.
+        #expect(
+            trace.finalContents(of: "a") == [
+                filled(1, 512), filled(1, 512) + filled(0, 512), filled(1, 512) + filled(2, 512),
+            ])
+    }
+
+    @Test func sizesOfOneFileChangeInOrder() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 2048))
+        trace.truncate(file, 512)
+        trace.truncate(file, 1024)
+        #expect(
+            trace.finalContents(of: "a") == [filled(1, 2048), filled(1, 512), filled(1, 512) + filled(0, 512)])
+    }
+
+    @Test func whatACutTookOffDoesNotComeBack() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 8192))
+        trace.truncate(file, 100)
+        trace.truncate(file, 8192)
+        trace.sync(file)
+        #expect(trace.finalContents(of: "a") == [filled(1, 100) + filled(0, 8092)])
+    }
+
+    @Test func aNewFileMayVanishThoughItsContentsWereSynced() {
+        var trace = TraceBuilder()
+        let file = trace.create("a")
+        trace.write(file, [1, 2, 3], at: 0)
+        trace.sync(file)
+        #expect(trace.finalContents(of: "a") == [nil, [1, 2, 3]])
+        trace.syncDirectory()
+        #expect(trace.finalContents(of: "a") == [[1, 2, 3]])
+    }
+
+    @Test func aSyncedNameMayLeadToAnEmptyFile() {
+        var trace = TraceBuilder()
+        let file = trace.create("a")
+        trace.syncDirectory()
+        trace.write(file, filled(7, 512), at: 0)
+        #expect(trace.finalContents(of: "a") == [[], filled(0, 512), filled(7, 512)])
+    }
+
+    @Test func aRenameMayBeUndoneButIsNeverHalfDone() {
+        var trace = TraceBuilder()
+        _ = trace.settled("old", [1])
+        _ = trace.settled("new", [2])
+        trace.add(.rename(path: "new", destination: "old"), .rename)
+        let states = Set(trace.finalStates().map { [$0.image["old"]?.bytes, $0.image["new"]?.bytes] })
+        #expect(states == [[[1], [2]], [[2], nil]])
+        trace.syncDirectory()
+        #expect(trace.finalContents(of: "old") == [[2]])
+    }
+
+    @Test func changesOfOneNameReachTheDiskInOrder() {
+        var trace = TraceBuilder()
+        _ = trace.settled("a", [1])
+        trace.add(.remove(path: "a"), .remove)
+        let again = trace.create("a")
+        trace.write(again, [2], at: 0)
+        trace.sync(again)
+        #expect(trace.finalContents(of: "a") == [[1], nil, [2]])
+    }
+
+    @Test func changesOfDifferentNamesReachTheDiskInAnyOrder() {
+        var trace = TraceBuilder()
+        _ = trace.create("a")
+        _ = trace.create("b")
+        let states = Set(trace.finalStates().map { Set($0.image.entries.keys) })
+        #expect(states == [[], ["a"], ["b"], ["a", "b"]])
+    }
+
+    @Test func afterAFailedSyncWhatItCoveredStaysInDoubt() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 1024))
+        trace.write(file, filled(2, 512), at: 0)
+        trace.sync(file, failed: true)
+        trace.write(file, filled(3, 512), at: 512)
+        trace.sync(file)
+        // The second sync reports success, and the first write may still be missing.
+        #expect(
+            trace.finalContents(of: "a") == [
+                filled(1, 512) + filled(3, 512), filled(2, 512) + filled(3, 512),
+            ])
+        #expect(trace.model.current["a"]?.bytes == filled(2, 512) + filled(3, 512))
+    }
+
+    @Test func aNewWriteThatIsSyncedEndsTheDoubtAboutItsBytes() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 512))
+        trace.write(file, filled(2, 512), at: 0)
+        trace.sync(file, failed: true)
+        trace.write(file, filled(3, 512), at: 0)
+        trace.sync(file)
+        #expect(trace.finalContents(of: "a") == [filled(3, 512)])
+    }
+
+    @Test func afterAFailedDirectorySyncTheNameStaysInDoubt() {
+        var trace = TraceBuilder()
+        _ = trace.create("a")
+        trace.syncDirectory(failed: true)
+        _ = trace.create("b")
+        trace.syncDirectory()
+        let states = Set(trace.finalStates().map { Set($0.image.entries.keys) })
+        #expect(states == [["b"], ["a", "b"]])
+    }
+}
