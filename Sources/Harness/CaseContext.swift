@@ -19,6 +19,8 @@ package final class CaseContext {
     package let report: CaseReport
     /// When set, only this fault of the sweep is tried: `assay replay RUN CASE TRIAL`.
     package let onlyTrial: FaultAddress?
+    /// Inside a trial of a sweep: a directory of the process that runs it. Files in it stay from trial to trial.
+    package internal(set) var trialDirectory: String
     private var loaded: TableSet?
 
     package init(
@@ -33,6 +35,7 @@ package final class CaseContext {
         self.fixture = fixture
         self.deadline = deadline
         self.onlyTrial = onlyTrial
+        self.trialDirectory = directory
         self.report = report
     }
 

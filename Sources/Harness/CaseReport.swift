@@ -10,6 +10,7 @@ package final class CaseReport {
     package private(set) var trials: [Trial] = []
     package private(set) var trialCodes: [UInt8] = []
     package private(set) var messages: [String] = []
+    package private(set) var brokenTrials: [String] = []
     package private(set) var isCut = false
     package private(set) var isInconclusive = false
 
@@ -53,6 +54,18 @@ package final class CaseReport {
         if !trial.outcome.isHonest && seen < Self.keptTrials {
             trials.append(trial)
         }
+    }
+
+    /// A trial that broke the harness: stands in the trial file as 0, and makes the case's verdict `harness-error`.
+    package func addBroken(_ address: FaultAddress, _ reason: String) {
+        trialCodes.append(0)
+        brokenTrials.append("\(address): \(reason)")
+    }
+
+    /// A trial that the budget left out: stands in the trial file as 255, so that positions stay those of the addresses.
+    package func addUntried() {
+        trialCodes.append(.max)
+        isCut = true
     }
 
     /// Compares what an oracle expects with what the engine gave, as one trial named by `address`.

@@ -1,0 +1,128 @@
+import Measuring
+import Results
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+// Invariants:
+// 1. A process forks only while it has one thread: a child forked after a Task had run once ended with status 0
+//    without doing anything. Checked before every fork.
+// 2. A child never returns into the caller's code: it ends by _exit, whatever the body does.
+// 3. A child dies with its parent, and does not take part in the parent's process group's end: the group is killed as
+//    a whole.
+
+/// How a child process ended.
+package enum ChildEnd: Hashable, Sendable {
+    case exited(Int32)
+    case signalled(Int32)
+
+    init(waitStatus: Int32) {
+        let signal = waitStatus & 0x7F
+        self = signal == 0 ? .exited(waitStatus >> 8 & 0xFF) : .signalled(signal)
+    }
+}
+
+/// A child process that shares the code and a copy of the memory, and reports through a pipe.
+///
+/// For trials that may end their process, and for tests that kill a writer. Not Sendable: the thread that forked it
+/// waits for it.
+package final class ForkedChild {
+    package let processID: Int32
+    /// Read end of the child's report.
+    package let output: Int32
+    private var end: ChildEnd?
+
+    private init(processID: Int32, output: Int32) {
+        self.processID = processID
+        self.output = output
+    }
+
+    deinit {
+        if end == nil {
+            kill(processID, SIGKILL)
+            _ = wait()
+        }
+        close(output)
+    }
+
+    /// Forks. In the child `body` gets the write end of the pipe; its return value is the exit status.
+    ///
+    /// `errorFile`: where the child's standard error goes; nil leaves it as it is.
+    /// Throws: `HarnessError` when this process has threads, or the system refuses.
+    package static func start(
+        errorFile: String? = nil, _ body: (_ output: Int32) -> Int32
+    ) throws(HarnessError) -> ForkedChild {
+        guard threadCount() <= 1 else {
+            throw HarnessError("a process with \(threadCount()) threads cannot fork: fork before threads start")
+        }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let parent = getpid()
+        let child = fork()
+        if child == 0 {
+            close(ends[0])
+            becomeChild(of: parent, errorFile: errorFile)
+            _exit(body(ends[1]))
+        }
+        close(ends[1])
+        guard child > 0 else {
+            close(ends[0])
+            throw HarnessError("cannot fork: \(systemMessage())")
+        }
+        return ForkedChild(processID: child, output: ends[0])
+    }
+
+    private static func becomeChild(of parent: Int32, errorFile: String?) {
+        #if canImport(Glibc)
+            KernelCalls.dieWithParent()
+            if getppid() != parent { _exit(1) }
+        #endif
+        guard let errorFile else { return }
+        let descriptor = open(errorFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        if descriptor >= 0 {
+            dup2(descriptor, STDERR_FILENO)
+            close(descriptor)
+        }
+    }
+
+    package func kill() {
+        kill(processID, SIGKILL)
+    }
+
+    private func kill(_ process: Int32, _ signal: Int32) {
+        #if canImport(Glibc)
+            _ = Glibc.kill(process, signal)
+        #else
+            _ = Darwin.kill(process, signal)
+        #endif
+    }
+
+    /// Waits until the child has ended. Called again, it answers the same.
+    @discardableResult
+    package func wait() -> ChildEnd {
+        if let end { return end }
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        let result = ChildEnd(waitStatus: status)
+        end = result
+        return result
+    }
+
+    /// Threads of this process, by the kernel's count; 1 where it cannot be told.
+    package static func threadCount() -> Int {
+        #if canImport(Glibc)
+            return ProcessFile.fields("/proc/self/status").first { $0.name == "Threads" }.map { Int($0.value) } ?? 1
+        #else
+            return 1
+        #endif
+    }
+}
+
+/// The text of the last failed system call.
+func systemMessage() -> String {
+    String(cString: strerror(errno))
+}

@@ -1,0 +1,242 @@
+import Results
+
+/// A text of a plan with its place, so that a wrong name can be pointed at.
+package struct PlanName: Hashable, Sendable {
+    package var text: String
+    package var position: TextPosition?
+
+    package init(_ text: String, at position: TextPosition? = nil) {
+        self.text = text
+        self.position = position
+    }
+
+    package static func == (a: PlanName, b: PlanName) -> Bool { a.text == b.text }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(text)
+    }
+}
+
+/// One entry of a plan: a scenario with lists that are multiplied out.
+package struct PlanEntry: Sendable {
+    package var scenario: PlanName
+    /// nil: the plan's.
+    package var engines: [PlanName]?
+    /// nil: the scenario's own data set.
+    package var datasets: [PlanName]?
+    /// nil: the data set's own size.
+    package var sizes: [Int]?
+    package var durability: [DurabilityClass]?
+    package var seeds: [Seed]?
+    package var parameters: [PlanParameter] = []
+    /// The case's share of the budget relative to other entries.
+    package var weight: Double = 1
+
+    package init(scenario: PlanName) {
+        self.scenario = scenario
+    }
+}
+
+package struct PlanParameter: Sendable {
+    package var name: PlanName
+    package var values: [PlanName]
+
+    package init(name: PlanName, values: [PlanName]) {
+        self.name = name
+        self.values = values
+    }
+}
+
+/// What a run does: a JSON5 file in Benchmarks/Plans.
+package struct Plan: Sendable {
+    package var name: String
+    package var file: String
+    package var summary: String
+    package var seed = Seed(1)
+    package var budgetSeconds: Double?
+    /// A worker that holds more anonymous memory than this ends as `memory-limit`.
+    package var memoryMegabytes = 3_072
+    /// How long a case may go on after its share of the budget before it counts as hung.
+    package var hangSeconds = 60.0
+    package var engines: [PlanName] = []
+    package var durability: [DurabilityClass] = [.full]
+    package var entries: [PlanEntry] = []
+
+    package init(name: String, file: String, summary: String = "") {
+        self.name = name
+        self.file = file
+        self.summary = summary
+    }
+
+    /// Throws: `PlanError` with the place of what is wrong. Names of scenarios, engines and data sets are checked
+    /// when the plan is expanded.
+    package static func read(_ text: String, name: String, file: String) throws(PlanError) -> Plan {
+        var plan = Plan(name: name, file: file)
+        let root = try PlanTextReader.read(text, file: file)
+        let reader = PlanObject(
+            try root.members(file), file: file, what: "a plan",
+            known: [
+                "summary", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines", "durability",
+                "cases",
+            ])
+        try reader.checkNames()
+        plan.summary = try reader.string("summary") ?? ""
+        plan.seed = try reader.integer("seed").map { Seed(UInt64($0)) } ?? plan.seed
+        plan.budgetSeconds = try reader.positive("budget_seconds")
+        plan.memoryMegabytes = try reader.integer("memory_megabytes") ?? plan.memoryMegabytes
+        plan.hangSeconds = try reader.positive("hang_seconds") ?? plan.hangSeconds
+        plan.engines = try reader.names("engines") ?? []
+        plan.durability = try reader.durability("durability") ?? plan.durability
+        guard let cases = reader.member("cases") else {
+            throw PlanError(file: file, "a plan needs cases", at: root.position)
+        }
+        for node in try cases.value.elements(file) {
+            plan.entries.append(try readEntry(node, file: file))
+        }
+        return plan
+    }
+
+    private static func readEntry(_ node: PlanNode, file: String) throws(PlanError) -> PlanEntry {
+        let reader = PlanObject(
+            try node.members(file), file: file, what: "a case",
+            known: [
+                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight",
+            ])
+        try reader.checkNames()
+        guard let scenario = reader.member("scenario") else {
+            throw PlanError(file: file, "a case needs a scenario", at: node.position)
+        }
+        var entry = PlanEntry(scenario: try scenario.value.name(file))
+        entry.engines = try reader.names("engines")
+        entry.datasets = try reader.names("datasets")
+        entry.durability = try reader.durability("durability")
+        entry.weight = try reader.positive("weight") ?? 1
+        entry.sizes = try reader.integers("sizes")
+        entry.seeds = try reader.integers("seeds")?.map { Seed(UInt64($0)) }
+        if let parameters = reader.member("parameters") {
+            for member in try parameters.value.members(file) {
+                var values: [PlanName] = []
+                for value in try member.value.list() { values.append(try value.scalar(file)) }
+                entry.parameters.append(
+                    PlanParameter(name: PlanName(member.name, at: member.namePosition), values: values))
+            }
+        }
+        return entry
+    }
+}
+
+/// Members of an object by name and type.
+struct PlanObject {
+    private let members: [PlanMember]
+    private let file: String
+    private let what: String
+    private let known: [String]
+
+    init(_ members: [PlanMember], file: String, what: String, known: [String]) {
+        self.members = members
+        self.file = file
+        self.what = what
+        self.known = known
+    }
+
+    func checkNames() throws(PlanError) {
+        for member in members where !known.contains(member.name) {
+            let text = NearestName.complaint("key", member.name, among: known)
+            throw PlanError(file: file, "\(text) in \(what)", at: member.namePosition)
+        }
+    }
+
+    func member(_ name: String) -> PlanMember? {
+        members.first { $0.name == name }
+    }
+
+    func string(_ name: String) throws(PlanError) -> String? {
+        guard let member = member(name) else { return nil }
+        return try member.value.name(file).text
+    }
+
+    func names(_ name: String) throws(PlanError) -> [PlanName]? {
+        guard let member = member(name) else { return nil }
+        var names: [PlanName] = []
+        for node in try member.value.list() { names.append(try node.name(file)) }
+        return names
+    }
+
+    func integers(_ name: String) throws(PlanError) -> [Int]? {
+        guard let member = member(name) else { return nil }
+        var numbers: [Int] = []
+        for node in try member.value.list() { numbers.append(try node.integer(file)) }
+        return numbers
+    }
+
+    func integer(_ name: String) throws(PlanError) -> Int? {
+        try member(name)?.value.integer(file)
+    }
+
+    func positive(_ name: String) throws(PlanError) -> Double? {
+        guard let member = member(name) else { return nil }
+        guard case .number(let number) = member.value.content, number > 0, number.isFinite else {
+            throw PlanError(file: file, "\(name) needs a number above 0", at: member.value.position)
+        }
+        return number
+    }
+
+    func durability(_ name: String) throws(PlanError) -> [DurabilityClass]? {
+        guard let names = try names(name) else { return nil }
+        var classes: [DurabilityClass] = []
+        for name in names {
+            guard let durability = DurabilityClass(rawValue: name.text) else {
+                let known = DurabilityClass.allCases.map(\.rawValue)
+                throw PlanError(
+                    file: file, NearestName.complaint("durability class", name.text, among: known), at: name.position)
+            }
+            classes.append(durability)
+        }
+        return classes
+    }
+}
+
+extension PlanNode {
+    func members(_ file: String) throws(PlanError) -> [PlanMember] {
+        guard case .object(let members) = content else {
+            throw PlanError(file: file, "expected an object", at: position)
+        }
+        return members
+    }
+
+    func elements(_ file: String) throws(PlanError) -> [PlanNode] {
+        guard case .array(let elements) = content else {
+            throw PlanError(file: file, "expected a list", at: position)
+        }
+        return elements
+    }
+
+    /// The elements of a list; a single value stands for a list of one.
+    func list() throws(PlanError) -> [PlanNode] {
+        guard case .array(let elements) = content else { return [self] }
+        return elements
+    }
+
+    func name(_ file: String) throws(PlanError) -> PlanName {
+        guard case .string(let text) = content else { throw PlanError(file: file, "expected a text", at: position) }
+        return PlanName(text, at: position)
+    }
+
+    func integer(_ file: String) throws(PlanError) -> Int {
+        guard case .number(let number) = content, number >= 0, let integer = Int(exactly: number) else {
+            throw PlanError(file: file, "expected a whole number from 0", at: position)
+        }
+        return integer
+    }
+
+    /// A text, a number or a truth value, as a text: what a parameter can be.
+    func scalar(_ file: String) throws(PlanError) -> PlanName {
+        switch content {
+        case .string(let text): return PlanName(text, at: position)
+        case .bool(let flag): return PlanName(flag ? "true" : "false", at: position)
+        case .number(let number):
+            return PlanName(Int(exactly: number).map { String($0) } ?? number.description, at: position)
+        default: throw PlanError(file: file, "expected a text or a number", at: position)
+        }
+    }
+}

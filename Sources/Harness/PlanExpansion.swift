@@ -1,0 +1,196 @@
+import Results
+
+/// What the command line changes about a plan.
+package struct PlanFilter: Sendable {
+    package var scenarios: [String] = []
+    package var engines: [String] = []
+    package var datasets: [String] = []
+    package var families: [Family] = []
+    package var seed: Seed?
+    package var parameters: [CaseParameter] = []
+    package var budgetSeconds: Double?
+    package var size: Int?
+
+    package init() {}
+}
+
+/// A case of a run, and what is known before it starts.
+package struct PlannedCase: Sendable {
+    package var test: Case
+    package var weight: Double
+    /// Set where the case does not run: `not-built`, `not-applicable`.
+    package var verdict: Verdict?
+    package var reason: String
+}
+
+/// Multiplies a plan out into cases.
+package struct PlanExpansion {
+    let plan: Plan
+    let filter: PlanFilter
+    let registries: Registries
+
+    package init(plan: Plan, filter: PlanFilter, registries: Registries) {
+        self.plan = plan
+        self.filter = filter
+        self.registries = registries
+    }
+
+    /// The cases in the order of the plan; a case that two entries give stands once.
+    ///
+    /// A scenario that the filter names and the plan lacks is added with its defaults.
+    /// Throws: `PlanError` for names that nothing has, with the nearest right one.
+    package func cases() throws(PlanError) -> [PlannedCase] {
+        var cases: [PlannedCase] = []
+        var seen: Set<String> = []
+        for entry in try entries() {
+            for planned in try expand(entry) where seen.insert(planned.test.id).inserted {
+                cases.append(planned)
+            }
+        }
+        return cases
+    }
+
+    private func error(_ kind: String, _ name: PlanName, among known: [String]) -> PlanError {
+        PlanError(file: plan.file, NearestName.complaint(kind, name.text, among: known), at: name.position)
+    }
+
+    private func entries() throws(PlanError) -> [PlanEntry] {
+        for slug in filter.scenarios { _ = try scenario(PlanName(slug)) }
+        var entries: [PlanEntry] = []
+        for entry in plan.entries {
+            let scenario = try scenario(entry.scenario)
+            if !filter.scenarios.isEmpty && !filter.scenarios.contains(scenario.slug) { continue }
+            if !filter.families.isEmpty && !filter.families.contains(scenario.family) { continue }
+            entries.append(entry)
+        }
+        let planned = Set(plan.entries.map(\.scenario.text))
+        for slug in filter.scenarios where !planned.contains(slug) {
+            entries.append(PlanEntry(scenario: PlanName(slug)))
+        }
+        return entries
+    }
+
+    private func scenario(_ name: PlanName) throws(PlanError) -> any Scenario {
+        guard let scenario = registries.scenarios.scenario(named: name.text) else {
+            throw error("scenario", name, among: registries.scenarios.listed.map(\.slug))
+        }
+        return scenario
+    }
+
+    private func expand(_ entry: PlanEntry) throws(PlanError) -> [PlannedCase] {
+        let scenario = try scenario(entry.scenario)
+        let parameterSets = try parameterSets(entry, scenario)
+        var cases: [PlannedCase] = []
+        for dataset in try datasets(entry, scenario) {
+            for size in sizes(entry, dataset) {
+                for parameters in parameterSets {
+                    for durability in entry.durability ?? plan.durability {
+                        for seed in filter.seed.map({ [$0] }) ?? entry.seeds ?? [plan.seed] {
+                            for engine in try engines(entry) {
+                                let test = Case(
+                                    scenario: scenario.slug, family: scenario.family, engine: engine,
+                                    dataset: dataset?.name ?? "", size: size, parameters: parameters, seed: seed,
+                                    durability: durability)
+                                cases.append(planned(test, scenario, weight: entry.weight))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return cases
+    }
+
+    private func planned(_ test: Case, _ scenario: any Scenario, weight: Double) -> PlannedCase {
+        guard let engine = registries.engines.engine(named: test.engine) else {
+            let remedy = registries.engines.notBuilt.first { $0.name == test.engine }?.remedy ?? ""
+            return PlannedCase(test: test, weight: weight, verdict: .notBuilt, reason: remedy)
+        }
+        let missing = scenario.requires.subtracting(engine.capabilities).map(\.rawValue).sorted()
+        guard missing.isEmpty else {
+            let reason = "\(engine.name) lacks \(missing.joined(separator: ", "))"
+            return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
+        }
+        return PlannedCase(test: test, weight: weight, verdict: nil, reason: "")
+    }
+
+    private func engines(_ entry: PlanEntry) throws(PlanError) -> [String] {
+        let registry = registries.engines
+        let known = registry.engines.map(\.name) + registry.notBuilt.map(\.name)
+        for name in filter.engines where !known.contains(name) {
+            throw error("engine", PlanName(name), among: known)
+        }
+        var names = entry.engines ?? plan.engines
+        if names.isEmpty { names = registry.engines.map { PlanName($0.name) } }
+        for name in names where !known.contains(name.text) {
+            throw error("engine", name, among: known)
+        }
+        let list = names.map(\.text)
+        if filter.engines.isEmpty { return list }
+        let chosen = list.filter { filter.engines.contains($0) }
+        // A scenario that is asked for by name runs on the engine that is asked for by name.
+        return chosen.isEmpty && !filter.scenarios.isEmpty ? filter.engines : chosen
+    }
+
+    private func datasets(_ entry: PlanEntry, _ scenario: any Scenario) throws(PlanError) -> [(any DatasetSource)?] {
+        guard let own = scenario.defaultDataset else {
+            if let named = entry.datasets?.first {
+                throw PlanError(
+                    file: plan.file, "scenario \(scenario.slug) makes its own data", at: named.position)
+            }
+            return [nil]
+        }
+        var names = entry.datasets ?? [PlanName(own)]
+        if !filter.datasets.isEmpty { names = filter.datasets.map { PlanName($0) } }
+        var sources: [(any DatasetSource)?] = []
+        for name in names {
+            guard let source = registries.datasets.source(named: name.text) else {
+                throw error("data set", name, among: registries.datasets.sources.map(\.name))
+            }
+            sources.append(source)
+        }
+        return sources
+    }
+
+    private func sizes(_ entry: PlanEntry, _ dataset: (any DatasetSource)?) -> [Int] {
+        guard let dataset else { return [0] }
+        guard let own = dataset.defaultSize else { return [0] }
+        if let size = filter.size { return [size] }
+        return entry.sizes ?? [own]
+    }
+
+    /// Every combination of the parameters' values, those not named at their default.
+    private func parameterSets(
+        _ entry: PlanEntry, _ scenario: any Scenario
+    ) throws(PlanError) -> [[CaseParameter]] {
+        let known = scenario.parameters
+        for parameter in entry.parameters where !known.contains(where: { $0.name == parameter.name.text }) {
+            throw error("parameter", parameter.name, among: known.map(\.name))
+        }
+        var sets: [[CaseParameter]] = [[]]
+        for parameter in known {
+            var values = [PlanName(parameter.defaultValue)]
+            if let given = entry.parameters.first(where: { $0.name.text == parameter.name }) { values = given.values }
+            let overriding = filter.parameters.filter { $0.name == parameter.name }
+            if !overriding.isEmpty { values = overriding.map { PlanName($0.value) } }
+            for value in values where !parameter.allowed.isEmpty && !parameter.allowed.contains(value.text) {
+                throw error("value of \(parameter.name):", value, among: parameter.allowed)
+            }
+            sets = sets.flatMap { set in
+                values.map { set + [CaseParameter(name: parameter.name, value: $0.text)] }
+            }
+        }
+        return sets
+    }
+
+    /// Parameters of the command line that no scenario of the plan has.
+    package func checkParameters() throws(PlanError) {
+        var known: Set<String> = []
+        for entry in try entries() {
+            known.formUnion(try scenario(entry.scenario).parameters.map(\.name))
+        }
+        for parameter in filter.parameters where !known.contains(parameter.name) {
+            throw error("parameter", PlanName(parameter.name), among: known.sorted())
+        }
+    }
+}

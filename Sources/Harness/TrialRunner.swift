@@ -1,0 +1,311 @@
+import Measuring
+import Results
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What came of one trial of a sweep.
+package enum TrialEnd: Sendable, Equatable {
+    case tried(Trial)
+    /// The trial says nothing about the engine: its process ended without a report, or the harness failed.
+    case broken(String)
+}
+
+/// Runs trials in forked children, many per child, so that a trial that ends its process costs that trial alone.
+///
+/// A child reports the number of each trial before it begins, and its outcome after. When a child dies by a signal, is
+/// silent for longer than a trial may take, or holds more memory than it may, the trial it was in is classed, and a
+/// new child goes on with the next one. An exit without a report is nobody's outcome: the trial is broken.
+package struct TrialRunner {
+    package var secondsPerTrial: Double
+    package var memoryLimitBytes: UInt64
+    /// Trials per child: bounds what a leak in the engine adds up to.
+    package var trialsPerChild = 256
+    package var childCount = 2
+    /// On the monotonic clock; trials that have not begun by then are left out.
+    package var deadline: UInt64
+    /// Each child's private directory is made below it.
+    package var scratchDirectory: String
+
+    package init(secondsPerTrial: Double, memoryLimitBytes: UInt64, deadline: UInt64, scratchDirectory: String) {
+        self.secondsPerTrial = secondsPerTrial
+        self.memoryLimitBytes = memoryLimitBytes
+        self.deadline = deadline
+        self.scratchDirectory = scratchDirectory
+    }
+
+    /// Runs trials 0 ..< addresses.count. `body` runs in a child, with the child's directory; what it changes stays
+    /// there. The result has an entry per address; nil for those that the deadline left out.
+    package func run(
+        _ addresses: [FaultAddress], _ body: (_ address: FaultAddress, _ directory: String) throws -> Trial
+    ) throws -> [TrialEnd?] {
+        var ends = [TrialEnd?](repeating: nil, count: addresses.count)
+        var lanes = Self.split(addresses.count, lanes: childCount).enumerated().map { index, range in
+            TrialLane(pending: range, directory: "\(scratchDirectory)/trial-\(index)")
+        }
+        defer { for lane in lanes { lane.child?.kill() } }
+        while true {
+            for index in lanes.indices where lanes[index].child == nil && !lanes[index].pending.isEmpty {
+                guard MonotonicClock.now() < deadline else {
+                    lanes[index].pending = lanes[index].pending.upperBound..<lanes[index].pending.upperBound
+                    continue
+                }
+                try start(&lanes[index], addresses, body)
+            }
+            let active = lanes.indices.filter { lanes[$0].child != nil }
+            if active.isEmpty { return ends }
+            wait(for: active.compactMap { lanes[$0].child?.output })
+            for index in active {
+                for (trial, end) in try advance(&lanes[index], addresses) {
+                    ends[trial] = end
+                }
+            }
+        }
+    }
+
+    /// Contiguous shares, so that a lane's order is the order of addresses.
+    static func split(_ count: Int, lanes: Int) -> [Range<Int>] {
+        let lanes = max(1, min(lanes, count))
+        return (0..<lanes).map { (count * $0 / lanes)..<(count * ($0 + 1) / lanes) }
+    }
+
+    private func start(
+        _ lane: inout TrialLane, _ addresses: [FaultAddress],
+        _ body: (_ address: FaultAddress, _ directory: String) throws -> Trial
+    ) throws {
+        let directory = lane.directory
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+        let range = lane.pending.prefix(trialsPerChild)
+        let deadline = deadline
+        lane.child = try ForkedChild.start(errorFile: lane.errorFile) { output in
+            for index in range {
+                if MonotonicClock.now() >= deadline { break }
+                TrialMessage.begin(index).send(to: output)
+                do {
+                    let trial = try body(addresses[index], directory)
+                    TrialMessage.end(index, trial).send(to: output)
+                } catch let error as EngineError {
+                    let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+                    let trial = Trial(address: addresses[index], outcome: outcome, detail: error.description)
+                    TrialMessage.end(index, trial).send(to: output)
+                } catch {
+                    TrialMessage.broken(index, "\(error)").send(to: output)
+                }
+            }
+            TrialMessage.finished.send(to: output)
+            return 0
+        }
+        lane.finished = false
+        lane.current = nil
+        lane.buffer = []
+        lane.lastMessage = MonotonicClock.now()
+    }
+
+    private func wait(for descriptors: [Int32]) {
+        var polls = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        poll(&polls, nfds_t(polls.count), 10)
+    }
+
+    /// Takes what the lane's child has said, and ends the child where it is over.
+    private func advance(_ lane: inout TrialLane, _ addresses: [FaultAddress]) throws -> [(Int, TrialEnd)] {
+        guard let child = lane.child else { return [] }
+        var ends: [(Int, TrialEnd)] = []
+        let isOpen = lane.read()
+        while let message = TrialMessage.take(from: &lane.buffer, addresses: addresses) {
+            lane.lastMessage = MonotonicClock.now()
+            lane.apply(message, into: &ends)
+        }
+        guard isOpen else {
+            if let end = lane.reap(addresses) { ends.append(end) }
+            return ends
+        }
+        let elapsed = MonotonicClock.now() &- lane.lastMessage
+        var killed: (outcome: Outcome, detail: String)?
+        if Double(elapsed) > secondsPerTrial * 1e9 {
+            killed = (.hung, "no answer for \(secondsPerTrial) s")
+        } else if let bytes = ProcessFile.anonymousBytes(processID: child.processID), bytes > memoryLimitBytes {
+            killed = (.memoryLimit, "more than \(memoryLimitBytes >> 20) MiB of memory")
+        }
+        if let killed {
+            child.kill()
+            child.wait()
+            if let index = lane.current {
+                let trial = Trial(address: addresses[index], outcome: killed.outcome, detail: killed.detail)
+                ends.append((index, .tried(trial)))
+            }
+            lane.stopChild()
+        }
+        return ends
+    }
+}
+
+/// One child after the other, over a contiguous share of the trials.
+private struct TrialLane {
+    var pending: Range<Int>
+    let directory: String
+    var child: ForkedChild?
+    var current: Int?
+    var finished = false
+    var buffer: [UInt8] = []
+    var lastMessage: UInt64 = 0
+
+    init(pending: Range<Int>, directory: String) {
+        self.pending = pending
+        self.directory = directory
+    }
+
+    var errorFile: String { directory + ".stderr" }
+
+    /// False when the child has closed its end.
+    mutating func read() -> Bool {
+        guard let child else { return false }
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            var state = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
+            guard poll(&state, 1, 0) > 0 else { return true }
+            #if canImport(Glibc)
+                let count = Glibc.read(child.output, &chunk, chunk.count)
+            #else
+                let count = Darwin.read(child.output, &chunk, chunk.count)
+            #endif
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            buffer.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    mutating func apply(_ message: TrialMessage, into ends: inout [(Int, TrialEnd)]) {
+        switch message {
+        case .begin(let index):
+            current = index
+        case .end(let index, let trial):
+            ends.append((index, .tried(trial)))
+            advance(past: index)
+        case .broken(let index, let reason):
+            ends.append((index, .broken(reason)))
+            advance(past: index)
+        case .finished:
+            finished = true
+        }
+    }
+
+    private mutating func advance(past index: Int) {
+        pending = min(index + 1, pending.upperBound)..<pending.upperBound
+        current = nil
+    }
+
+    /// The child has closed its pipe: classes the trial that it was in.
+    mutating func reap(_ addresses: [FaultAddress]) -> (Int, TrialEnd)? {
+        guard let child else { return nil }
+        let end = child.wait()
+        var result: (Int, TrialEnd)?
+        if let index = current {
+            switch end {
+            case .signalled(let signal):
+                let trial = Trial(
+                    address: addresses[index], outcome: .crashed, detail: lastErrorLine(), signal: signal)
+                result = (index, .tried(trial))
+            case .exited(let status):
+                result = (index, .broken("its process exited with status \(status) without a report"))
+            }
+        } else if !finished, let index = pending.first {
+            // It died between two trials: the next one is the one that it never began, so that the sweep ends.
+            result = (index, .broken("its process ended (\(end)) before the trial began"))
+            current = index
+        } else if finished, case .signalled(let signal) = end, let index = pending.first {
+            result = (index, .broken("its process died of signal \(signal) after the last trial"))
+            current = index
+        }
+        stopChild()
+        return result
+    }
+
+    /// Leaves the trial in progress behind.
+    mutating func stopChild() {
+        child = nil
+        if let index = current { advance(past: index) }
+    }
+
+    private func lastErrorLine() -> String {
+        guard let text = try? FileTree.readText(errorFile) else { return "" }
+        let lines = text.split(separator: "\n").map { String($0.prefix(300)) }
+        return lines.first { $0.contains("Fatal error") } ?? lines.last ?? ""
+    }
+}
+
+/// What a child says: a length of 4 bytes, a tag, a trial's number of 4 bytes, and for an end its trial.
+private enum TrialMessage {
+    case begin(Int)
+    case end(Int, Trial)
+    case broken(Int, String)
+    case finished
+
+    private static let detailLimit = 2_000
+
+    func send(to output: Int32) {
+        var body: [UInt8] = []
+        switch self {
+        case .begin(let index):
+            body.append(UInt8(ascii: "B"))
+            Self.append(index, to: &body)
+        case .end(let index, let trial):
+            body.append(UInt8(ascii: "E"))
+            Self.append(index, to: &body)
+            body.append(trial.outcome.code)
+            body.append(UInt8(truncatingIfNeeded: trial.signal ?? 0))
+            body.append(contentsOf: trial.detail.utf8.prefix(Self.detailLimit))
+        case .broken(let index, let reason):
+            body.append(UInt8(ascii: "X"))
+            Self.append(index, to: &body)
+            body.append(contentsOf: reason.utf8.prefix(Self.detailLimit))
+        case .finished:
+            body.append(UInt8(ascii: "F"))
+            Self.append(0, to: &body)
+        }
+        var message: [UInt8] = []
+        Self.append(body.count, to: &message)
+        // The parent is gone when this fails, and this process with it.
+        do {
+            try FileTree.writeAll(output, message + body, path: "the report pipe")
+        } catch {
+            _exit(1)
+        }
+    }
+
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Takes the first whole message from the buffer; nil when there is none yet.
+    static func take(from buffer: inout [UInt8], addresses: [FaultAddress]) -> TrialMessage? {
+        guard buffer.count >= 4 else { return nil }
+        let length = number(buffer[..<4])
+        guard length >= 5, buffer.count >= 4 + length else { return nil }
+        let body = buffer[4..<4 + length]
+        defer { buffer.removeFirst(4 + length) }
+        let index = number(body.dropFirst().prefix(4))
+        let rest = body.dropFirst(5)
+        switch body.first {
+        case UInt8(ascii: "B"): return .begin(index)
+        case UInt8(ascii: "X"): return .broken(index, String(decoding: rest, as: UTF8.self))
+        case UInt8(ascii: "E"):
+            guard rest.count >= 2, let outcome = Outcome(code: rest[rest.startIndex]) else {
+                return .broken(index, "its report cannot be read")
+            }
+            let signal = Int32(rest[rest.startIndex + 1])
+            let trial = Trial(
+                address: addresses[index], outcome: outcome, detail: String(decoding: rest.dropFirst(2), as: UTF8.self),
+                signal: signal == 0 ? nil : signal)
+            return .end(index, trial)
+        default: return .finished
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Results
+
+/// A violation that is listed with a reason, in Benchmarks/known.json5.
+package struct KnownViolation: Sendable, Equatable {
+    package var scenario: String
+    package var engine: String
+    package var outcome: Outcome
+    /// nil: on any data set.
+    package var dataset: String?
+    package var reason: String
+
+    package init(scenario: String, engine: String, outcome: Outcome, dataset: String? = nil, reason: String) {
+        self.scenario = scenario
+        self.engine = engine
+        self.outcome = outcome
+        self.dataset = dataset
+        self.reason = reason
+    }
+
+    func covers(_ test: Case, _ outcome: Outcome) -> Bool {
+        scenario == test.scenario && engine == test.engine && self.outcome == outcome
+            && (dataset == nil || dataset == test.dataset)
+    }
+
+    /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset.
+    package static func read(_ text: String, file: String) throws(PlanError) -> [KnownViolation] {
+        var list: [KnownViolation] = []
+        for node in try PlanTextReader.read(text, file: file).elements(file) {
+            let reader = PlanObject(
+                try node.members(file), file: file, what: "a known violation",
+                known: ["scenario", "engine", "outcome", "dataset", "reason"])
+            try reader.checkNames()
+            guard let scenario = try reader.string("scenario"), let engine = try reader.string("engine"),
+                let outcomeName = try reader.string("outcome"), let reason = try reader.string("reason"),
+                !reason.isEmpty
+            else {
+                throw PlanError(
+                    file: file, "a known violation needs scenario, engine, outcome and reason", at: node.position)
+            }
+            guard let outcome = Outcome(rawValue: outcomeName) else {
+                let known = Outcome.allCases.map(\.rawValue)
+                throw PlanError(
+                    file: file, NearestName.complaint("outcome", outcomeName, among: known), at: node.position)
+            }
+            list.append(
+                KnownViolation(
+                    scenario: scenario, engine: engine, outcome: outcome, dataset: try reader.string("dataset"),
+                    reason: reason))
+        }
+        return list
+    }
+}
+
+/// Judges outcomes against what the scenario accepts and what the engine promises.
+package struct VerdictRule: Sendable {
+    package var known: [KnownViolation]
+
+    package init(known: [KnownViolation] = []) {
+        self.known = known
+    }
+
+    /// A wrong outcome is one that the scenario does not accept. It is a violation when every engine has to get the
+    /// scenario right (`expects` nil) or the engine promises what the scenario expects; else it is `unpromised`.
+    /// A crash, a hang and a memory blow-up are also a violation for an engine that promises to survive damage.
+    package func judge(
+        _ outcomes: [OutcomeCount], test: Case, scenario: any Scenario, engine: any Engine
+    ) -> (verdict: Verdict, message: String) {
+        let wrong = outcomes.filter { $0.count > 0 && !scenario.accepts.contains($0.outcome) }
+        if wrong.isEmpty { return (.pass, "") }
+        let broken = wrong.filter { isPromised($0.outcome, scenario, engine) }
+        guard !broken.isEmpty else {
+            let kind = scenario.expects?.rawValue ?? ""
+            return (.unpromised, "\(Self.text(wrong)): \(engine.name) does not promise \(kind)")
+        }
+        var reasons: [String] = []
+        for count in broken {
+            guard let entry = known.first(where: { $0.covers(test, count.outcome) }) else {
+                return (.violation, Self.text(broken) + promiseText(scenario, engine))
+            }
+            reasons.append(entry.reason)
+        }
+        return (.known, "\(Self.text(broken)): \(reasons.joined(separator: "; "))")
+    }
+
+    private func isPromised(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> Bool {
+        guard let expected = scenario.expects else { return true }
+        if engine.promises(expected) { return true }
+        let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
+        return endsProcess.contains(outcome) && engine.promises(.survivesDamage)
+    }
+
+    private func promiseText(_ scenario: any Scenario, _ engine: any Engine) -> String {
+        guard let expected = scenario.expects, let promise = engine.promises.first(where: { $0.kind == expected })
+        else { return "" }
+        return ", though \(engine.name) promises: \(promise.sentence)"
+    }
+
+    private static func text(_ counts: [OutcomeCount]) -> String {
+        counts.map { "\($0.count) \($0.outcome.rawValue)" }.joined(separator: ", ")
+    }
+
+    /// The exit status of a run: 1 harness error, before 2 violation, before 3 inconclusive only, else 0.
+    package static func exitStatus(_ verdicts: [Verdict]) -> Int32 {
+        if verdicts.contains(.harnessError) { return 1 }
+        if verdicts.contains(.violation) { return 2 }
+        if verdicts.contains(.inconclusive) { return 3 }
+        return 0
+    }
+}

@@ -1,0 +1,116 @@
+import Measuring
+import Results
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The inside of `assay worker`: reads a request, runs one case, reports, ends.
+package struct Worker {
+    /// Where the runner listens.
+    package static let reportDescriptor: Int32 = 3
+
+    let registries: Registries
+
+    package init(registries: Registries) {
+        self.registries = registries
+    }
+
+    /// Returns the process's exit status. A worker that reports exits with 0, whatever the report says.
+    package func run(parent: Int32?) -> Int32 {
+        dieWithRunner(parent)
+        forbidCoreFiles()
+        do {
+            let request = try Self.readRequest()
+            let report = work(request)
+            try FileTree.writeAll(Self.reportDescriptor, report.json.bytes + [0x0A], path: "the report pipe")
+            return 0
+        } catch {
+            let text = "worker: \(error)\n"
+            text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+            return 1
+        }
+    }
+
+    private func dieWithRunner(_ parent: Int32?) {
+        #if canImport(Glibc)
+            KernelCalls.dieWithParent()
+            // The runner may have died before the kernel was asked.
+            if let parent, getppid() != parent { _exit(1) }
+        #endif
+    }
+
+    /// A sweep may crash thousands of times.
+    private func forbidCoreFiles() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if canImport(Glibc)
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        #else
+            setrlimit(RLIMIT_CORE, &limit)
+        #endif
+    }
+
+    private static func readRequest() throws -> WorkerRequest {
+        let bytes = try FileTree.readBytes("/dev/stdin")
+        return try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(bytes), path: "request"))
+    }
+
+    /// Runs the request. Errors become part of the report: what was found before one is kept.
+    package func work(_ request: WorkerRequest) -> WorkerReport {
+        let caseReport = CaseReport()
+        var failure: String?
+        do {
+            try perform(request, caseReport)
+        } catch let error as EngineError {
+            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            caseReport.add(
+                Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: error.description))
+            caseReport.note(error.description)
+        } catch {
+            failure = "\(error)"
+        }
+        var report = WorkerReport(caseReport)
+        report.harnessFailure = failure
+        return report
+    }
+
+    private func perform(_ request: WorkerRequest, _ report: CaseReport) throws {
+        let test = request.test
+        guard let scenario = registries.scenarios.scenario(named: test.scenario) else {
+            throw HarnessError("this build has no scenario \(test.scenario)")
+        }
+        guard let engine = registries.engines.engine(named: test.engine) else {
+            throw HarnessError("this build has no engine \(test.engine)")
+        }
+        var source: (any DatasetSource)?
+        if !test.dataset.isEmpty {
+            source = registries.datasets.source(named: test.dataset)
+            if source == nil { throw HarnessError("this build has no data set \(test.dataset)") }
+        }
+        let context = CaseContext(
+            test: test, engine: engine, source: source, directory: request.directory,
+            fixture: request.fixture.map { DatabaseLocation(directory: $0) }, deadline: request.deadline,
+            onlyTrial: request.onlyTrial, report: report)
+        switch request.task {
+        case .runCase:
+            try scenario.run(context)
+        case .buildFixture:
+            try buildFixture(scenario, context)
+        }
+    }
+
+    private func buildFixture(_ scenario: any Scenario, _ context: CaseContext) throws {
+        guard let location = context.fixture else { throw HarnessError("no place for the fixture") }
+        try scenario.buildFixture(context, at: location)
+        guard scenario.fixture(for: context.test)?.recipe == FixtureRequest().recipe else {
+            context.report.check("fixture", expected: true, got: true)
+            return
+        }
+        // Everything that follows stands on this: it is read back in full, by the process that knows the data.
+        let (outcome, detail) = DamageOracle.judge(
+            engine: context.engine, settings: context.settings, location: location, expected: try context.tables())
+        context.report.add(Trial(address: FaultAddress(text: "fixture"), outcome: outcome, detail: detail))
+    }
+}

@@ -1,0 +1,167 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A file operation of the harness itself that failed.
+package struct FileTreeError: Error, CustomStringConvertible {
+    package var operation: String
+    package var path: String
+    package var code: Int32
+
+    init(_ operation: String, _ path: String) {
+        self.operation = operation
+        self.path = path
+        self.code = errno
+    }
+
+    package var description: String {
+        "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+    }
+}
+
+/// Directories and whole files of the harness: fixtures, run directories, damaged copies. Engines never use it.
+package enum FileTree {
+    /// Creates the directory, and those above it that are missing.
+    package static func createDirectory(_ path: String) throws(FileTreeError) {
+        if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw FileTreeError("create directory", path)
+        }
+        try createDirectory(String(path[..<slash]))
+        if mkdir(path, 0o755) != 0 && errno != EEXIST {
+            throw FileTreeError("create directory", path)
+        }
+    }
+
+    package static func exists(_ path: String) -> Bool {
+        access(path, F_OK) == 0
+    }
+
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    package static func size(_ path: String) throws(FileTreeError) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileTreeError("look at", path) }
+        return Int(status.st_size)
+    }
+
+    /// Names in a directory, ascending, without `.` and `..`.
+    package static func names(in path: String) throws(FileTreeError) -> [String] {
+        guard let directory = opendir(path) else { throw FileTreeError("list", path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Sum of the sizes of all files below a directory.
+    package static func totalSize(_ path: String) throws(FileTreeError) -> Int {
+        var total = 0
+        for name in try names(in: path) {
+            let child = path + "/" + name
+            total += isDirectory(child) ? try totalSize(child) : try size(child)
+        }
+        return total
+    }
+
+    /// Removes a file, or a directory with all below it. What is not there is no error.
+    package static func remove(_ path: String) throws(FileTreeError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw FileTreeError("look at", path)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            if unlink(path) != 0 && errno != ENOENT { throw FileTreeError("remove", path) }
+            return
+        }
+        for name in try names(in: path) {
+            try remove(path + "/" + name)
+        }
+        if rmdir(path) != 0 { throw FileTreeError("remove directory", path) }
+    }
+
+    package static func readBytes(_ path: String) throws(FileTreeError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTreeError("open", path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw FileTreeError("read", path) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    package static func readText(_ path: String) throws(FileTreeError) -> String {
+        String(decoding: try readBytes(path), as: UTF8.self)
+    }
+
+    /// Replaces the file's content in place. Not synced: for files that a crash may take.
+    package static func writeBytes(_ path: String, _ bytes: some Collection<UInt8>) throws(FileTreeError) {
+        try write(path, Array(bytes), flags: O_TRUNC)
+    }
+
+    package static func writeText(_ path: String, _ text: String) throws(FileTreeError) {
+        try write(path, Array(text.utf8), flags: O_TRUNC)
+    }
+
+    /// Writes beside the file and renames: a reader sees the old content or the new.
+    package static func replaceText(_ path: String, _ text: String) throws(FileTreeError) {
+        let temporary = path + ".new"
+        try writeText(temporary, text)
+        if rename(temporary, path) != 0 { throw FileTreeError("rename to", path) }
+    }
+
+    /// Appends by one write, so that a line is there whole or not at all unless the disk is full.
+    package static func append(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) {
+        try write(path, bytes, flags: O_APPEND)
+    }
+
+    private static func write(_ path: String, _ bytes: [UInt8], flags: Int32) throws(FileTreeError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0o644)
+        guard descriptor >= 0 else { throw FileTreeError("open for writing", path) }
+        defer { close(descriptor) }
+        try writeAll(descriptor, bytes, path: path)
+    }
+
+    /// Writes all bytes, however many calls it takes.
+    package static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], path: String) throws(FileTreeError) {
+        var offset = 0
+        while offset < bytes.count {
+            let written = bytes.withUnsafeBytes { buffer in
+                #if canImport(Glibc)
+                    Glibc.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
+                #else
+                    Darwin.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
+                #endif
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw FileTreeError("write", path) }
+            offset += written
+        }
+    }
+
+    /// Cuts a file to a length.
+    package static func truncate(_ path: String, to length: Int) throws(FileTreeError) {
+        #if canImport(Glibc)
+            let result = Glibc.truncate(path, off_t(length))
+        #else
+            let result = Darwin.truncate(path, off_t(length))
+        #endif
+        if result != 0 { throw FileTreeError("cut", path) }
+    }
+}

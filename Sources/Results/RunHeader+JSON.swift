@@ -1,0 +1,84 @@
+extension Machine {
+    package var json: JSONValue {
+        .object([
+            JSONMember("host", .string(host)), JSONMember("os", .string(system)),
+            JSONMember("cpu", .string(processor)), JSONMember("cores", .integer(coreCount)),
+            JSONMember("memory_bytes", .integer(memoryBytes)), JSONMember("file_system", .string(fileSystem)),
+            JSONMember("fsync_honest", .string(fsync.rawValue)), JSONMember("fsync_ns", .unsigned(fsyncNanoseconds)),
+        ])
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(
+            host: try json.string("host"), system: try json.string("os"), processor: try json.string("cpu"),
+            coreCount: try json.integer("cores"), memoryBytes: try json.integer("memory_bytes"),
+            fileSystem: try json.string("file_system"),
+            fsync: try json.choice("fsync_honest", of: FsyncHonesty.self),
+            fsyncNanoseconds: try json.unsigned("fsync_ns"))
+    }
+}
+
+extension RunHeader {
+    package var json: JSONValue {
+        var members = [
+            JSONMember("format", .string(Self.format)), JSONMember("id", .string(id)),
+            JSONMember("assay_version", .string(assayVersion)), JSONMember("plan", .string(plan)),
+            JSONMember("seed", .unsigned(seed.rawValue)), JSONMember("command", .string(command)),
+            JSONMember("time", .integer(startTime)), JSONMember("commit", .string(commit)),
+            JSONMember("branch", .string(branch)),
+            JSONMember("build", .string(isReleaseBuild ? "release" : "debug")), JSONMember("machine", machine.json),
+            JSONMember(
+                "engines",
+                .array(
+                    engines.map {
+                        .object([JSONMember("name", .string($0.name)), JSONMember("version", .string($0.version))])
+                    })),
+            JSONMember(
+                "not_built",
+                .array(
+                    notBuilt.map {
+                        .object([JSONMember("name", .string($0.name)), JSONMember("remedy", .string($0.remedy))])
+                    })),
+            JSONMember("warnings", .strings(warnings)),
+        ]
+        if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
+        members.append(JSONMember("cases", .strings(cases)))
+        return .object(members)
+    }
+
+    /// Throws: for another format version as for any other member that is not as expected.
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        guard try json.string("format") == Self.format else {
+            throw JSONShapeError(path: json.path + ".format", expected: Self.format)
+        }
+        self.init(
+            id: try json.string("id"), plan: try json.string("plan"), seed: Seed(try json.unsigned("seed")),
+            machine: try Machine(json: try json.object("machine")))
+        assayVersion = try json.string("assay_version")
+        command = try json.string("command")
+        startTime = try json.integer("time")
+        commit = try json.string("commit")
+        branch = try json.string("branch")
+        isReleaseBuild = try json.string("build") == "release"
+        for engine in try json.objects("engines") {
+            engines.append(EngineVersion(name: try engine.string("name"), version: try engine.string("version")))
+        }
+        for engine in try json.objects("not_built") {
+            notBuilt.append(NotBuilt(name: try engine.string("name"), remedy: try engine.string("remedy")))
+        }
+        warnings = try Self.strings(json, "warnings")
+        cases = try Self.strings(json, "cases")
+        budgetSeconds = json.has("budget_seconds") ? try json.real("budget_seconds") : nil
+    }
+
+    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+        var list: [String] = []
+        for element in try json.array(name) {
+            guard case .string(let text) = element else {
+                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
+            }
+            list.append(text)
+        }
+        return list
+    }
+}
