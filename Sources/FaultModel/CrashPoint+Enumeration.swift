@@ -76,7 +76,8 @@ extension CrashPoint {
 
     /// One operation with the sizes and names that it rests on, and nothing else.
     private func alone(_ effect: Effect) -> StateMask {
-        var mask = StateMask(bits: effect.bits)
+        var mask = StateMask()
+        mask.set(effect.bits, to: true)
         var wanted = Set(effect.forerunners)
         for earlier in effects.reversed() {
             if let bit = earlier.sizeBit ?? earlier.entryBit, wanted.contains(bit) {
@@ -90,10 +91,10 @@ extension CrashPoint {
     /// Where a write is cut, in sectors.
     private static func cuts(of effect: Effect, _ rules: CrashRules) -> [Int] {
         let count = effect.dataBits.count
-        guard count > rules.cutLimit, let data = effect.operation.data else { return Array(1..<count) }
-        let pieces = pieces(of: data)
+        let pieces = effect.pieces.map(\.sectors)
+        guard count > rules.cutLimit, let first = pieces.first, let last = pieces.last else { return Array(1..<count) }
         let inner = pieces.dropFirst().map(\.lowerBound)
-        let ends = Array(pieces[0].dropFirst()) + Array(pieces[pieces.count - 1].dropFirst())
+        let ends = Array(first.dropFirst()) + Array(last.dropFirst())
         return Set(inner + ends).sorted()
     }
 
@@ -129,7 +130,13 @@ extension StateMask {
         return mask
     }
 
-    func without(_ bits: some Sequence<Int>) -> StateMask {
+    func without(_ bits: Range<Int>) -> StateMask {
+        var mask = self
+        mask.set(bits, to: false)
+        return mask
+    }
+
+    func without(_ bits: [Int]) -> StateMask {
         var mask = self
         for bit in bits { mask[bit] = false }
         return mask

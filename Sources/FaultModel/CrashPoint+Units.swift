@@ -20,10 +20,10 @@ extension CrashPoint {
                 continue
             }
             let isLast = lastWrite[inode] == index && data.sectorCount * FileImage.sectorSize <= FileImage.pageSize
-            for piece in Self.pieces(of: data) {
-                let offset = (data.firstSector + piece.lowerBound) * FileImage.sectorSize
+            for piece in effect.pieces {
+                let offset = (data.firstSector + piece.sectors.lowerBound) * FileImage.sectorSize
                 let isHeader = effect.operation.role == .data && offset < rules.headerBytes
-                let bits = piece.map { effect.dataBits.lowerBound + $0 }
+                let bits = piece.sectors.map { effect.dataBits.lowerBound + $0 }
                 if isLast || isHeader || effect.operation.role == .log {
                     units += bits.map { CrashUnit(choices: [[], [$0]], size: 1) }
                 } else {
@@ -32,19 +32,6 @@ extension CrashPoint {
             }
         }
         return units + chainUnits()
-    }
-
-    /// The sectors of a write, page by page of its file.
-    static func pieces(of data: PendingOperation.Data) -> [Range<Int>] {
-        let perPage = FileImage.pageSize / FileImage.sectorSize
-        var pieces: [Range<Int>] = []
-        var start = 0
-        while start < data.sectorCount {
-            let end = min(data.sectorCount, start + perPage - (data.firstSector + start) % perPage)
-            pieces.append(start..<end)
-            start = end
-        }
-        return pieces
     }
 
     /// Size changes by file, and changes of names that are tied together.

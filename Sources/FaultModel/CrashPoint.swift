@@ -7,12 +7,16 @@ package struct CrashPoint: Sendable {
     /// An undecided or durable operation with the bits that decide it.
     struct Effect: Sendable {
         var operation: PendingOperation
+        /// The file's place in `touched`; nil for changes of names.
+        var file: Int?
         /// One per sector; empty when on disk for certain.
         var dataBits: Range<Int>
         var sizeBit: Int?
         var entryBit: Int?
         /// Bits that must be set for `sizeBit` or `entryBit` to count.
         var forerunners: [Int] = []
+        /// The write page by page of its file.
+        var pieces: [Piece] = []
 
         var isCertain: Bool { operation.fate == .durable }
         /// All bits of the operation.
@@ -22,11 +26,21 @@ package struct CrashPoint: Sendable {
         }
     }
 
+    /// The part of a write that lies in one page of its file.
+    struct Piece: Sendable {
+        /// Sectors of the write.
+        var sectors: Range<Int>
+        /// When the piece is a whole page: that page and its number, for images to share.
+        var page: (number: Int, contents: FileImage.Page)?
+    }
+
     /// How many operations had been asked for.
     package let operation: Int
     let durable: DiskImage
     /// Oldest first.
     let effects: [Effect]
+    /// The files with pending operations.
+    private let touched: [Inode]
     /// Bits that a mask can have.
     package let bitCount: Int
 
@@ -36,12 +50,16 @@ package struct CrashPoint: Sendable {
         var base = model.durable
         _ = base.digest()  // Kept in the image: a state then digests only the pages that differ.
         durable = base
+        let touched = Set(model.pending.compactMap(\.inode)).sorted()
+        self.touched = touched
         var effects: [Effect] = []
         var next = 0
         var lastSize: [Inode: Int] = [:]
         var lastName: [String: Int] = [:]
         for pending in model.pending {
             var effect = Effect(operation: pending, dataBits: next..<next)
+            effect.file = pending.inode.flatMap { touched.firstIndex(of: $0) }
+            if let data = pending.data { effect.pieces = Self.pieces(of: data) }
             if !effect.isCertain {
                 effect.dataBits = next..<(next + (pending.data?.sectorCount ?? 0))
                 next = effect.dataBits.upperBound
@@ -81,43 +99,66 @@ package struct CrashPoint: Sendable {
     package func image(of mask: StateMask) -> DiskImage {
         let mask = normalized(mask)
         var image = durable
-        var sizes: [Inode: Int64] = [:]
+        // Taken out of the dictionary while they change: a lookup per write is what takes the time otherwise.
+        var files = touched.map { image.files.removeValue(forKey: $0) ?? FileImage() }
+        var sizes = files.map(\.size)
         for effect in effects {
-            let operation = effect.operation
-            if let inode = operation.inode {
-                if sizes[inode] == nil { sizes[inode] = image.files[inode, default: FileImage()].size }
-                if let data = operation.data {
-                    put(data, of: effect, mask, into: &image.files[inode, default: FileImage()])
+            if let file = effect.file {
+                if let data = effect.operation.data { put(data, of: effect, mask, into: &files[file]) }
+                if let size = effect.operation.size, effect.sizeBit.map({ mask[$0] }) ?? true {
+                    if size.after < size.before { files[file].setSize(size.after) }
+                    sizes[file] = size.after
                 }
-                if let size = operation.size, effect.sizeBit.map({ mask[$0] }) ?? true {
-                    if size.after < size.before { image.files[inode, default: FileImage()].setSize(size.after) }
-                    sizes[inode] = size.after
-                }
-            } else if let entry = operation.entry, effect.entryBit.map({ mask[$0] }) ?? true {
+            } else if let entry = effect.operation.entry, effect.entryBit.map({ mask[$0] }) ?? true {
                 entry.apply(to: &image.entries)
             }
         }
-        for (inode, size) in sizes { image.files[inode, default: FileImage()].setSize(size) }
+        for (file, inode) in touched.enumerated() {
+            files[file].setSize(sizes[file])
+            image.files[inode] = files[file]
+        }
         return image
     }
 
     /// Puts the sectors that reached the disk, in as few runs as they make.
     private func put(_ data: PendingOperation.Data, of effect: Effect, _ mask: StateMask, into file: inout FileImage) {
-        let sector = FileImage.sectorSize
-        data.content.withUnsafeBytes { content in
-            var start = 0
-            while start < data.sectorCount {
-                let isKept = effect.isCertain || mask[effect.dataBits.lowerBound + start]
-                var end = start + 1
-                while end < data.sectorCount,
-                    effect.isCertain || mask[effect.dataBits.lowerBound + end] == isKept
-                { end += 1 }
-                if isKept {
-                    let run = UnsafeRawBufferPointer(rebasing: content[(start * sector)..<(end * sector)])
-                    file.put(run, at: Int64((data.firstSector + start) * sector))
+        func isKept(_ sector: Int) -> Bool { effect.isCertain || mask[effect.dataBits.lowerBound + sector] }
+        let size = FileImage.sectorSize
+        for piece in effect.pieces {
+            if let (number, contents) = piece.page, piece.sectors.allSatisfy(isKept) {
+                file.putPage(number, contents)
+                continue
+            }
+            var start = piece.sectors.lowerBound
+            while start < piece.sectors.upperBound {
+                var end = start
+                while end < piece.sectors.upperBound, isKept(end) { end += 1 }
+                if end > start {
+                    data.content.withUnsafeBytes { content in
+                        let run = UnsafeRawBufferPointer(rebasing: content[(start * size)..<(end * size)])
+                        file.put(run, at: Int64((data.firstSector + start) * size))
+                    }
                 }
-                start = end
+                start = end + 1
             }
         }
+    }
+
+    private static func pieces(of data: PendingOperation.Data) -> [Piece] {
+        let perPage = FileImage.pageSize / FileImage.sectorSize
+        var pieces: [Piece] = []
+        var start = 0
+        while start < data.sectorCount {
+            let place = data.firstSector + start
+            let end = min(data.sectorCount, start + perPage - place % perPage)
+            var piece = Piece(sectors: start..<end)
+            if end - start == perPage {
+                let bytes = data.content[(start * FileImage.sectorSize)..<(end * FileImage.sectorSize)]
+                piece.page = (place / perPage, FileImage.Page(Array(bytes)))
+            }
+            pieces.append(piece)
+            start = end
+        }
+        return pieces
     }
 }

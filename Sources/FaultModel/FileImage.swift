@@ -6,12 +6,36 @@ package struct FileImage: Sendable, Equatable {
     package static let pageSize = 4096
     package static let sectorSize = 512
 
-    private struct Page: Sendable {
+    /// A page that images share.
+    struct Page: Sendable {
         /// 4 096 bytes, or none for a page of zeros.
-        var bytes: [UInt8] = []
+        fileprivate var bytes: [UInt8] = []
         /// Digest of the bytes, 0 when unknown or when all are zero.
-        var digest: UInt64 = 0
-        var isDigested = true
+        fileprivate var digest: UInt64 = 0
+        fileprivate var isDigested = true
+
+        fileprivate init() {}
+
+        /// Digests the bytes, so that no image that takes the page has to.
+        init(_ bytes: [UInt8]) {
+            precondition(bytes.count == pageSize, "a page of \(bytes.count) bytes")
+            self.bytes = bytes
+            updateDigest()
+        }
+
+        fileprivate mutating func updateDigest() {
+            let found = bytes.withUnsafeBytes(ByteDigest.hash)
+            digest = found == zeroPageDigest ? 0 : found
+            isDigested = true
+        }
+
+        /// Whether both are the very same memory, and so equal.
+        fileprivate func isShared(with other: Page) -> Bool {
+            if bytes.isEmpty || other.bytes.isEmpty { return bytes.isEmpty && other.bytes.isEmpty }
+            return bytes.withUnsafeBytes { one in
+                other.bytes.withUnsafeBytes { one.baseAddress == $0.baseAddress }
+            }
+        }
     }
 
     package private(set) var size: Int64 = 0
@@ -106,10 +130,23 @@ package struct FileImage: Sendable, Equatable {
         }
     }
 
-    /// Calls `body` for each page that may hold something else than zeros, with its offset.
-    package func forEachPage(_ body: (Int64, UnsafeRawBufferPointer) -> Void) {
-        for (index, page) in pages.enumerated() where !page.bytes.isEmpty {
-            page.bytes.withUnsafeBytes { body(Int64(index * Self.pageSize), $0) }
+    /// Replaces a page without touching the size and without copying. Call ``setSize(_:)`` before the image is used.
+    mutating func putPage(_ index: Int, _ page: Page) {
+        while pages.count <= index { pages.append(Page()) }
+        pages[index] = page
+    }
+
+    /// Calls `body` for each page that this image and another do not share, with its number and its bytes here; no
+    /// bytes stand for zeros. Pages that are not shared may still be equal.
+    /// Complexity: O(pages).
+    package func forEachPage(
+        notSharedWith other: FileImage, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) {
+        let none = Page()
+        for index in 0..<max(pages.count, other.pages.count) {
+            let page = index < pages.count ? pages[index] : none
+            if page.isShared(with: index < other.pages.count ? other.pages[index] : none) { continue }
+            page.bytes.withUnsafeBytes { body(index, $0) }
         }
     }
 
@@ -118,9 +155,7 @@ package struct FileImage: Sendable, Equatable {
         var sum = mix(UInt64(size))
         for index in pages.indices {
             if !pages[index].isDigested {
-                let digest = pages[index].bytes.withUnsafeBytes(ByteDigest.hash)
-                pages[index].digest = digest == Self.zeroPageDigest ? 0 : digest
-                pages[index].isDigested = true
+                pages[index].updateDigest()
             }
             if pages[index].digest != 0 { sum &+= mix(pages[index].digest ^ UInt64(index) &* 0x9FB2_1C65_1E98_DF25) }
         }

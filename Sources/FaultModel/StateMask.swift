@@ -36,12 +36,19 @@ package struct StateMask: Hashable, Sendable, CustomStringConvertible {
     }
 
     package mutating func set(_ bits: Range<Int>, to value: Bool) {
-        for bit in bits { self[bit] = value }
-    }
-
-    package mutating func formUnion(_ other: StateMask) {
-        while words.count < other.words.count { words.append(0) }
-        for index in other.words.indices { words[index] |= other.words[index] }
+        var start = bits.lowerBound
+        while start < bits.upperBound {
+            let end = min(bits.upperBound, start / 64 * 64 + 64)
+            let pattern = (UInt64.max >> UInt64(64 - (end - start))) << UInt64(start % 64)
+            if value {
+                while words.count <= start / 64 { words.append(0) }
+                words[start / 64] |= pattern
+            } else if start / 64 < words.count {
+                words[start / 64] &= ~pattern
+            }
+            start = end
+        }
+        while words.last == 0 { words.removeLast() }
     }
 
     /// One more than the highest bit that is set.

@@ -7,58 +7,76 @@ import Synchronization
 /// Bytes past the end of the file read as zeros; on a real disk touching them may kill the process.
 /// The bytes are written under the disk's mutex only; readers take no lock, as with a real map.
 final class SimulatedMap: FileMap {
-    private let range: MappedRange
     private let memory: MapMemory
-    /// Bytes from the start that may be other than zero.
-    private let touched: Atomic<Int>
+    /// What the view held when it was filled, and which pages changed since then.
+    private let slot: Mutex<MapMemory.Slot>
+    private let range: MappedRange
 
     init?(_ contents: FileImage, reserve: Int, memory: MapMemory) {
         guard let slot = memory.take(reserve) else { return nil }
         range = slot.range
         self.memory = memory
-        touched = Atomic(0)
-        fill(contents, dirtyBytes: slot.touched)
+        self.slot = Mutex(slot)
+        refill(contents)
     }
-
-    deinit { memory.give(MapMemory.Slot(range: range, touched: touched.load(ordering: .relaxed))) }
 
     var base: UnsafeRawPointer { range.base }
     var count: Int { range.count }
 
+    deinit { memory.give(slot.withLock { $0 }) }
+
     /// Makes the view equal to the contents, whatever was there.
-    private func fill(_ contents: FileImage, dirtyBytes: Int) {
-        var clean = 0
-        contents.forEachPage { offset, bytes in
-            let start = Int(offset)
-            let count = min(bytes.count, range.count - start)
-            if count <= 0 { return }
-            clear(clean, min(start, dirtyBytes))
-            (range.mutableBase + start).copyMemory(from: bytes.baseAddress ?? range.base, byteCount: count)
-            clean = start + count
+    /// Complexity: O(pages), and a copy of the pages that differ.
+    func refill(_ contents: FileImage) {
+        slot.withLock { slot in
+            let dirty = slot.dirtyPages
+            contents.forEachPage(notSharedWith: slot.filled) { page, bytes in
+                if !dirty.contains(page) { Self.set(page, bytes, in: slot.range) }
+            }
+            for page in dirty {
+                let bytes = contents.bytes(at: Int64(page * FileImage.pageSize), count: FileImage.pageSize)
+                bytes.withUnsafeBytes { Self.set(page, $0, in: slot.range) }
+            }
+            slot.filled = contents
+            slot.dirtyPages = []
         }
-        clear(clean, dirtyBytes)
-        touched.store(max(clean, min(Int(contents.size), range.count)), ordering: .relaxed)
     }
 
-    /// Makes the view equal to contents that changed behind the program's back.
-    func refill(_ contents: FileImage) { fill(contents, dirtyBytes: touched.load(ordering: .relaxed)) }
+    /// Sets a page, to zeros when there are no bytes. What lies beyond the reserved bytes is left out.
+    private static func set(_ page: Int, _ bytes: UnsafeRawBufferPointer, in range: MappedRange) {
+        let start = page * FileImage.pageSize
+        let count = min(FileImage.pageSize, range.count - start)
+        if count <= 0 { return }
+        let target = UnsafeMutableRawBufferPointer(start: range.mutableBase + start, count: count)
+        if bytes.isEmpty {
+            target.initializeMemory(as: UInt8.self, repeating: 0)
+        } else {
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
+    }
 
+    /// Follows a write.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
-        let count = min(bytes.count, range.count - Int(offset))
-        guard count > 0, let source = bytes.baseAddress else { return }
-        (range.mutableBase + Int(offset)).copyMemory(from: source, byteCount: count)
-        touched.max(Int(offset) + count, ordering: .relaxed)
+        let accepted = min(bytes.count, count - Int(offset))
+        guard accepted > 0, let source = bytes.baseAddress else { return }
+        // The buffer is the caller's for the time of the call.
+        nonisolated(unsafe) let start = source
+        slot.withLock { slot in
+            (slot.range.mutableBase + Int(offset)).copyMemory(from: start, byteCount: accepted)
+            slot.touch(Int(offset)..<(Int(offset) + accepted))
+        }
     }
 
+    /// Follows a cut of a file that was `end` bytes long.
     func zero(from start: Int64, to end: Int64) {
-        clear(Int(start), min(Int(end), touched.load(ordering: .relaxed)))
-    }
-
-    /// Zeros from `start` up to `end`; nothing when the end is not behind the start.
-    private func clear(_ start: Int, _ end: Int) {
-        guard end > start else { return }
-        UnsafeMutableRawBufferPointer(start: range.mutableBase + start, count: end - start)
-            .initializeMemory(as: UInt8.self, repeating: 0)
+        slot.withLock { slot in
+            let end = min(Int(end), slot.range.count)
+            guard end > start else { return }
+            let bytes = Int(start)..<end
+            UnsafeMutableRawBufferPointer(start: slot.range.mutableBase + bytes.lowerBound, count: bytes.count)
+                .initializeMemory(as: UInt8.self, repeating: 0)
+            slot.touch(bytes)
+        }
     }
 }
 
@@ -72,23 +90,30 @@ struct MapReference: Sendable {
 final class MapMemory: Sendable {
     struct Slot: Sendable {
         var range: MappedRange
-        /// Bytes from the start that may be other than zero.
-        var touched: Int
+        /// What the range held when it was filled.
+        var filled = FileImage()
+        /// Pages that may hold something else by now.
+        var dirtyPages: Set<Int> = []
+
+        mutating func touch(_ bytes: Range<Int>) {
+            let size = FileImage.pageSize
+            for page in (bytes.lowerBound / size)...((bytes.upperBound - 1) / size) { dirtyPages.insert(page) }
+        }
     }
 
-    /// Slots kept per size, and bytes up to which a slot is worth keeping.
+    /// Slots kept per size of address space, and file sizes up to which a slot is worth keeping.
     private static let slotLimit = 4
-    private static let touchedLimit = 32 << 20
+    private static let fileLimit = 32 << 20
 
     private let slots = Mutex<[Int: [Slot]]>([:])
 
     func take(_ count: Int) -> Slot? {
         if let kept = slots.withLock({ $0[count]?.popLast() }) { return kept }
-        return MappedRange(anonymous: count).map { Slot(range: $0, touched: 0) }
+        return MappedRange(anonymous: count).map { Slot(range: $0) }
     }
 
     func give(_ slot: Slot) {
-        if slot.touched > Self.touchedLimit { return }
+        if slot.filled.size > Self.fileLimit || slot.dirtyPages.count > Self.fileLimit / FileImage.pageSize { return }
         slots.withLock { slots in
             if slots[slot.range.count, default: []].count < Self.slotLimit {
                 slots[slot.range.count, default: []].append(slot)

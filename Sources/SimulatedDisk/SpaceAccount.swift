@@ -4,7 +4,8 @@ import FaultModel
 struct SpaceAccount: Sendable {
     /// In bytes; endless when nil.
     var capacity: Int64?
-    private var pages: [Inode: Set<Int>] = [:]
+    /// Whether each page of a file is taken.
+    private var pages: [Inode: [Bool]] = [:]
     private var pageCount: Int64 = 0
 
     /// Bytes taken, in whole pages.
@@ -21,7 +22,7 @@ struct SpaceAccount: Sendable {
         guard let capacity else { return count }
         var free = (capacity - used) / Int64(FileImage.pageSize)
         let taken = pages[inode] ?? []
-        for page in Self.pages(count: count, at: offset) where !taken.contains(page) {
+        for page in Self.pages(count: count, at: offset) where page >= taken.count || !taken[page] {
             if free <= 0 { return max(0, page * FileImage.pageSize - Int(offset)) }
             free -= 1
         }
@@ -29,18 +30,29 @@ struct SpaceAccount: Sendable {
     }
 
     mutating func take(count: Int, at offset: Int64, of inode: Inode) {
-        for page in Self.pages(count: count, at: offset) where pages[inode, default: []].insert(page).inserted {
+        let range = Self.pages(count: count, at: offset)
+        if range.isEmpty { return }
+        var taken = pages.removeValue(forKey: inode) ?? []
+        let old = taken.count
+        if old < range.upperBound {
+            taken += repeatElement(false, count: max(0, range.lowerBound - old))
+            taken += repeatElement(true, count: range.upperBound - taken.count)
+            pageCount += Int64(range.upperBound - max(old, range.lowerBound))
+        }
+        for page in range.clamped(to: 0..<old) where !taken[page] {
+            taken[page] = true
             pageCount += 1
         }
+        pages[inode] = taken
     }
 
     /// Gives back what lies beyond the first `size` bytes.
     mutating func release(beyond size: Int64, of inode: Inode) {
         let kept = (Int(size) + FileImage.pageSize - 1) / FileImage.pageSize
-        guard let taken = pages[inode] else { return }
-        let rest = taken.filter { $0 < kept }
-        pageCount -= Int64(taken.count - rest.count)
-        pages[inode] = rest
+        guard var taken = pages.removeValue(forKey: inode) else { return }
+        for page in taken[min(kept, taken.count)...] where page { pageCount -= 1 }
+        taken.removeLast(max(0, taken.count - kept))
+        pages[inode] = taken
     }
 
     private static func pages(count: Int, at offset: Int64) -> Range<Int> {
