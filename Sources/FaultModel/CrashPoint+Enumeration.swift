@@ -105,17 +105,17 @@ extension CrashPoint {
         let writes = effects.filter { $0.dataBits.count > 1 }
         for _ in 0..<rules.sampleCount {
             // A share of its own for each state: halves of everything all look alike.
-            let share = 1 + random.index(below: 7)
+            let share = 1 + random.below(7)
             var mask = StateMask()
             for unit in units {
                 if unit.choices.count == 2 {
                     if random.chance(share, in: 8) { mask = mask.with(unit.choices[1]) }
                 } else {
-                    mask = mask.with(unit.choices[random.index(below: unit.choices.count)])
+                    mask = mask.with(unit.choices[random.below(unit.choices.count)])
                 }
             }
             if !writes.isEmpty, random.chance(1, in: 2) {
-                let torn = writes[random.index(below: writes.count)]
+                let torn = writes[random.below(writes.count)]
                 for bit in torn.dataBits { mask[bit] = random.chance(1, in: 2) }
             }
             if !(try body(mask)) { return }

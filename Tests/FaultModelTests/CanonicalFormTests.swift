@@ -48,9 +48,9 @@ import Testing
     @Test(arguments: 0..<200) func aMaskReadsItsOwnFormBack(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         var mask = StateMask()
-        for _ in 0..<random.index(below: 5) {
-            let start = random.index(below: 400)
-            mask.set(start..<(start + random.index(below: 120)), to: true)
+        for _ in 0..<random.below(5) {
+            let start = random.below(400)
+            mask.set(start..<(start + random.below(120)), to: true)
         }
         let again = try #require(StateMask(mask.description), "\(mask)")
         #expect(again == mask)

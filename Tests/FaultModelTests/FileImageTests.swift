@@ -8,12 +8,12 @@ import Testing
         var array: [UInt8] = []
         for step in 0..<30 {
             if random.chance(1, in: 4) {
-                let size = random.index(below: 20_000)
+                let size = random.below(20_000)
                 image.setSize(Int64(size))
                 array = Array(array.prefix(size)) + filled(0, max(0, size - array.count))
             } else {
-                let bytes = filled(UInt8(step + 1), random.index(below: 6_000))
-                let offset = random.index(below: 14_000)
+                let bytes = filled(UInt8(step + 1), random.below(6_000))
+                let offset = random.below(14_000)
                 bytes.withUnsafeBytes { image.write($0, at: Int64(offset)) }
                 array += filled(0, max(0, offset + bytes.count - array.count))
                 array.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
