@@ -1,0 +1,49 @@
+/// Checks a whole tree.
+extension EntryTree {
+    /// Visits every node, parents first, and every entry in order.
+    ///
+    /// Checked: levels, that each first key is that of the leaf below, that entries ascend from leaf to leaf, and that
+    /// branches count right.
+    /// - Throws: `corrupt` with the page of the node that is wrong; what the closures throw.
+    /// Complexity: O(n).
+    static func walk(
+        _ root: NodeReference, reading nodes: some NodeReading,
+        visitNode: (NodeReference) throws(StorageError) -> Void,
+        visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if root.isNull { return }
+        var previous: EntryKey?
+        let level = try level(of: root, nodes)
+        try walk(root, level: level, &previous, nodes, visitNode, visitEntry)
+    }
+
+    /// - Returns: first key and number of entries.
+    @discardableResult
+    private static func walk(
+        _ reference: NodeReference, level: Int, _ previous: inout EntryKey?, _ nodes: some NodeReading,
+        _ visitNode: (NodeReference) throws(StorageError) -> Void,
+        _ visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
+    ) throws(StorageError) -> (first: EntryKey, total: UInt64) {
+        if level > 0 {
+            let branch = try branch(reference, level: level, nodes)
+            try visitNode(reference)
+            for i in 0..<branch.count {
+                let child = branch.reference(i)
+                let found = try walk(child, level: level - 1, &previous, nodes, visitNode, visitEntry)
+                guard found.first == branch.key(i), found.total == branch.total(i) else { throw damaged(reference) }
+            }
+            return (branch.key(0), branch.total)
+        }
+        let node = try nodes.node(reference, .entryLeaf)
+        guard EntryLeaf.validate(node, bytes: reference.byteCount) else { throw damaged(reference) }
+        try visitNode(reference)
+        let leaf = EntryLeaf(node)
+        for i in 0..<leaf.count {
+            let key = leaf.key(i)
+            if let previous, !EntryOperation.precedes(previous, key) { throw damaged(reference) }
+            previous = key
+            try visitEntry(key.high, key.low, leaf.count(i))
+        }
+        return (leaf.key(0), UInt64(leaf.count))
+    }
+}

@@ -1,0 +1,134 @@
+/// Reads a tree of entries (high, low) -> count, ordered by high, then low: one mechanism for indexes and backlinks.
+///
+/// An index has (value or hash, row key) -> 1; backlinks have (target key, origin key) -> number of links. The empty
+/// tree is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for nodes that are not
+/// what their parent says, and never read beyond a node.
+enum EntryTree {
+    /// Calls `body` with all entries between two keys, both included, in order, until it returns false.
+    ///
+    /// `body` must not change the tree.
+    /// - Returns: false when `body` ended it.
+    /// Complexity: O(log n) and the entries visited.
+    @discardableResult
+    static func forEach(
+        in root: NodeReference, from: EntryKey = (.min, .min), through: EntryKey = (.max, .max),
+        reading nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        if root.isNull || EntryOperation.precedes(through, from) { return true }
+        return try visit(root, level: try level(of: root, nodes), from, through, nodes, body)
+    }
+
+    /// Calls `body` with low and count of all entries of one `high`, in order, until it returns false.
+    /// - Returns: false when `body` ended it.
+    @discardableResult
+    static func lookup(
+        _ high: Int64, in root: NodeReference, reading nodes: some NodeReading,
+        _ body: (Int64, UInt32) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        try forEach(in: root, from: (high, .min), through: (high, .max), reading: nodes) {
+            (_, low, count) throws(StorageError) in try body(low, count)
+        }
+    }
+
+    /// The count of one entry; 0 when it is not there.
+    static func count(
+        at key: EntryKey, in root: NodeReference, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt32 {
+        guard let leaf = try leaf(for: key, in: root, nodes)?.leaf else { return 0 }
+        let i = leaf.lowerBound(key)
+        return i < leaf.count && leaf.key(i) == key ? leaf.count(i) : 0
+    }
+
+    /// Entries (not the sum of their counts) of one `high`. Complexity: O(log n).
+    static func count(
+        of high: Int64, in root: NodeReference, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt64 {
+        try count(in: root, from: (high, .min), through: (high, .max), reading: nodes)
+    }
+
+    /// Entries between two keys, both included. Complexity: O(log n).
+    static func count(
+        in root: NodeReference, from: EntryKey, through: EntryKey, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt64 {
+        if EntryOperation.precedes(through, from) { return 0 }
+        guard let end = try leaf(for: through, in: root, nodes), let start = try leaf(for: from, in: root, nodes)
+        else { return 0 }
+        let last = end.before &+ UInt64(end.leaf.upperBound(through))
+        let first = start.before &+ UInt64(start.leaf.lowerBound(from))
+        return last < first ? 0 : last - first
+    }
+
+    /// All entries (not the sum of their counts). Complexity: one node.
+    static func totalEntries(
+        in root: NodeReference, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt64 {
+        if root.isNull { return 0 }
+        if root.is(.entryLeaf) { return UInt64(EntryLeaf(try nodes.node(root, .entryLeaf)).count) }
+        return EntryBranch(try nodes.node(root, .entryBranch)).total
+    }
+
+    /// 0 for a leaf, else what the branch says; below it, each level is checked against the one above.
+    static func level(of root: NodeReference, _ nodes: some NodeReading) throws(StorageError) -> Int {
+        root.is(.entryLeaf) ? 0 : EntryBranch(try nodes.node(root, .entryBranch)).level
+    }
+
+    /// The branch, when it has the level that its parent says.
+    @inline(__always)
+    static func branch(
+        _ reference: NodeReference, level: Int, _ nodes: some NodeReading
+    ) throws(StorageError) -> EntryBranch {
+        let branch = EntryBranch(try nodes.node(reference, .entryBranch))
+        guard branch.level == level else { throw damaged(reference) }
+        return branch
+    }
+
+    static func damaged(_ reference: NodeReference) -> StorageError {
+        .corrupt(page: PageNumber(reference.page & ~Format.arenaBit), offset: 0, reason: .structure)
+    }
+
+    /// The leaf where `key` is or would be, and how many entries stand before it; nil in the empty tree.
+    private static func leaf(
+        for key: EntryKey, in root: NodeReference, _ nodes: some NodeReading
+    ) throws(StorageError) -> (leaf: EntryLeaf, before: UInt64)? {
+        if root.isNull { return nil }
+        var level = try level(of: root, nodes)
+        var reference = root
+        var before: UInt64 = 0
+        while level > 0 {
+            let branch = try branch(reference, level: level, nodes)
+            let position = branch.position(of: key)
+            for i in 0..<position { before &+= branch.total(i) }
+            reference = branch.reference(position)
+            level -= 1
+        }
+        return (EntryLeaf(try nodes.node(reference, .entryLeaf)), before)
+    }
+
+    private static func visit(
+        _ reference: NodeReference, level: Int, _ from: EntryKey, _ through: EntryKey, _ nodes: some NodeReading,
+        _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        if level == 0 {
+            return try visit(EntryLeaf(try nodes.node(reference, .entryLeaf)), from, through, body)
+        }
+        let branch = try branch(reference, level: level, nodes)
+        for i in branch.position(of: from)..<branch.count {
+            if EntryOperation.precedes(through, branch.key(i)) { break }
+            if !(try visit(branch.reference(i), level: level - 1, from, through, nodes, body)) { return false }
+        }
+        return true
+    }
+
+    private static func visit(
+        _ leaf: EntryLeaf, _ from: EntryKey, _ through: EntryKey,
+        _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        var i = EntryOperation.precedes(leaf.key(0), from) ? leaf.lowerBound(from) : 0
+        let end = EntryOperation.precedes(through, leaf.key(leaf.count - 1)) ? leaf.upperBound(through) : leaf.count
+        while i < end {
+            if !(try body(leaf.high(i), leaf.low(i), leaf.count(i))) { return false }
+            i += 1
+        }
+        return true
+    }
+}
