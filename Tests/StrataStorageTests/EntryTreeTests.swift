@@ -2,105 +2,6 @@ import Testing
 
 @testable import StrataStorage
 
-/// Nodes in memory, one allocation each. What was there before ``commit()`` belongs to older versions.
-private final class MemoryNodes: NodeWriting {
-    private var pages: [UInt32: UnsafeMutableRawPointer] = [:]
-    /// Hashes of the nodes of older versions.
-    private var pristine: [UInt32: UInt64] = [:]
-    private var owned: Set<UInt32> = []
-    private var dead: Set<UInt32> = []
-    private var nextPage: UInt32 = 1
-    private(set) var faults: [String] = []
-    private(set) var made = 0
-    private(set) var dropped = 0
-
-    deinit { for page in pages.values { page.deallocate() } }
-
-    /// Pages that a version reaches: neither given up nor used again.
-    var live: Set<UInt32> { Set(pages.keys).subtracting(dead) }
-
-    func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
-        guard let page = pages[reference.page], reference.is(kind), reference.pages == 1,
-            page.u64(0) & 255 == kind.rawValue,
-            kind == .entryLeaf
-                ? EntryLeaf.validate(page, bytes: reference.byteCount)
-                : EntryBranch.validate(page, bytes: reference.byteCount)
-        else { throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure) }
-        return UnsafeRawPointer(page)
-    }
-
-    func makeNode(
-        _ kind: NodeKind, pages count: Int, table: UInt32
-    ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
-        let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: 16)
-        page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
-        NodeHeader.write(page, kind: kind, table: table)
-        let reference = NodeReference(page: nextPage, pages: count, kind: kind)
-        pages[nextPage] = page
-        owned.insert(nextPage)
-        nextPage += 1
-        made += 1
-        return (reference, page)
-    }
-
-    func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer {
-        guard let old = pages[reference.page], let kind = NodeKind(rawValue: reference.kindCode) else {
-            throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
-        }
-        if owned.contains(reference.page) { return old }
-        let given = reference
-        let (copy, page) = try makeNode(kind, pages: 1, table: old.u32(4))
-        page.copyMemory(from: old, byteCount: Format.pageSize)
-        drop(given)
-        reference = copy
-        return page
-    }
-
-    func drop(_ reference: NodeReference) {
-        dropped += 1
-        if owned.remove(reference.page) != nil {
-            pages.removeValue(forKey: reference.page)?.deallocate()
-        } else if pages[reference.page] == nil || !dead.insert(reference.page).inserted {
-            faults.append("page \(reference.page) given up twice")
-        }
-    }
-
-    /// What stands now may not change any more.
-    func commit() {
-        for page in owned { pristine[page] = hash(page) }
-        owned.removeAll()
-    }
-
-    /// Pages of older versions that are not what they were.
-    var changedPages: [UInt32] { pristine.filter { hash($0.key) != $0.value }.map(\.key) }
-
-    private func hash(_ page: UInt32) -> UInt64 {
-        pages[page].map { NodeHeader.checksum(UnsafeRawPointer($0), count: Format.pageSize, birth: 0) } ?? 0
-    }
-
-    func bytes(_ page: UInt32) -> [UInt8] {
-        guard let base = pages[page] else { return [] }
-        return Array(UnsafeRawBufferPointer(start: base, count: Format.pageSize))
-    }
-
-    func flip(_ page: UInt32, bit: Int) {
-        guard let base = pages[page] else { return }
-        base.put8(bit / 8, UnsafeRawPointer(base).u8(bit / 8) ^ (1 << (bit % 8)))
-    }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 private struct Key: Hashable, Comparable {
     var high: Int64
     var low: Int64
@@ -187,7 +88,7 @@ private struct Checked {
     /// Repeat one with `swift test --filter EntryTreeTests` and the seed of its name alone in `arguments`.
     @Test("a random history holds what a dictionary holds, and changes no older node", arguments: [UInt64](1...12))
     func randomHistory(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SplitMix64(seed: seed)
         var limits = StoreLimits.tiny
         if seed % 4 == 3 { limits = StoreLimits() }
         let highs: Int64 = seed % 3 == 0 ? 3 : 40
@@ -234,7 +135,7 @@ private struct Checked {
 
     @Test("ranges, lookups and counts agree with a filtered array", arguments: [UInt64(1), 2])
     func ranges(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SplitMix64(seed: seed)
         var tree = Checked(limits: seed == 1 ? .tiny : StoreLimits())
         let corners: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
         for high in corners { for low in corners { try tree.apply([(Key(high, low), 1)]) } }
@@ -326,7 +227,7 @@ private struct Checked {
 
     @Test("sorted operations and shuffled ones make the same tree", arguments: [3, 900, 5_000])
     func sorting(count: Int) throws {
-        var generator = SeededGenerator(state: UInt64(count))
+        var generator = SplitMix64(seed: UInt64(count))
         let keys = (0..<count).map { _ in
             Key(Int64(bitPattern: generator.next()) >> (count % 40), .random(in: -70_000...70_000, using: &generator))
         }
