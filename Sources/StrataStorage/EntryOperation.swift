@@ -78,7 +78,7 @@ extension EntryOperation {
 
     private static func sort(_ operations: inout [EntryOperation]) {
         let count = operations.count
-        if count < 400 {
+        if count < 1000 {
             operations.sort { precedes($0.key, $1.key) }
             return
         }
