@@ -1,0 +1,37 @@
+import FaultModel
+import SimulatedDisk
+import Testing
+
+/// A simulation that finds nothing proves nothing until it was seen to find what is there.
+@Suite struct CrashSimulationTests {
+    private func simulation<Program: SimulatedProgram>(_ type: Program.Type, _ seed: Seed) -> CrashSimulation<Program> {
+        var simulation = CrashSimulation<Program>(seed, transactions: 5)
+        simulation.rules.exhaustiveUnits = 6
+        simulation.rules.sampleCount = 20
+        simulation.rules.pairLimit = 4
+        simulation.rules.cutLimit = 8
+        return simulation
+    }
+
+    @Test(arguments: [UInt64(1), 2]) func anEngineThatIsRightPasses(seed: UInt64) throws {
+        let report = try simulation(ShadowFileProgram.self, Seed(seed)).run()
+        #expect(report.problems.isEmpty)
+        #expect(report.sweep.distinct > 50, "\(report)")
+        #expect(report.deep.distinct > 0, "\(report)")
+    }
+
+    @Test func aMissingSyncIsFound() throws { try expectFound(ShadowFileWithoutSync.self) }
+
+    @Test func aMissingDirectorySyncIsFound() throws { try expectFound(ShadowFileWithoutDirectorySync.self) }
+
+    @Test func writingInPlaceIsFound() throws { try expectFound(ShadowFileInPlace.self) }
+
+    private func expectFound<Program: SimulatedProgram>(_ type: Program.Type) throws {
+        let simulation = simulation(type, Seed(3))
+        let report = try simulation.run()
+        let problem = try #require(report.problems.first, "\(report)")
+        // And the address alone shows it again.
+        let again = try simulation.repeatOne(problem.address)
+        #expect(again.problems.map(\.description) == [problem.description])
+    }
+}

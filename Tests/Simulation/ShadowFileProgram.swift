@@ -1,0 +1,117 @@
+import FaultModel
+import SimulatedDisk
+import StrataFiles
+
+/// The simplest engine that is right: it writes everything to a temporary file, syncs it, renames it over the old one
+/// and syncs the directory. With mistakes to plant, so that the simulation can show that it finds them.
+class ShadowFileProgram: SimulatedProgram {
+    enum Mistake { case noSync, noDirectorySync, writesInPlace }
+
+    class var mistake: Mistake? { nil }
+
+    private let disk: SimulatedDisk
+    private var state: ProgramState = [:]
+
+    required init(_ disk: SimulatedDisk) { self.disk = disk }
+
+    static func open(_ disk: SimulatedDisk) throws -> Self {
+        let program = self.init(disk)
+        if try disk.status("database.tmp") != nil {
+            try disk.remove("database.tmp")
+            try disk.syncDirectory(of: "database.tmp")
+        }
+        if try disk.status("database") == nil { return program }
+        let file = try disk.open("database", .read)
+        program.state = try decode(file.get(Int(file.size())))
+        return program
+    }
+
+    func commit(_ changes: [ProgramChange]) throws {
+        for change in changes { state[change.key] = change.row }
+        let bytes = Self.encode(state)
+        let path = Self.mistake == .writesInPlace ? "database" : "database.tmp"
+        let file = try disk.open(path, .createOrOpen)
+        try file.truncate(to: 0)
+        // In pieces, as a program with a buffer does.
+        for start in stride(from: 0, to: bytes.count, by: 6_000) {
+            try file.put(Array(bytes[start..<min(bytes.count, start + 6_000)]), at: Int64(start))
+        }
+        if Self.mistake != .noSync { try file.syncData() }
+        if Self.mistake != .writesInPlace { try disk.rename(path, to: "database") }
+        if Self.mistake != .noDirectorySync { try disk.syncDirectory(of: "database") }
+    }
+
+    func read() throws -> ProgramState { state }
+    func check() throws {}
+    func close() throws {}
+
+    struct Damaged: Error {}
+
+    private static func encode(_ state: ProgramState) -> [UInt8] {
+        var bytes: [UInt8] = []
+        func append(_ value: Int64) { withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) } }
+        for (key, row) in state.sorted(by: { $0.key < $1.key }) {
+            append(key)
+            append(row.number)
+            append(Int64(row.text.count))
+            bytes += row.text
+        }
+        let digest = bytes.withUnsafeBytes(ByteDigest.hash)
+        append(Int64(bitPattern: digest))
+        return bytes
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws -> ProgramState {
+        var state: ProgramState = [:]
+        var place = 0
+        func next() throws -> Int64 {
+            guard place + 8 <= bytes.count else { throw Damaged() }
+            defer { place += 8 }
+            return bytes.withUnsafeBytes {
+                Int64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Int64.self))
+            }
+        }
+        while place + 8 < bytes.count {
+            let key = try next()
+            let number = try next()
+            let count = Int(try next())
+            guard count >= 0, place + count <= bytes.count else { throw Damaged() }
+            state[key] = ProgramRow(number: number, text: Array(bytes[place..<(place + count)]))
+            place += count
+        }
+        let digest = bytes.prefix(place).withUnsafeBytes { ByteDigest.hash($0) }
+        let found = try next()
+        if found != Int64(bitPattern: digest) { throw Damaged() }
+        return state
+    }
+}
+
+final class ShadowFileWithoutSync: ShadowFileProgram {
+    override class var mistake: Mistake? { .noSync }
+}
+
+final class ShadowFileWithoutDirectorySync: ShadowFileProgram {
+    override class var mistake: Mistake? { .noDirectorySync }
+}
+
+final class ShadowFileInPlace: ShadowFileProgram {
+    override class var mistake: Mistake? { .writesInPlace }
+}
+
+extension File {
+    func put(_ bytes: [UInt8], at offset: Int64) throws {
+        let failure: FileError? = bytes.withUnsafeBytes { buffer in
+            do throws(FileError) {
+                try write(buffer, at: offset)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    func get(_ count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
+    }
+}
