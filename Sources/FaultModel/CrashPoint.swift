@@ -90,7 +90,7 @@ package struct CrashPoint: Sendable {
             guard let bit = effect.sizeBit ?? effect.entryBit, result[bit] else { continue }
             if !effect.forerunners.allSatisfy({ result[$0] }) { result[bit] = false }
         }
-        for bit in bitCount..<max(bitCount, result.width) { result[bit] = false }
+        result.set(bitCount..<max(bitCount, result.width), to: false)
         return result
     }
 

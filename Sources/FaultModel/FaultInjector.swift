@@ -34,6 +34,12 @@ package struct FaultInjector: Sendable {
     /// Adds a fault; it strikes when its place comes.
     package mutating func add(_ fault: Fault) { waiting.append(fault) }
 
+    /// From here on nothing fails; names and numbers go on.
+    package mutating func forgetFaults() {
+        waiting = []
+        lasting = []
+    }
+
     /// Names the next operation. A fault that does not apply to this kind is dropped without striking.
     package mutating func next(label: String, actor: String, role: FileRole, kind: IOKind) -> Decision {
         let counter = Counter(label: label, actor: actor, role: role, kind: kind)

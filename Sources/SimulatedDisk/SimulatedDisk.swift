@@ -136,9 +136,14 @@ package final class SimulatedDisk: FileSystem {
 
     /// The disk after the process died: locks and handles are gone, caches and what is not synced live on, and the
     /// history goes on, so that power can still be cut at any point of it.
-    package func kill() -> SimulatedDisk {
+    /// - Parameter healthy: whether the disk works again: faults that last or are to come are forgotten.
+    package func kill(healthy: Bool = false) -> SimulatedDisk {
         var copy = state.withLock { $0 }
         copy.forgetProcess()
+        if healthy {
+            copy.injector.forgetFaults()
+            copy.space.capacity = settings.capacity
+        }
         return SimulatedDisk(settings, copy, memory)
     }
 }

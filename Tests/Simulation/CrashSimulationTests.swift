@@ -26,6 +26,17 @@ import Testing
 
     @Test func writingInPlaceIsFound() throws { try expectFound(ShadowFileInPlace.self) }
 
+    @Test func everyFailedOperationLeavesAnAllowedState() throws {
+        let report = try FaultSimulation<ShadowFileProgram>(Seed(5), transactions: 4).run()
+        #expect(report.problems.isEmpty)
+        #expect(report.struck > 50, "\(report)")
+    }
+
+    @Test func anErrorThatIsSwallowedIsFound() throws {
+        let report = try FaultSimulation<ShadowFileSwallowingErrors>(Seed(5), transactions: 4).run()
+        #expect(!report.problems.isEmpty, "\(report)")
+    }
+
     private func expectFound<Program: SimulatedProgram>(_ type: Program.Type) throws {
         let simulation = simulation(type, Seed(3))
         let report = try simulation.run()

@@ -5,7 +5,7 @@ import StrataFiles
 /// The simplest engine that is right: it writes everything to a temporary file, syncs it, renames it over the old one
 /// and syncs the directory. With mistakes to plant, so that the simulation can show that it finds them.
 class ShadowFileProgram: SimulatedProgram {
-    enum Mistake { case noSync, noDirectorySync, writesInPlace }
+    enum Mistake { case noSync, noDirectorySync, writesInPlace, swallowsErrors }
 
     class var mistake: Mistake? { nil }
 
@@ -16,18 +16,20 @@ class ShadowFileProgram: SimulatedProgram {
 
     static func open(_ disk: SimulatedDisk) throws -> Self {
         let program = self.init(disk)
-        if try disk.status("database.tmp") != nil {
-            try disk.remove("database.tmp")
-            try disk.syncDirectory(of: "database.tmp")
-        }
         if try disk.status("database") == nil { return program }
         let file = try disk.open("database", .read)
         program.state = try decode(file.get(Int(file.size())))
+        // What the process before left in the cache may never have reached the disk.
+        try program.save()
         return program
     }
 
     func commit(_ changes: [ProgramChange]) throws {
         for change in changes { state[change.key] = change.row }
+        try save()
+    }
+
+    private func save() throws {
         let bytes = Self.encode(state)
         let path = Self.mistake == .writesInPlace ? "database" : "database.tmp"
         let file = try disk.open(path, .createOrOpen)
@@ -36,7 +38,11 @@ class ShadowFileProgram: SimulatedProgram {
         for start in stride(from: 0, to: bytes.count, by: 6_000) {
             try file.put(Array(bytes[start..<min(bytes.count, start + 6_000)]), at: Int64(start))
         }
-        if Self.mistake != .noSync { try file.syncData() }
+        if Self.mistake == .swallowsErrors {
+            try? file.syncData()
+        } else if Self.mistake != .noSync {
+            try file.syncData()
+        }
         if Self.mistake != .writesInPlace { try disk.rename(path, to: "database") }
         if Self.mistake != .noDirectorySync { try disk.syncDirectory(of: "database") }
     }
@@ -96,6 +102,10 @@ final class ShadowFileWithoutDirectorySync: ShadowFileProgram {
 
 final class ShadowFileInPlace: ShadowFileProgram {
     override class var mistake: Mistake? { .writesInPlace }
+}
+
+final class ShadowFileSwallowingErrors: ShadowFileProgram {
+    override class var mistake: Mistake? { .swallowsErrors }
 }
 
 extension File {
