@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Numbers as people read them: three significant digits, a thin gap between thousands, the unit behind.
+enum Figure {
+    /// Between thousands: a narrow space that does not break a line. A terminal gets a plain space.
+    static let gap = "\u{202F}"
+    /// Stands where there is no number.
+    static let none = "\u{2013}"
+
+    /// The value to `digits` significant digits, digits before the point never cut: `12 300`, `1.25`, `0.00312`.
+    static func rounded(_ value: Double, digits: Int = 3, gap: String = Figure.gap) -> String {
+        guard value.isFinite else { return none }
+        guard value != 0 else { return "0" }
+        let magnitude = abs(value)
+        guard magnitude < 1e17, magnitude >= 1e-9 else { return value.description }
+        var exponent = Int(log10(magnitude).rounded(.down))
+        var whole = scaled(magnitude, exponent: exponent, digits: digits)
+        if whole >= Int(pow(10, Double(digits))) {
+            exponent += 1
+            whole = scaled(magnitude, exponent: exponent, digits: digits)
+        }
+        let sign = value < 0 ? "\u{2212}" : ""
+        let places = digits - 1 - exponent
+        if places <= 0 {
+            return sign + grouped(whole * Int(pow(10, Double(-places))), gap: gap)
+        }
+        let text = String(whole)
+        let padded = String(repeating: "0", count: max(0, places + 1 - text.count)) + text
+        return sign + padded.dropLast(places) + "." + padded.suffix(places)
+    }
+
+    /// The first `digits` digits of the value as a whole number.
+    private static func scaled(_ magnitude: Double, exponent: Int, digits: Int) -> Int {
+        Int((magnitude * pow(10, Double(digits - 1 - exponent))).rounded())
+    }
+
+    /// Thousands apart: `4 212`.
+    static func grouped(_ value: Int, gap: String = Figure.gap) -> String {
+        let digits = Array(String(value.magnitude))
+        var text = value < 0 ? "\u{2212}" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 {
+                text += gap
+            }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// Every digit, as programs read it: whole numbers without a point, empty for what is not a number.
+    static func exact(_ value: Double) -> String {
+        guard value.isFinite else { return "" }
+        if value == value.rounded(), abs(value) < 9e15 {
+            return String(Int(value))
+        }
+        return value.description
+    }
+
+    /// A value in the unit of its metric.
+    static func text(_ value: Double, unit: String, gap: String = Figure.gap) -> String {
+        switch unit {
+        case "ns": duration(nanoseconds: value, gap: gap)
+        case "us": duration(nanoseconds: value * 1e3, gap: gap)
+        case "ms": duration(nanoseconds: value * 1e6, gap: gap)
+        case "s": duration(nanoseconds: value * 1e9, gap: gap)
+        case "bytes": bytes(value, gap: gap)
+        case "1/s": rounded(value, gap: gap) + gap + "/s"
+        case "count", "ratio", "": rounded(value, gap: gap)
+        default: rounded(value, gap: gap) + gap + unit
+        }
+    }
+
+    static func duration(nanoseconds: Double, gap: String = Figure.gap) -> String {
+        let magnitude = abs(nanoseconds)
+        return switch magnitude {
+        case ..<999.5: rounded(nanoseconds, gap: gap) + gap + "ns"
+        case ..<999_500: rounded(nanoseconds / 1e3, gap: gap) + gap + "\u{B5}s"
+        case ..<999_500_000: rounded(nanoseconds / 1e6, gap: gap) + gap + "ms"
+        default: rounded(nanoseconds / 1e9, gap: gap) + gap + "s"
+        }
+    }
+
+    static let byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"]
+
+    /// The unit that `value` is best read in, and its size in bytes.
+    static func byteUnit(_ value: Double) -> (name: String, size: Double) {
+        var size = 1.0
+        for name in byteUnits.dropLast() {
+            // 1 023.6 would be rounded to 1 020: from 1 000 on the next unit reads better.
+            if abs(value) < size * 999.5 { return (name, size) }
+            size *= 1_024
+        }
+        return (byteUnits[byteUnits.count - 1], size)
+    }
+
+    static func bytes(_ value: Double, gap: String = Figure.gap) -> String {
+        let unit = byteUnit(value)
+        return rounded(value / unit.size, gap: gap) + gap + unit.name
+    }
+
+    /// How many times as good: `1.84×`, and whole numbers from 100 on.
+    static func ratio(_ value: Double) -> String {
+        rounded(value, digits: value >= 0.0995 ? (value >= 9.95 ? 2 : 3) : 2) + "\u{D7}"
+    }
+
+    static func percent(_ fraction: Double) -> String {
+        guard fraction.isFinite else { return none }
+        let percent = fraction * 100
+        return (percent >= 99.5 ? grouped(Int(min(percent, 1e12).rounded())) : rounded(percent, digits: 2))
+            + gap + "%"
+    }
+
+    /// `1 case`, `4 212 trials`.
+    static func count(_ number: Int, _ singular: String, _ plural: String? = nil, gap: String = Figure.gap) -> String {
+        "\(grouped(number, gap: gap)) \(number == 1 ? singular : plural ?? singular + "s")"
+    }
+
+    /// Seconds since 1970 as `2026-11-21T08:15:00Z`. The calendar is worked out here, so that no time zone of the
+    /// machine enters a report.
+    static func time(_ seconds: Int) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let ofDay = seconds - days * 86_400
+        // Days are counted from 1 March of year 0 in eras of 400 years, so that a leap day ends a year.
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * ofYear + 2) / 153
+        let day = ofYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return "\(year)-\(two(month))-\(two(day))T\(two(ofDay / 3_600)):\(two(ofDay / 60 % 60)):\(two(ofDay % 60))Z"
+    }
+}

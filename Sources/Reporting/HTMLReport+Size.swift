@@ -1,0 +1,118 @@
+import Results
+
+extension HTMLReport {
+    /// File size over time, then every figure in bytes.
+    func size(_ main: inout Markup) {
+        section(Question.large.rawValue, Question.large.text, &main) { section in
+            let growth = digest.outcomeRows(.large)
+            if !growth.isEmpty { outcomes(.large, &section) }
+            let lines = digest.sizeLines
+            var isEmpty = growth.isEmpty && lines.isEmpty
+            for durability in digest.durabilities {
+                let own = lines.filter { $0.subject.durability == durability }
+                let rows = digest.rows(of: .size, durability)
+                if own.isEmpty && rows.isEmpty { continue }
+                isEmpty = false
+                section.element("h3", "Bytes, \(RunDigest.durabilityText(durability))")
+                sizeCharts(own, &section)
+                seriesTable(own, durability, &section)
+                measures(rows, durability, "size", "Sizes, every figure", isOpen: true, &section)
+            }
+            if isEmpty { note("This run measured no size.", &section) }
+        }
+    }
+
+    /// What may share a chart: one scenario on one data set, its engines and policies.
+    private struct ChartKey: Hashable {
+        var scenario: String
+        var dataset: String
+        var size: Int
+        var seed: Seed
+        var name: String
+        var step: String
+    }
+
+    private func sizeCharts(_ lines: [SizeLine], _ section: inout Markup) {
+        if lines.isEmpty || detail.charts == 0 { return }
+        let keyOf = { (line: SizeLine) in
+            ChartKey(
+                scenario: line.subject.scenario, dataset: line.subject.dataset, size: line.subject.size,
+                seed: line.subject.seed, name: line.series.name, step: line.series.step)
+        }
+        let groups = Dictionary(grouping: lines, by: keyOf)
+        note(
+            "Whole lines are the file, thin ones the live data in it. Where an engine has several lines they are its "
+                + "policies.", &section)
+        section.element("div", ["class": "charts"]) { grid in
+            for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
+                // More than eight lines cannot be told apart; then each engine has a chart.
+                let all = groups[key] ?? []
+                let parts =
+                    all.count <= 8
+                    ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
+                for part in parts { sizeChart(key, Array(part.prefix(8)), &grid) }
+            }
+        }
+    }
+
+    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], _ grid: inout Markup) {
+        guard let first = lines.first else { return }
+        grid.element("figure") { figure in
+            let rest = [key.name, RunDigest.datasetText(first.subject)].filter { !$0.isEmpty }
+            caption(key.scenario, rest.joined(separator: " \u{B7} "), first.caseID, &figure)
+            SizeChart(
+                title: "\(key.scenario): \(key.name)",
+                lines: lines.map {
+                    SizeChart.Line(engine: $0.engine, variant: digest.variant($0.subject), series: $0.series)
+                }
+            ).draw(&figure)
+        }
+    }
+
+    private func seriesTable(_ lines: [SizeLine], _ durability: DurabilityClass, _ section: inout Markup) {
+        if lines.isEmpty { return }
+        let heads = ["at first", "largest", "at last", "live at last", "free at last", "log, largest"]
+        section.element("details", ["class": "numbers", "open": ""]) { details in
+            details.element("summary", "File size over time (\(Figure.count(lines.count, "row")))")
+            details.element("div", ["class": "scroll"]) { scroll in
+                scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
+                    table.element("thead") { head in
+                        head.element("tr") { row in
+                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
+                            for words in heads { sortable(words, isNumber: true, &row) }
+                        }
+                    }
+                    table.element("tbody") { body in
+                        for line in lines.prefix(detail.rows) { seriesLine(line, &body) }
+                    }
+                }
+            }
+            leftOut(lines.count, &details)
+        }
+    }
+
+    private func seriesLine(_ line: SizeLine, _ body: inout Markup) {
+        let points = line.series.points
+        guard let first = points.first, let last = points.last else { return }
+        let sizes: [Int?] = [
+            first.fileBytes, points.map(\.fileBytes).max(), last.fileBytes, last.liveBytes, last.freeBytes,
+            points.map(\.logBytes).max(),
+        ]
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"]) {
+                $0.element("a", ["href": "#c-\(line.caseID)"], digest.name(line.subject))
+            }
+            row.element("td", line.series.name)
+            row.element("td", line.engine)
+            for size in sizes {
+                row.element(
+                    "td",
+                    [
+                        "class": size == nil ? "n zero" : "n", "data-v": size.map(String.init) ?? "",
+                        "title": size.map { "\(Figure.grouped($0)) bytes" } ?? "the engine does not say",
+                    ], size.map { Figure.bytes(Double($0)) } ?? "\u{B7}")
+            }
+        }
+        body.raw("\n")
+    }
+}

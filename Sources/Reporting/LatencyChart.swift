@@ -1,0 +1,96 @@
+import Measuring
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Latency by quantile, a line per engine. Both axes are logarithmic: upwards time, to the right the share of slower
+/// operations (one in 10, 100, 1 000), so that the tail takes as much room as the middle.
+struct LatencyChart {
+    struct Line {
+        var engine: String
+        var histogram: Histogram
+    }
+
+    var title: String
+    var lines: [Line]
+
+    private static let height = 250.0
+    private static let left = 54.0
+    private static let right = Drawing.width - 78
+    private static let top = 12.0
+    private static let bottom = Self.height - 34
+
+    private static let marks: [(nines: Double, words: String)] = [
+        (0, "fastest"), (0.30103, "p50"), (1, "p90"), (2, "p99"), (3, "p99.9"), (4, "p99.99"), (5, "p99.999"),
+    ]
+
+    /// How far to the right a line goes: to where one operation is left.
+    private static func end(_ histogram: Histogram) -> Double {
+        min(max(log10(Double(histogram.count)), 0.30103), 6)
+    }
+
+    func draw(_ markup: inout Markup) {
+        let shown = lines.filter { !$0.histogram.isEmpty }
+        guard !shown.isEmpty else { return }
+        let low = shown.map { Double(max(1, $0.histogram.minimum)) }.min() ?? 1
+        let high = shown.map { Double(max(1, $0.histogram.maximum)) }.max() ?? 10
+        let y = Scale(.logarithmic, Scale.decades(low, high), from: Self.bottom, to: Self.top)
+        let reach = max(2, shown.map { Self.end($0.histogram) }.max() ?? 2)
+        let x = Scale(.linear, 0...reach, from: Self.left, to: Self.right)
+        Drawing.svg(&markup, height: Self.height, title: title, description: description(shown)) { svg in
+            for tick in y.decadeTicks {
+                Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
+                Drawing.label(
+                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end, Figure.duration(nanoseconds: tick))
+            }
+            for mark in Self.marks where mark.nines <= reach + 0.01 {
+                Drawing.line(&svg, "tk", x.position(mark.nines), Self.bottom, x.position(mark.nines), Self.bottom + 4)
+                Drawing.label(
+                    &svg, "ax", x.position(mark.nines), Self.bottom + 17,
+                    mark.nines == 0 ? .start : .middle, mark.words)
+            }
+            let ends = shown.map { y.position(Double(max(1, $0.histogram.maximum))) }
+            let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
+            for (index, line) in shown.enumerated() {
+                let colour = Drawing.colour(line.engine)
+                let points = points(line.histogram, x, y)
+                svg.open("path", ["class": "ln s\(colour)", "d": Drawing.path(points)])
+                svg.close("path")
+                if let last = points.last {
+                    Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
+                }
+                Drawing.label(&svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start, line.engine)
+            }
+        }
+    }
+
+    private func points(_ histogram: Histogram, _ x: Scale, _ y: Scale) -> [(x: Double, y: Double)] {
+        let end = Self.end(histogram)
+        let count = 72
+        var points: [(x: Double, y: Double)] = []
+        for step in 0...count {
+            let nines = end * Double(step) / Double(count)
+            let value = step == count ? histogram.maximum : histogram.quantile(1 - pow(10, -nines))
+            let place = (x: x.position(nines), y: y.position(Double(max(1, value))))
+            // A run of equal values needs its two ends only.
+            if points.count > 1, points[points.count - 1].y == place.y, points[points.count - 2].y == place.y {
+                points.removeLast()
+            }
+            points.append(place)
+        }
+        return points
+    }
+
+    private func description(_ shown: [Line]) -> String {
+        shown.map { line in
+            let quantiles = [("p50", 0.5), ("p99", 0.99)].map { name, fraction in
+                "\(name) \(Figure.duration(nanoseconds: Double(line.histogram.quantile(fraction))))"
+            }
+            let maximum = Figure.duration(nanoseconds: Double(line.histogram.maximum))
+            return "\(line.engine): \(quantiles.joined(separator: ", ")), slowest \(maximum)"
+        }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,71 @@
+/// HTML and SVG as text. Text and attribute values are escaped here and nowhere else; names of elements and attributes
+/// are ours.
+struct Markup {
+    private(set) var text = ""
+
+    /// An attribute without a value is left out: conditions stand where they belong.
+    typealias Attributes = KeyValuePairs<String, String?>
+
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        escaped.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\t", "\n", "\r": escaped.unicodeScalars.append(scalar)
+            case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}": escaped += "\u{FFFD}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Markup that was made elsewhere, or our own style and script.
+    mutating func raw(_ markup: String) {
+        text += markup
+    }
+
+    mutating func add(_ words: String) {
+        text += Self.escaped(words)
+    }
+
+    mutating func open(_ name: String, _ attributes: Attributes = [:]) {
+        text += "<" + name
+        for (attribute, value) in attributes {
+            guard let value else { continue }
+            text += " " + attribute
+            if !value.isEmpty || attribute == "data-v" { text += "=\"" + Self.escaped(value) + "\"" }
+        }
+        text += ">"
+    }
+
+    mutating func close(_ name: String) {
+        text += "</" + name + ">"
+    }
+
+    mutating func element(_ name: String, _ words: String) {
+        element(name, [:], words)
+    }
+
+    mutating func element(_ name: String, _ attributes: Attributes, _ words: String) {
+        open(name, attributes)
+        add(words)
+        close(name)
+    }
+
+    mutating func element(_ name: String, _ attributes: Attributes = [:], content: (inout Markup) -> Void) {
+        open(name, attributes)
+        content(&self)
+        close(name)
+    }
+
+    static func build(_ content: (inout Markup) -> Void) -> String {
+        var markup = Markup()
+        content(&markup)
+        return markup.text
+    }
+}

@@ -1,0 +1,114 @@
+import Results
+
+/// What kind of figure a metric is: where in a report it stands.
+enum MeasureClass {
+    /// Work per time, or time per work.
+    case speed
+    /// A quantile of a distribution.
+    case latency
+    /// Bytes in files.
+    case size
+    /// Memory, processor time, system calls.
+    case resource
+    /// What was done: trials, operations.
+    case amount
+}
+
+/// One figure that a case can have.
+struct Measure: Hashable {
+    var metric: Metric
+    var statistic: String
+    var label: String
+
+    init(_ sample: Sample) {
+        metric = sample.metric
+        statistic = sample.statistic
+        label = sample.label
+    }
+
+    private static let resources: Set<String> = [
+        "peak_rss_bytes", "allocations_per_operation", "allocated_bytes_per_operation", "cpu_ms", "page_faults",
+        "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
+    ]
+
+    var kind: MeasureClass {
+        if metric.direction == .neutral, metric.unit == "count" { return .amount }
+        if Self.resources.contains(metric.name) { return .resource }
+        if metric.name.hasPrefix("latency") || isQuantile { return .latency }
+        switch metric.unit {
+        case "1/s", "ns", "us", "ms", "s": return .speed
+        case "bytes": return .size
+        default: return metric.name.hasPrefix("sync") ? .size : .resource
+        }
+    }
+
+    private var isQuantile: Bool {
+        guard statistic.hasPrefix("p"), let digit = statistic.dropFirst().first else { return false }
+        return digit.isNumber
+    }
+
+    /// `commits per second`, `file bytes per row (read)`: the unit's own word is left to the value.
+    var words: String {
+        var words = metric.name.split(separator: "_").map(String.init)
+        if ["ns", "us", "ms"].contains(words.last), words.count > 1 { words.removeLast() }
+        var text = words.joined(separator: " ")
+        if statistic != "value" { text += " \(statistic)" }
+        return label.isEmpty ? text : "\(text), \(label)"
+    }
+}
+
+/// One figure of every engine that has it.
+struct MeasureRow {
+    var subject: Subject
+    var measure: Measure
+    /// By engine, with the case that it comes from.
+    var values: [String: (sample: Sample, result: CaseResult)]
+
+    /// How many times as good as the best of the other engines; nil without another. The in-memory reference is no
+    /// peer and has none.
+    func ratio(of engine: String) -> (value: Double, peer: String)? {
+        guard engine != RunDigest.reference, let own = values[engine]?.sample.value, own > 0,
+            measure.metric.direction != .neutral
+        else { return nil }
+        let higher = measure.metric.direction == .higherIsBetter
+        let peers = values.filter { $0.key != engine && $0.key != RunDigest.reference && $0.value.sample.value > 0 }
+        let best = peers.min { first, second in
+            let (a, b) = (first.value.sample.value, second.value.sample.value)
+            return a == b ? first.key < second.key : (higher ? a > b : a < b)
+        }
+        guard let best else { return nil }
+        let other = best.value.sample.value
+        return (higher ? own / other : other / own, best.key)
+    }
+}
+
+extension RunDigest {
+    /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time.
+    func rows(of kind: MeasureClass, _ durability: DurabilityClass) -> [MeasureRow] {
+        comparisons.filter { $0.subject.durability == durability }.flatMap { comparison -> [MeasureRow] in
+            let ordered = engines.compactMap { comparison.results[$0] }
+            let measures = Self.unique(ordered.flatMap { $0.samples.map(Measure.init) }).filter { $0.kind == kind }
+            return measures.map { measure in
+                var row = MeasureRow(subject: comparison.subject, measure: measure, values: [:])
+                for result in ordered {
+                    if let sample = result.samples.first(where: { Measure($0) == measure }) {
+                        row.values[result.test.engine] = (sample, result)
+                    }
+                }
+                return row
+            }
+        }
+    }
+
+    /// The figure that says most about a case: what was done per second, else time per operation, else the size.
+    func headline(_ result: CaseResult) -> Sample? {
+        let samples = result.samples
+        func first(_ kind: MeasureClass, _ direction: Metric.Direction) -> Sample? {
+            samples.first { Measure($0).kind == kind && $0.metric.direction == direction }
+        }
+        return first(.speed, .higherIsBetter)
+            ?? samples.first { $0.metric.name == Metric.operationNanoseconds.name }
+            ?? samples.first { Measure($0).kind == .latency && $0.statistic == "p50" }
+            ?? first(.size, .lowerIsBetter) ?? first(.speed, .lowerIsBetter)
+    }
+}

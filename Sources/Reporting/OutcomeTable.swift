@@ -1,0 +1,93 @@
+import Results
+
+/// What an engine did in the trials of a scenario, and what it had promised.
+struct OutcomeRow {
+    /// The columns of an outcome table: outcomes that mean the same to a user stand together.
+    enum Group: String, CaseIterable {
+        case correct, detected, repaired, fellBack, refused, silentlyWrong, lost, crashed, hung, memory
+
+        var words: String {
+            switch self {
+            case .fellBack: "fell back"
+            case .silentlyWrong: "silently wrong"
+            case .memory: "out of memory"
+            default: rawValue
+            }
+        }
+
+        var outcomes: [Outcome] {
+            switch self {
+            case .correct: [.correct]
+            case .detected: [.detectedAtOpen, .detectedAtRead]
+            case .repaired: [.repaired]
+            case .fellBack: [.fellBack]
+            case .refused: [.refused]
+            case .silentlyWrong: [.silentlyWrong]
+            case .lost: [.lostCommit]
+            case .crashed: [.crashed]
+            case .hung: [.hung]
+            case .memory: [.memoryLimit]
+            }
+        }
+
+        var isBad: Bool { outcomes.contains { !$0.isHonest } }
+    }
+
+    var engine: String
+    var subject: Subject
+    var results: [CaseResult]
+
+    func count(_ group: Group) -> Int {
+        group.outcomes.reduce(0) { $0 + count($1) }
+    }
+
+    /// A case whose whole process ended early counts as one trial with that outcome.
+    func count(_ outcome: Outcome) -> Int {
+        results.reduce(0) { sum, result in
+            sum + (result.outcomes.isEmpty && result.outcome == outcome ? 1 : result.count(of: outcome))
+        }
+    }
+
+    var trialCount: Int { Outcome.allCases.reduce(0) { $0 + count($1) } }
+
+    var badCount: Int { Group.allCases.filter(\.isBad).reduce(0) { $0 + count($1) } }
+
+    /// The gravest verdict.
+    var standing: Standing {
+        results.map { Standing.judged($0.verdict) }.min { $0.rank < $1.rank } ?? .notRun
+    }
+
+    var isCut: Bool { results.contains(where: \.isCut) }
+
+    /// Whether the engine had promised what the scenario asks, as far as the verdict tells.
+    var promise: String {
+        switch standing {
+        case .judged(.pass): "kept"
+        case .judged(.violation): "broken"
+        case .judged(.known): "broken, known"
+        case .judged(.unpromised): "none"
+        default: Figure.none
+        }
+    }
+}
+
+extension RunDigest {
+    /// Rows of the families of a question, a row per subject and engine, in plan order and then in engine order.
+    func outcomeRows(_ question: Question) -> [OutcomeRow] {
+        comparisons.filter { question.families.contains($0.subject.family) }.flatMap { comparison in
+            engines.compactMap { engine in
+                comparison.results[engine].map {
+                    OutcomeRow(engine: engine, subject: comparison.subject, results: [$0])
+                }
+            }
+        }
+    }
+
+    /// The columns that a table of these rows needs: the usual ones, and every other that counted something.
+    static func columns(_ rows: [OutcomeRow]) -> [OutcomeRow.Group] {
+        let usual: Set<OutcomeRow.Group> = [.correct, .detected, .silentlyWrong, .lost, .crashed, .hung]
+        return OutcomeRow.Group.allCases.filter { group in
+            usual.contains(group) || rows.contains { $0.count(group) > 0 }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Results
+
+/// The questions that a report answers, in their order. Figures stand under the question that they answer.
+enum Question: String, CaseIterable {
+    case safe, fast, large, deleted, migrations
+
+    var text: String {
+        switch self {
+        case .safe: "Is the data safe?"
+        case .fast: "How fast is it?"
+        case .large: "How large does it get?"
+        case .deleted: "Are deleted objects safe?"
+        case .migrations: "Are migrations safe?"
+        }
+    }
+
+    /// The families whose outcomes answer the question.
+    var families: Set<Family> {
+        switch self {
+        case .safe: [.corruption, .crash, .concurrency, .relations, .queries, .planted]
+        case .fast: [.workload]
+        case .large: [.growth]
+        case .deleted: [.invalidation]
+        case .migrations: [.migration]
+        }
+    }
+}
+
+/// A verdict as a report shows it: never by colour alone.
+enum Standing: Hashable {
+    case judged(Verdict)
+    /// The plan has the case; the run was stopped before it.
+    case notRun
+
+    static let order: [Standing] = [
+        .judged(.violation), .judged(.harnessError), .judged(.inconclusive), .judged(.known), .judged(.unpromised),
+        .judged(.pass), .notRun, .judged(.notBuilt), .judged(.notApplicable),
+    ]
+
+    var name: String {
+        switch self {
+        case .judged(let verdict): verdict.rawValue
+        case .notRun: "not-run"
+        }
+    }
+
+    /// As words: `harness error`.
+    var words: String {
+        name.split(separator: "-").joined(separator: " ")
+    }
+
+    var symbol: String {
+        switch self {
+        case .judged(.pass): "\u{2713}"
+        case .judged(.violation): "\u{2717}"
+        case .judged(.known): "\u{25C6}"
+        case .judged(.unpromised): "\u{25CB}"
+        case .judged(.notApplicable): "\u{2013}"
+        case .judged(.notBuilt): "\u{2205}"
+        case .judged(.inconclusive): "?"
+        case .judged(.harnessError): "!"
+        case .notRun: "\u{2026}"
+        }
+    }
+
+    var explanation: String {
+        switch self {
+        case .judged(.pass): "Everything that scenario, engine and durability class promise was kept."
+        case .judged(.violation): "A promise was broken: the engine\u{2019}s own, or one that every engine must keep."
+        case .judged(.known): "A violation that is listed with its reason. It is counted and does not fail the run."
+        case .judged(.unpromised): "Data was damaged, and the engine never promised to prevent or report that."
+        case .judged(.notApplicable): "The engine cannot do what the scenario needs."
+        case .judged(.notBuilt): "The engine is not part of this build."
+        case .judged(.inconclusive): "The run allows no statement, neither good nor bad. The case says why."
+        case .judged(.harnessError): "The harness itself failed, which says nothing about the engine."
+        case .notRun: "The run was stopped before this case; it can be resumed."
+        }
+    }
+
+    /// Where several cases share a place, the first of these that occurs stands for all.
+    var rank: Int { Self.order.firstIndex(of: self) ?? Self.order.count }
+}

@@ -1,0 +1,28 @@
+import Results
+
+/// Pure functions from a run to what people and other programs read. Nothing here looks at the clock, the machine or
+/// the disk: a report of an old run is the report it had.
+package enum Reporting {
+    /// One self-contained document under 2 MB: no script, style, font or picture from elsewhere. A run that is too
+    /// large for that loses the numbers of cases that passed first; they stay in the CSV, and the document says so.
+    package static func html(_ run: Run) -> String {
+        HTMLReport.text(RunDigest(run))
+    }
+
+    /// RFC 4180 with a header line: one row per measurement. The columns are those of `CSVReport.columns`.
+    package static func csv(_ run: Run) -> String {
+        CSVReport.text(run)
+    }
+
+    /// Questions before figures, for a terminal of `width` columns. A question that the run has no figures for is
+    /// left out. `colour` adds ANSI sequences; without it the text is plain.
+    package static func terminal(_ run: Run, width: Int, colour: Bool) -> String {
+        TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
+    }
+
+    /// Only what is the same whenever seed, plan, binary and libraries are: on every machine, after a merge, and in
+    /// whatever order the cases ended.
+    package static func deterministic(_ run: Run) -> String {
+        DeterministicReport.text(run)
+    }
+}

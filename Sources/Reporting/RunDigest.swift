@@ -1,0 +1,212 @@
+import Results
+
+/// A case under the name that tells it from the others of its run.
+struct Subject: Hashable {
+    var family: Family
+    var scenario: String
+    var dataset: String
+    var size: Int
+    var parameters: [CaseParameter]
+    var seed: Seed
+    var durability: DurabilityClass
+
+    init(_ test: Case) {
+        family = test.family
+        scenario = test.scenario
+        dataset = test.dataset
+        size = test.size
+        parameters = test.parameters
+        seed = test.seed
+        durability = test.durability
+    }
+}
+
+/// What engines did with one subject. Its cases differ by engine alone: nothing else is ever set side by side.
+struct Comparison {
+    var subject: Subject
+    /// By engine.
+    var results: [String: CaseResult]
+}
+
+/// Counts that several parts of a report need, worked out once.
+struct RunDigest {
+    /// The engine that keeps everything in memory: shown, never a peer to be compared with.
+    static let reference = "model"
+
+    let run: Run
+    /// In the order of the header, the in-memory reference last.
+    let engines: [String]
+    /// In plan order.
+    let results: [CaseResult]
+    /// Ids of the plan without a result, in plan order.
+    let missing: [String]
+    let comparisons: [Comparison]
+    let durabilities: [DurabilityClass]
+    let counts: [Standing: Int]
+    /// Parameters that differ between cases of a scenario: the others need not be named.
+    private let telling: [String: Set<String>]
+    private let datasetsVary: Set<String>
+    private let hasSeveralSeeds: Bool
+
+    init(_ run: Run) {
+        self.run = run
+        let byID = Dictionary(run.results.map { ($0.test.id, $0) }) { _, last in last }
+        results = (run.header.cases + Self.strangers(of: run)).compactMap { byID[$0] }
+        missing = run.header.cases.filter { byID[$0] == nil }
+        let named = run.header.engines.map(\.name) + results.map(\.test.engine)
+        let unique = Self.unique(named)
+        engines = unique.filter { $0 != Self.reference } + unique.filter { $0 == Self.reference }
+        let used = Set(results.map(\.test.durability))
+        durabilities = DurabilityClass.allCases.filter(used.contains)
+        comparisons = Self.comparisons(results)
+        var counts: [Standing: Int] = missing.isEmpty ? [:] : [.notRun: missing.count]
+        for result in results {
+            counts[.judged(result.verdict), default: 0] += 1
+        }
+        self.counts = counts
+        (telling, datasetsVary) = Self.differences(results)
+        hasSeveralSeeds = Set(results.map(\.test.seed)).count > 1
+    }
+
+    /// Results that the header does not list, by id: a run that was put together by hand is shown whole too.
+    static func strangers(of run: Run) -> [String] {
+        let listed = Set(run.header.cases)
+        return Set(run.results.map(\.test.id)).subtracting(listed).sorted()
+    }
+
+    static func unique<Element: Hashable>(_ elements: [Element]) -> [Element] {
+        var seen: Set<Element> = []
+        return elements.filter { seen.insert($0).inserted }
+    }
+
+    private static func comparisons(_ results: [CaseResult]) -> [Comparison] {
+        var list: [Comparison] = []
+        var index: [Subject: Int] = [:]
+        for result in results {
+            let subject = Subject(result.test)
+            if let place = index[subject] {
+                list[place].results[result.test.engine] = result
+            } else {
+                index[subject] = list.count
+                list.append(Comparison(subject: subject, results: [result.test.engine: result]))
+            }
+        }
+        return list
+    }
+
+    private static func differences(_ results: [CaseResult]) -> ([String: Set<String>], Set<String>) {
+        var values: [String: [String: Set<String>]] = [:]
+        var datasets: [String: Set<String>] = [:]
+        for result in results {
+            let test = result.test
+            datasets[test.scenario, default: []].insert("\(test.dataset) \(test.size)")
+            for parameter in test.parameters {
+                values[test.scenario, default: [:]][parameter.name, default: []].insert(parameter.value)
+            }
+        }
+        let telling = values.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
+        return (telling, Set(datasets.filter { $0.value.count > 1 }.keys))
+    }
+
+    // MARK: Names
+
+    var title: String { "Assay \(run.header.plan)" }
+
+    /// What tells the subject from others of its scenario: `threads 8`, `dpkg 3 412`. Empty where nothing does.
+    func variant(_ subject: Subject) -> String {
+        var parts: [String] = []
+        if datasetsVary.contains(subject.scenario), !subject.dataset.isEmpty {
+            parts.append("\(subject.dataset) \(Figure.grouped(subject.size))")
+        }
+        let names = telling[subject.scenario] ?? []
+        parts += subject.parameters.filter { names.contains($0.name) }.map { "\($0.name) \($0.value)" }
+        if hasSeveralSeeds {
+            parts.append("seed \(subject.seed)")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    /// `commit, threads 8`.
+    func name(_ subject: Subject) -> String {
+        let variant = variant(subject)
+        return variant.isEmpty ? subject.scenario : "\(subject.scenario), \(variant)"
+    }
+
+    static func datasetText(_ subject: Subject) -> String {
+        if subject.dataset.isEmpty { return "" }
+        return subject.size > 0 ? "\(subject.dataset), \(Figure.count(subject.size, "row"))" : subject.dataset
+    }
+
+    static func durabilityText(_ durability: DurabilityClass) -> String {
+        switch durability {
+        case .full: "full durability"
+        case .periodic: "periodic durability"
+        case .none: "no durability"
+        }
+    }
+
+    /// The command that repeats a case, ready for a shell.
+    func replayCommand(_ id: String, trial: String = "") -> String {
+        let words =
+            ["assay", "replay", Self.shellWord(run.directory), id] + (trial.isEmpty ? [] : [Self.shellWord(trial)])
+        return words.joined(separator: " ")
+    }
+
+    var resumeCommand: String {
+        "assay run \(Self.shellWord(run.header.plan)) --resume \(Self.shellWord(run.directory))"
+    }
+
+    static func shellWord(_ text: String) -> String {
+        let plain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "-_./:=,+@%".utf8.contains(byte)
+            }
+        }
+        if plain, !text.isEmpty { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    // MARK: Counts
+
+    func count(_ verdict: Verdict) -> Int { counts[.judged(verdict)] ?? 0 }
+
+    func results(of engine: String) -> [CaseResult] {
+        results.filter { $0.test.engine == engine }
+    }
+
+    func results(for question: Question) -> [CaseResult] {
+        results.filter { question.families.contains($0.test.family) }
+    }
+
+    var trialCount: Int { results.reduce(0) { $0 + $1.trialCount } }
+
+    /// All cases' time added up; those that ran side by side count each.
+    var workedNanoseconds: UInt64 { results.reduce(0) { $0 &+ $1.durationNanoseconds } }
+
+    /// Doubts that hold for every figure, capitals first where the header has them in capitals.
+    var warnings: [String] {
+        var list = run.header.warnings
+        func add(_ word: String, _ text: String) {
+            if !list.contains(where: { $0.uppercased().contains(word) }) { list.append(text) }
+        }
+        if !run.header.isReleaseBuild {
+            add("DEBUG BUILD", "DEBUG BUILD: every time in this report is far from what a release build takes")
+        }
+        switch run.header.machine.fsync {
+        case .yes: break
+        case .no: add("FSYNC", "FSYNC NOT HONEST: the file system is in memory, full durability means nothing here")
+        case .suspicious:
+            add("FSYNC", "FSYNC NOT HONEST: it answers faster than a disk can, so commits look too fast")
+        }
+        return list
+    }
+
+    /// What a single writer that syncs once per commit cannot exceed: one 4 KiB overwrite with fdatasync after the
+    /// other, as measured before the first case. nil where it was not measured or means nothing.
+    func rawLimit(_ metric: Metric, _ durability: DurabilityClass) -> Double? {
+        guard metric.name == Metric.commitsPerSecond.name, durability == .full else { return nil }
+        let nanoseconds = run.header.machine.fsyncNanoseconds
+        return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
+    }
+}

@@ -1,0 +1,116 @@
+import Results
+
+/// File size over the course of cases that differ by engine and policy alone. Whole lines are the file, thin ones the
+/// live data in it; where a reader pins a version a bar stands at the foot.
+struct SizeChart {
+    struct Line {
+        var engine: String
+        /// What tells it from the engine's other lines; empty where there is one.
+        var variant: String
+        var series: Series
+    }
+
+    var title: String
+    var lines: [Line]
+
+    private static let height = 250.0
+    private static let left = 60.0
+    private static let right = Drawing.width - 104
+    private static let top = 12.0
+    private static let bottom = Self.height - 34
+    /// More points than this are thinned, the largest of each stretch kept.
+    private static let pointLimit = 150
+
+    func draw(_ markup: inout Markup) {
+        let points = lines.flatMap(\.series.points)
+        guard let high = points.map({ max($0.fileBytes, $0.liveBytes ?? 0) }).max(), high > 0 else { return }
+        let positions = points.map { Double($0.position) }
+        let first = positions.min() ?? 0
+        let last = max(positions.max() ?? 1, first + 1)
+        let unit = Figure.byteUnit(Double(high))
+        let ticks = Scale.steps(upTo: Double(high), unit: unit.size)
+        let y = Scale(.linear, 0...(ticks.last ?? Double(high)), from: Self.bottom, to: Self.top)
+        let x = Scale(.linear, first...last, from: Self.left, to: Self.right)
+        Drawing.svg(&markup, height: Self.height, title: title, description: description) { svg in
+            for tick in ticks {
+                Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
+                Drawing.label(
+                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end,
+                    "\(Figure.rounded(tick / unit.size)) \(unit.name)")
+            }
+            for (place, anchor) in [(first, Drawing.Anchor.start), (last, .end)] {
+                Drawing.label(
+                    &svg, "ax", x.position(place), Self.bottom + 17, anchor, Figure.grouped(Int(place)))
+            }
+            Drawing.label(
+                &svg, "ax", (Self.left + Self.right) / 2, Self.bottom + 17, .middle, lines.first?.series.step ?? "")
+            pins(x, &svg)
+            curves(x, y, &svg)
+        }
+    }
+
+    private func curves(_ x: Scale, _ y: Scale, _ svg: inout Markup) {
+        let thinned = lines.map { Self.thinned($0.series.points) }
+        let ends = thinned.map { y.position(Double($0.last?.fileBytes ?? 0)) }
+        let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
+        var seen: [String: Int] = [:]
+        for (index, line) in lines.enumerated() {
+            let colour = Drawing.colour(line.engine)
+            let dash = seen[line.engine, default: 0]
+            seen[line.engine] = dash + 1
+            let files = thinned[index].map { (x: x.position(Double($0.position)), y: y.position(Double($0.fileBytes))) }
+            svg.open("path", ["class": "ln s\(colour) d\(dash % 4)", "d": Drawing.path(files)])
+            svg.close("path")
+            let live = thinned[index].compactMap { point in
+                point.liveBytes.map { (x: x.position(Double(point.position)), y: y.position(Double($0))) }
+            }
+            if live.count > 1 {
+                svg.open("path", ["class": "lv s\(colour)", "d": Drawing.path(live)])
+                svg.close("path")
+            }
+            if let last = files.last {
+                Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
+            }
+            let name = lines.filter { $0.engine == line.engine }.count > 1 && !line.variant.isEmpty ? line.variant : ""
+            Drawing.label(
+                &svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start,
+                TextTable.shortened(name.isEmpty ? line.engine : name, to: 17))
+        }
+    }
+
+    private func pins(_ x: Scale, _ svg: inout Markup) {
+        for line in lines {
+            let pinned = line.series.points.filter { $0.oldestPinnedVersion != nil }
+            // A reader that is there all the time marks nothing off.
+            guard pinned.count < line.series.points.count, let first = pinned.first, let last = pinned.last else {
+                continue
+            }
+            let (start, end) = (x.position(Double(first.position)), x.position(Double(last.position)))
+            Drawing.line(&svg, "pin", start, Self.bottom, end, Self.bottom)
+            Drawing.label(&svg, "ax", (start + end) / 2, Self.bottom - 5, .middle, "a reader pins a version")
+            return
+        }
+    }
+
+    private static func thinned(_ points: [SizePoint]) -> [SizePoint] {
+        guard points.count > pointLimit else { return points }
+        let stretch = (points.count + pointLimit - 1) / pointLimit
+        var kept: [SizePoint] = []
+        for start in stride(from: 0, to: points.count, by: stretch) {
+            let part = points[start..<min(start + stretch, points.count)]
+            if let largest = part.max(by: { $0.fileBytes < $1.fileBytes }) { kept.append(largest) }
+        }
+        if let last = points.last, kept.last != last { kept.append(last) }
+        return kept
+    }
+
+    private var description: String {
+        lines.compactMap { line -> String? in
+            guard let first = line.series.points.first, let last = line.series.points.last else { return nil }
+            let largest = line.series.points.map(\.fileBytes).max() ?? 0
+            let name = line.variant.isEmpty ? line.engine : "\(line.engine), \(line.variant)"
+            return "\(name): \(Figure.bytes(Double(first.fileBytes))) at first, \(Figure.bytes(Double(largest))) "
+                + "at most, \(Figure.bytes(Double(last.fileBytes))) at last"
+        }.joined(separator: "; ")
+    }
+}

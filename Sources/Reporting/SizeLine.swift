@@ -1,0 +1,26 @@
+import Results
+
+/// File size over time of one engine in one case.
+struct SizeLine {
+    var engine: String
+    var subject: Subject
+    var series: Series
+    var caseID: String
+    /// The case has no other series, so that its name need not be said.
+    var isAlone: Bool
+}
+
+extension RunDigest {
+    /// All series with points, in plan order.
+    var sizeLines: [SizeLine] {
+        results.flatMap { result -> [SizeLine] in
+            let id = result.test.id
+            let series = (run.details[id]?.series ?? []).filter { !$0.points.isEmpty }
+            return series.map {
+                SizeLine(
+                    engine: result.test.engine, subject: Subject(result.test), series: $0, caseID: id,
+                    isAlone: series.count == 1)
+            }
+        }
+    }
+}

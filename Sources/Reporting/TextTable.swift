@@ -1,0 +1,60 @@
+/// Columns for a terminal: the first to the left, the others to the right, as wide as their widest cell.
+struct TextTable {
+    struct Cell {
+        var text: String
+        var style: TextStyle = .plain
+
+        init(_ text: String, _ style: TextStyle = .plain) {
+            self.text = text
+            self.style = style
+        }
+    }
+
+    var rows: [[Cell]] = []
+
+    /// The lines, none wider than `width` where that can be had by shortening the first column to 14 characters.
+    func lines(width: Int, indent: Int, colour: Bool) -> [String] {
+        let count = rows.map(\.count).max() ?? 0
+        var widths = (0..<count).map { column in
+            rows.map { column < $0.count ? $0[column].text.count : 0 }.max() ?? 0
+        }
+        let gap = 2
+        let total = indent + widths.reduce(0, +) + gap * max(0, count - 1)
+        if total > width, count > 0 {
+            widths[0] = max(min(14, widths[0]), widths[0] - (total - width))
+        }
+        return rows.map { row in
+            var line = String(repeating: " ", count: indent)
+            for (column, cell) in row.enumerated() {
+                let text = Self.shortened(cell.text, to: widths[column])
+                let padding = String(repeating: " ", count: widths[column] - text.count)
+                let shown = cell.style.applied(to: text, colour: colour)
+                if column == 0 {
+                    line += shown + (row.count > 1 ? padding : "")
+                } else {
+                    line += String(repeating: " ", count: gap) + padding + shown
+                }
+            }
+            return line
+        }
+    }
+
+    static func shortened(_ text: String, to width: Int) -> String {
+        guard text.count > width else { return text }
+        return width > 1 ? text.prefix(width - 1) + "\u{2026}" : String(text.prefix(max(0, width)))
+    }
+}
+
+/// How a word stands out on a terminal.
+enum TextStyle: String {
+    case plain = "0"
+    case strong = "1"
+    case faint = "2"
+    case bad = "1;31"
+    case good = "32"
+    case doubt = "33"
+
+    func applied(to text: String, colour: Bool) -> String {
+        colour && self != .plain ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
