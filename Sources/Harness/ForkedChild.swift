@@ -81,6 +81,8 @@ package final class ForkedChild {
             KernelCalls.dieWithParent()
             if getppid() != parent { _exit(1) }
         #endif
+        // The runtime's crash handler starts a debugger that takes half a second: too long for a trial.
+        for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
         guard let errorFile else { return }
         let descriptor = open(errorFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         if descriptor >= 0 {
@@ -119,6 +121,19 @@ package final class ForkedChild {
         #else
             return 1
         #endif
+    }
+}
+
+/// What a crashed process left on its standard error.
+enum CrashText {
+    /// The runtime's own line about the failure, shortened; empty where there is none. Other lines hold addresses,
+    /// which differ from run to run.
+    static func reason(_ standardError: String) -> String {
+        let marks = ["Fatal error", "Precondition failed", "Assertion failed", "Assertion `"]
+        for line in standardError.split(separator: "\n") where marks.contains(where: { line.contains($0) }) {
+            return String(line.prefix(300))
+        }
+        return ""
     }
 }
 

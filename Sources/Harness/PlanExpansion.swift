@@ -144,7 +144,7 @@ package struct PlanExpansion {
         if !filter.datasets.isEmpty { names = filter.datasets.map { PlanName($0) } }
         var sources: [(any DatasetSource)?] = []
         for name in names {
-            guard let source = registries.datasets.source(named: name.text) else {
+            guard let source = registries.dataset(named: name.text) else {
                 throw error("data set", name, among: registries.datasets.sources.map(\.name))
             }
             sources.append(source)

@@ -116,7 +116,7 @@ struct PlantedTrials: Scenario {
         let isSilent = try context.text("silent") == "true"
         let hangs = try context.text("hang") == "true"
         let addresses = (0..<count).map { FaultAddress("plant", $0) }
-        try context.sweep(addresses, secondsPerTrial: 0.5, megabytes: 128) { address in
+        try context.sweep(addresses, secondsPerTrial: 2, megabytes: 128) { address in
             switch address.position {
             case 10: PlantedScenarios.trap(context.test)
             case 20 where hangs: PlantedScenarios.hang()

@@ -52,6 +52,8 @@ package struct Registries: Sendable {
     package var scenarios: ScenarioRegistry
     package var engines: EngineRegistry
     package var datasets: DatasetRegistry
+    /// Makes a data set of a file that the user names by its path; nil when this build cannot.
+    package var fileDataset: (@Sendable (_ path: String) -> any DatasetSource)?
 
     package init(
         scenarios: ScenarioRegistry = ScenarioRegistry(), engines: EngineRegistry = EngineRegistry(),
@@ -60,5 +62,12 @@ package struct Registries: Sendable {
         self.scenarios = scenarios
         self.engines = engines
         self.datasets = datasets
+    }
+
+    /// A data set by name, or by the path of a file.
+    package func dataset(named name: String) -> (any DatasetSource)? {
+        if let source = datasets.source(named: name) { return source }
+        guard name.contains("/") || name.contains("."), FileTree.exists(name) else { return nil }
+        return fileDataset?(name)
     }
 }

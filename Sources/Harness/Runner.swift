@@ -200,7 +200,7 @@ package struct Runner {
         var signal: Int32?
         if case .signalled(let number) = end.end, end.stopped == nil { signal = number }
         result.crash = CrashReport(signal: signal, standardError: end.standardError)
-        let detail = end.standardError.split(separator: "\n").last { !$0.isEmpty }.map(String.init) ?? ""
+        let detail = CrashText.reason(end.standardError)
         result.trials.append(
             Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: detail, signal: signal))
         if let index = result.outcomes.firstIndex(where: { $0.outcome == outcome }) {

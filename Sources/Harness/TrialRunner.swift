@@ -232,8 +232,7 @@ private struct TrialLane {
 
     private func lastErrorLine() -> String {
         guard let text = try? FileTree.readText(errorFile) else { return "" }
-        let lines = text.split(separator: "\n").map { String($0.prefix(300)) }
-        return lines.first { $0.contains("Fatal error") } ?? lines.last ?? ""
+        return CrashText.reason(text)
     }
 }
 

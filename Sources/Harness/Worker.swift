@@ -86,7 +86,7 @@ package struct Worker {
         }
         var source: (any DatasetSource)?
         if !test.dataset.isEmpty {
-            source = registries.datasets.source(named: test.dataset)
+            source = registries.dataset(named: test.dataset)
             if source == nil { throw HarnessError("this build has no data set \(test.dataset)") }
         }
         let context = CaseContext(

@@ -2,6 +2,7 @@
 ///
 /// Layout:
 /// - `run.json`: the header, written before the first case.
+/// - `cases.json`: the plan worked out, see RunManifest of the room Harness.
 /// - `results.jsonl`: a line of at most 64 KiB per case, appended when the case ends. A run that was killed leaves at
 ///   most one line without an end, which counts as not written.
 /// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke

@@ -1,0 +1,65 @@
+import Harness
+import Results
+
+struct ListCommand: Command {
+    let name = "list"
+    let summary = "lists plans, engines, data sets and scenarios"
+    let question = "what can be run here, and what was not built?"
+    let positional: [String] = []
+    let options = [OptionSpecification("--plans", value: "DIR", "where the plans are")]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let registries = BuildRegistries.make()
+        try listPlans(arguments)
+        listEngines(registries)
+        Output.line("\nData sets")
+        for source in registries.datasets.sources {
+            let size = source.defaultSize.map { "\($0) rows" } ?? "as large as it is"
+            Output.line("  \(padded(source.name, 14))\(source.summary) (\(size))")
+        }
+        listScenarios(registries)
+        return 0
+    }
+
+    private func listPlans(_ arguments: Arguments) throws {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        Output.line("Plans (\(checkout.plansDirectory))")
+        for name in try checkout.planNames() {
+            let plan = try checkout.plan(name)
+            let budget = plan.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
+            Output.line("  \(padded(name, 14))\(plan.summary)\(budget)")
+        }
+    }
+
+    private func listEngines(_ registries: Registries) {
+        Output.line("\nEngines")
+        for engine in registries.engines.engines {
+            let promises = engine.promises.map(\.kind.rawValue).joined(separator: ", ")
+            Output.line(
+                "  \(padded(engine.name, 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
+            Output.line(
+                "  \(padded("", 14))can: \(engine.capabilities.map(\.rawValue).sorted().joined(separator: " "))")
+        }
+        for missing in registries.engines.notBuilt {
+            Output.line("  \(padded(missing.name, 14))not built (\(missing.remedy))")
+        }
+    }
+
+    private func listScenarios(_ registries: Registries) {
+        for family in Family.allCases where family != .planted {
+            let scenarios = registries.scenarios.listed.filter { $0.family == family }
+            if scenarios.isEmpty { continue }
+            Output.line("\nScenarios: \(family.rawValue)")
+            let width = (registries.scenarios.listed.map(\.slug.count).max() ?? 0) + 2
+            for scenario in scenarios {
+                Output.line("  \(padded(scenario.slug, width))\(scenario.question)")
+                for parameter in scenario.parameters {
+                    let choices = parameter.allowed.isEmpty ? "" : " (\(parameter.allowed.joined(separator: ", ")))"
+                    let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
+                    Output.line("  \(padded("", width))--param \(text)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Harness
+import Reporting
+import Results
+
+struct ReportCommand: Command {
+    let name = "report"
+    let summary = "renders a run again from its raw results, finished or not"
+    let question = "what came out of that run?"
+    let positional = ["DIR"]
+    let options = [
+        OptionSpecification("--deterministic", "print only what equal seed, plan and binary give again")
+    ]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        guard let path = arguments.positional.first else {
+            throw UsageError("which run? name its directory", command: name)
+        }
+        let directory = RunDirectory(path: trimmed(path))
+        guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
+        let run = try directory.load()
+        if arguments.has("--deterministic") {
+            Output.write(Reporting.deterministic(run), to: 1)
+            return 0
+        }
+        try ReportFiles.write(run)
+        Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
+        return 0
+    }
+}
+
+/// A directory without a slash at its end: commands in reports are built from it.
+func trimmed(_ path: String) -> String {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+}
+
+/// What a run's directory holds beside the raw results: all rendered from them.
+enum ReportFiles {
+    static func write(_ run: Run) throws {
+        try FileTree.replaceText(run.directory + "/report.html", Reporting.html(run))
+        try FileTree.replaceText(run.directory + "/results.csv", Reporting.csv(run))
+    }
+}

@@ -1,0 +1,68 @@
+import Results
+
+/// `cases.json` of a run's directory: the plan worked out, so that a run can be finished and a case repeated without
+/// the plan's file and the options that were given.
+package struct RunManifest: Sendable {
+    package var cases: [PlannedCase]
+    package var hangSeconds: Double
+    package var memoryMegabytes: Int
+    package var budgetSeconds: Double?
+
+    package init(cases: [PlannedCase], hangSeconds: Double, memoryMegabytes: Int, budgetSeconds: Double?) {
+        self.cases = cases
+        self.hangSeconds = hangSeconds
+        self.memoryMegabytes = memoryMegabytes
+        self.budgetSeconds = budgetSeconds
+    }
+
+    private static func file(_ directory: RunDirectory) -> String {
+        directory.path + "/cases.json"
+    }
+
+    package func write(to directory: RunDirectory) throws {
+        var members = [
+            JSONMember("hang_seconds", .real(hangSeconds)), JSONMember("memory_megabytes", .integer(memoryMegabytes)),
+        ]
+        if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
+        members.append(JSONMember("cases", .array(cases.map(\.json))))
+        try FileTree.createDirectory(directory.path)
+        try FileTree.replaceText(Self.file(directory), JSONValue.object(members).text + "\n")
+    }
+
+    package static func read(from directory: RunDirectory) throws -> RunManifest {
+        let value = try JSONReader.read(try FileTree.readBytes(file(directory)))
+        let reader = try JSONObjectReader(value, path: "cases.json")
+        var cases: [PlannedCase] = []
+        for element in try reader.objects("cases") { cases.append(try PlannedCase(json: element)) }
+        return RunManifest(
+            cases: cases, hangSeconds: try reader.real("hang_seconds"),
+            memoryMegabytes: try reader.integer("memory_megabytes"),
+            budgetSeconds: reader.has("budget_seconds") ? try reader.real("budget_seconds") : nil)
+    }
+
+    /// A plan with the manifest's bounds and no entries of its own.
+    package func plan(name: String, seed: Seed) -> Plan {
+        var plan = Plan(name: name, file: "cases.json")
+        plan.seed = seed
+        plan.hangSeconds = hangSeconds
+        plan.memoryMegabytes = memoryMegabytes
+        plan.budgetSeconds = budgetSeconds
+        return plan
+    }
+}
+
+extension PlannedCase {
+    var json: JSONValue {
+        var members = [JSONMember("test", test.json), JSONMember("weight", .real(weight))]
+        if let verdict { members.append(JSONMember("verdict", .string(verdict.rawValue))) }
+        members.append(JSONMember("reason", .string(reason)))
+        return .object(members)
+    }
+
+    init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(
+            test: try Case(json: try json.object("test")), weight: try json.real("weight"),
+            verdict: json.has("verdict") ? try json.choice("verdict", of: Verdict.self) : nil,
+            reason: try json.string("reason"))
+    }
+}

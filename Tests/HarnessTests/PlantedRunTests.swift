@@ -1,0 +1,205 @@
+import Measuring
+import Results
+import Testing
+
+@testable import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Breaks the harness on purpose, by the real executable and real processes.
+@Suite("Planted failures", .serialized)
+struct PlantedRunTests {
+    private let directory: TestDirectory
+    private var runPath: String { directory.path + "/run" }
+    private var planFile: String { directory.path + "/planted.json5" }
+
+    init() throws {
+        directory = try TestDirectory()
+    }
+
+    private func write(cases: String, hangSeconds: Double = 1) throws {
+        try FileTree.writeText(
+            planFile,
+            "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, budget_seconds: 8, "
+                + "engines: ['model'], cases: [\(cases)] }")
+    }
+
+    private func load() throws -> [String: CaseResult] {
+        let run = try RunDirectory(path: runPath).load()
+        return Dictionary(uniqueKeysWithValues: run.results.map { ($0.test.scenario, $0) })
+    }
+
+    private func execute(_ arguments: [String]) throws -> AssayProcess.End {
+        try AssayProcess.run(arguments, in: directory)
+    }
+
+    @Test("a trap, a hang, a memory blow-up and a silent exit each end as their class, and the run goes on")
+    func classes() throws {
+        try write(
+            cases: "{scenario:'planted-trap'},{scenario:'planted-hang'},{scenario:'planted-memory'},"
+                + "{scenario:'planted-silent-exit'},{scenario:'planted-pass'}")
+        let end = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
+        #expect(end.status == .exited(1), "a harness error comes before a violation: \(end.output)")
+        let results = try load()
+        #expect(results.count == 5)
+        #expect(results["planted-trap"]?.outcome == .crashed)
+        #expect(results["planted-trap"]?.verdict == .violation)
+        #expect(results["planted-trap"]?.crash?.signal != nil)
+        #expect(results["planted-trap"]?.crash?.standardError.contains("planted trap") == true)
+        #expect(results["planted-hang"]?.outcome == .hung)
+        #expect(results["planted-memory"]?.outcome == .memoryLimit)
+        #expect(results["planted-silent-exit"]?.outcome == nil)
+        #expect(results["planted-silent-exit"]?.verdict == .harnessError)
+        #expect(results["planted-pass"]?.verdict == .pass)
+        #expect(!FileTree.exists(runPath + "/work"), "nothing of the cases stays behind")
+        #expect(FileTree.exists(runPath + "/report.html"))
+        #expect(FileTree.exists(runPath + "/results.csv"))
+    }
+
+    @Test("each bad trial of a sweep costs that trial alone")
+    func trials() throws {
+        try write(cases: "{scenario:'planted-trials', parameters: {silent: true}}", hangSeconds: 60)
+        let end = try execute(["run", planFile, "--budget", "60s", "--out", runPath, "--plans", directory.path])
+        #expect(end.status == .exited(1))
+        let result = try #require(try load()["planted-trials"])
+        #expect(result.verdict == .harnessError)
+        #expect(result.message.contains("plant:40"))
+        let codes = try FileTree.readBytes(RunDirectory(path: runPath).trialsFile(result.test.id))
+        #expect(codes.count == 60)
+        for (index, code) in codes.enumerated() {
+            let expected: UInt8 =
+                switch index {
+                case 10: Outcome.crashed.code
+                case 20: Outcome.hung.code
+                case 30: Outcome.memoryLimit.code
+                case 40: 0
+                case 50: Outcome.detectedAtRead.code
+                default: Outcome.correct.code
+                }
+            #expect(code == expected, "trial \(index)")
+        }
+        #expect(Set(result.trials.map(\.address.text)) == ["plant:10", "plant:20", "plant:30"])
+        #expect(result.trials.first { $0.outcome == .crashed }?.detail.contains("planted trap") == true)
+        #expect(try execute(["replay", runPath, result.test.id, "plant:10"]).status == .exited(0))
+        #expect(try execute(["replay", runPath, String(result.test.id.prefix(6)), "plant:11"]).status == .exited(0))
+        #expect(!FileTree.exists(runPath + "/replay"))
+    }
+
+    @Test("a run that is killed leaves no process behind, can be rendered, and is finished by --resume")
+    func killAndResume() throws {
+        try write(
+            cases: "{scenario:'planted-pass'},{scenario:'planted-trials', parameters: {count: 21}},"
+                + "{scenario:'planted-hang'}", hangSeconds: 2)
+        let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
+        let runner = try AssayProcess.start(arguments, outputFile: directory.path + "/first")
+        // Trial 20 of the sweep hangs for two seconds: by then a worker and a forked child of it are there.
+        let family = try waitForGrandchild(of: runner)
+        kill(runner, SIGKILL)
+        #expect(AssayProcess.wait(runner) == .signalled(SIGKILL))
+        for process in family { try waitUntilGone(process) }
+
+        let partial = try RunDirectory(path: runPath).load()
+        #expect(!partial.isFinished)
+        #expect(partial.results.map(\.test.scenario) == ["planted-pass"])
+        #expect(try execute(["report", runPath]).status == .exited(0))
+        #expect(FileTree.exists(runPath + "/report.html"))
+
+        let lines = try FileTree.readText(runPath + "/results.jsonl")
+        let end = try execute(["run", "--resume", runPath, "--plans", directory.path])
+        #expect(end.status == .exited(2), "\(end.output)")
+        let finished = try RunDirectory(path: runPath).load()
+        #expect(finished.isFinished)
+        #expect(finished.results[2].outcome == .hung)
+        #expect(try FileTree.readText(runPath + "/results.jsonl").hasPrefix(lines), "what was done is not done again")
+    }
+
+    /// The worker and its forked child, once both are there.
+    private func waitForGrandchild(of runner: Int32) throws -> [Int32] {
+        let deadline = MonotonicClock.now() + 60_000_000_000
+        while MonotonicClock.now() < deadline {
+            for worker in Self.children(of: runner) {
+                let grandchildren = Self.children(of: worker)
+                if !grandchildren.isEmpty, hasHeader() { return [worker] + grandchildren }
+            }
+            sched_yield()
+        }
+        throw HarnessError("no forked trial came up")
+    }
+
+    private func hasHeader() -> Bool {
+        let results = try? RunDirectory(path: runPath).readResults()
+        return results?.count == 1
+    }
+
+    private static func children(of process: Int32) -> [Int32] {
+        ProcessFile.text("/proc/\(process)/task/\(process)/children").split(separator: " ").compactMap { Int32($0) }
+    }
+
+    /// A killed process may be a zombie until its new parent reaps it: that is no orphan that runs.
+    private func waitUntilGone(_ process: Int32) throws {
+        let deadline = MonotonicClock.now() + 30_000_000_000
+        while MonotonicClock.now() < deadline {
+            let state = ProcessFile.text("/proc/\(process)/stat").split(separator: ")").last ?? ""
+            if state.isEmpty || state.hasPrefix(" Z") || state.hasPrefix(" X") { return }
+            sched_yield()
+        }
+        Issue.record("process \(process) outlived its runner")
+    }
+
+    @Test("the same directory given twice keeps the first run beside")
+    func setAside() throws {
+        try write(cases: "{scenario:'planted-pass'}")
+        let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
+        #expect(try execute(arguments).status == .exited(0))
+        let first = try execute(["report", runPath, "--deterministic"]).output
+        #expect(try execute(arguments).status == .exited(0))
+        #expect(try execute(["report", runPath, "--deterministic"]).output == first)
+        #expect(try execute(["report", runPath + ".1", "--deterministic"]).output == first)
+    }
+
+    @Test("wrong arguments end with status 64 and name the right ones")
+    func usage() throws {
+        let wrong: [([String], String)] = [
+            (["rnu"], "did you mean run?"), (["run", "--scenaro", "x"], "did you mean --scenario?"),
+            (["run", planFile, "--scenario", "planted-trp"], "unknown scenario planted-trp"),
+            (["run", planFile, "--seed", "x"], "--seed needs a whole number"),
+            (["run", planFile, "--budget", "soon"], "--budget needs a duration"),
+            (["run", planFile, "--only", "workloads"], "did you mean workload?"),
+            (["run", planFile, "--param", "x"], "--param needs NAME=VALUE"),
+            (["run", planFile, "--engine", "modle"], "did you mean model?"),
+            (["run", "--resume", "/no/such/run"], "no run in"), (["report"], "name its directory"),
+            (["replay", "/no/such/run", "abc"], "no run in"), (["list", "--plan"], "did you mean --plans?"),
+        ]
+        try write(cases: "{scenario:'planted-pass'}")
+        for (arguments, expected) in wrong {
+            let end = try execute(arguments + (arguments.first == "run" ? ["--plans", directory.path] : []))
+            #expect(end.status == .exited(64), "\(arguments): \(end.output)")
+            #expect(end.output.contains(expected), "\(arguments): \(end.output)")
+        }
+    }
+
+    @Test("every command tells what it is for, and the question that it answers")
+    func help() throws {
+        for command in ["run", "list", "report", "replay", "worker"] {
+            let end = try execute([command, "--help"])
+            #expect(end.status == .exited(0))
+            #expect(end.output.contains("Answers: "))
+        }
+        let all = try execute(["--help"])
+        #expect(all.status == .exited(0))
+        #expect(!all.output.contains("worker"), "what is internal is not listed")
+    }
+
+    @Test("a worker without a runner ends by itself, and planted scenarios are not listed")
+    func workerAlone() throws {
+        #expect(try execute(["worker"]).status == .exited(1))
+        let description = try execute(["worker", "--describe"])
+        #expect(description.status == .exited(0))
+        #expect(!description.output.contains("planted"))
+        #expect(try JSONReader.read(description.output)["protocol"] == .integer(WorkerRequest.protocolVersion))
+    }
+}

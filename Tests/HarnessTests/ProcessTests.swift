@@ -1,0 +1,129 @@
+import Measuring
+import Results
+import Synchronization
+import Testing
+
+@testable import Harness
+
+@Suite("ThreadGroup")
+struct ThreadGroupTests {
+    @Test("every index runs once, all at the same time, and results stand in order")
+    func order() throws {
+        // Each waits for all others: this ends only when they run at the same time.
+        let arrived = Atomic<Int>(0)
+        let results = try ThreadGroup.run(6) { index in
+            arrived.add(1, ordering: .sequentiallyConsistent)
+            while arrived.load(ordering: .sequentiallyConsistent) < 6 {}
+            return index * index
+        }
+        #expect(results == [0, 1, 4, 9, 16, 25])
+    }
+
+    @Test("the error of the lowest index comes through after all have ended")
+    func errors() {
+        let ended = Atomic<Int>(0)
+        let error = #expect(throws: HarnessError.self) {
+            try ThreadGroup.run(4) { index in
+                ended.add(1, ordering: .sequentiallyConsistent)
+                if index >= 2 { throw HarnessError("thread \(index)") }
+            }
+        }
+        #expect(error?.message == "thread 2")
+        #expect(ended.load(ordering: .sequentiallyConsistent) == 4)
+    }
+}
+
+@Suite("ForkedChild")
+struct ForkedChildTests {
+    @Test("a process that has threads cannot fork")
+    func threads() throws {
+        // The test runner itself has several.
+        try #require(ForkedChild.threadCount() > 1)
+        #expect(throws: HarnessError.self) { try ForkedChild.start { _ in 0 } }
+    }
+
+    @Test("a wait status is taken apart")
+    func waitStatus() {
+        #expect(ChildEnd(waitStatus: 0) == .exited(0))
+        #expect(ChildEnd(waitStatus: 3 << 8) == .exited(3))
+        #expect(ChildEnd(waitStatus: 9) == .signalled(9))
+        #expect(ChildEnd(waitStatus: 11 | 0x80) == .signalled(11))
+    }
+
+    @Test("lanes cover all trials once, in order")
+    func lanes() {
+        #expect(TrialRunner.split(10, lanes: 3) == [0..<3, 3..<6, 6..<10])
+        #expect(TrialRunner.split(1, lanes: 4) == [0..<1])
+        #expect(TrialRunner.split(0, lanes: 2) == [0..<0])
+    }
+
+    @Test("of a crash the runtime's own line is kept, and no address")
+    func crashText() {
+        let text = "noise\nA/B.swift:4: Fatal error: Index out of range\n*** Crash at 0x7f00\n"
+        #expect(CrashText.reason(text) == "A/B.swift:4: Fatal error: Index out of range")
+        #expect(CrashText.reason("at 0x7f00") == "")
+    }
+}
+
+@Suite("WorkerReport")
+struct WorkerReportTests {
+    @Test("request and report read back as they were written")
+    func roundTrip() throws {
+        let test = Case(
+            scenario: "s", family: .crash, engine: "e", dataset: "d", size: 3,
+            parameters: [CaseParameter(name: "k", value: "v")], seed: Seed(.max), durability: .none)
+        let request = WorkerRequest(
+            task: .buildFixture, test: test, directory: "/a", fixture: "/b", deadline: .max,
+            onlyTrial: FaultAddress("bit", 4))
+        let read = try WorkerRequest(
+            json: try JSONObjectReader(try JSONReader.read(request.json.text), path: "request"))
+        #expect(read == request)
+
+        let caseReport = CaseReport()
+        for index in 0..<300 {
+            caseReport.add(Trial(address: FaultAddress("bit", index), outcome: index < 50 ? .crashed : .correct))
+        }
+        caseReport.addBroken(FaultAddress("bit", 300), "why")
+        caseReport.addUntried()
+        caseReport.note("a note")
+        var histogram = Histogram()
+        histogram.record(5)
+        caseReport.add(histogram, name: "h")
+        let report = WorkerReport(caseReport)
+        #expect(report.details.trialCodes.count == 302)
+        #expect(report.trials.count == CaseReport.keptTrials)
+        let copy = try WorkerReport(json: try JSONObjectReader(try JSONReader.read(report.json.text), path: "report"))
+        #expect(copy == report)
+    }
+
+    @Test("a request of another protocol is refused")
+    func otherProtocol() throws {
+        let text = #"{"protocol":999,"task":"case"}"#
+        #expect(throws: JSONShapeError.self) {
+            try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(text), path: "request"))
+        }
+    }
+}
+
+@Suite("MachineInspection")
+struct MachineInspectionTests {
+    @Test("a file system in memory is not honest, and an answer faster than a disk is suspicious")
+    func honesty() {
+        #expect(MachineInspection.honesty(fileSystem: "tmpfs", nanoseconds: 1_000_000) == .no)
+        #expect(MachineInspection.honesty(fileSystem: "ext4", nanoseconds: 5_000) == .suspicious)
+        #expect(MachineInspection.honesty(fileSystem: "ext4", nanoseconds: 100_000) == .yes)
+    }
+
+    @Test("the machine is described, and a debug build is said in capitals")
+    func describes() throws {
+        let directory = try TestDirectory()
+        let machine = try MachineInspection.inspect(directory: directory.path)
+        #expect(machine.coreCount > 0)
+        #expect(machine.memoryBytes > 0)
+        #expect(machine.fileSystem != "unknown")
+        #expect(machine.fsyncNanoseconds > 0)
+        #expect(MachineInspection.warnings(machine, isReleaseBuild: false).contains { $0.hasPrefix("DEBUG BUILD") })
+        #expect(!MachineInspection.warnings(machine, isReleaseBuild: true).contains { $0.hasPrefix("DEBUG BUILD") })
+        #expect(try FileTree.names(in: directory.path).isEmpty, "the probe is removed")
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Measuring
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+@Suite("ResourceUsage", .serialized)
+struct ResourceUsageTests {
+    @Test("bytes and calls of writes are counted, as the kernel counts them")
+    func writesAreCounted() {
+        let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let page = [UInt8](repeating: 7, count: 4_096)
+        let start = ResourceUsage.now()
+        for _ in 0..<100 { #expect(write(descriptor, page, page.count) == page.count) }
+        let used = ResourceUsage.now().since(start)
+        #expect(used.writtenBytes >= 409_600)
+        #expect(used.writeSystemCalls >= 100)
+    }
+
+    @Test("the peak grows with memory that is touched, which also faults pages in")
+    func peakGrows() throws {
+        let start = ResourceUsage.now()
+        let size = 64 << 20
+        let memory = try #require(mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        memset(memory, 1, size)
+        let used = ResourceUsage.now().since(start)
+        munmap(memory, size)
+        #expect(used.peakResidentBytes >= UInt64(size))
+        #expect(used.pageFaults > 0)
+    }
+
+    @Test("computing costs processor time")
+    func processorTime() {
+        let start = ResourceUsage.now()
+        var sum: UInt64 = 0
+        while ResourceUsage.now().since(start).processorNanoseconds < 2_000_000 { sum &+= 1 }
+        #expect(sum > 0)
+    }
+
+    @Test("lines of procfs that are no number are left out")
+    func fields() {
+        let fields = ProcessFile.fields("/proc/self/status")
+        #expect(fields.contains { $0.name == "Threads" && $0.value >= 1 })
+        #expect(!fields.contains { $0.name == "Name" })
+        #expect(ProcessFile.fields("/no/such/file").isEmpty)
+        #expect(ProcessFile.anonymousBytes(processID: getpid()) ?? 0 > 0)
+    }
+}
+@Suite("AllocationCounter", .serialized)
+struct AllocationCounterTests {
+    #if Jemalloc
+        @Test("allocations are counted one by one")
+        func exact() throws {
+            let counter = try #require(AllocationCounter())
+            let start = counter.snapshot()
+            var memory: [UnsafeMutableRawPointer?] = []
+            memory.reserveCapacity(5_000)
+            for _ in 0..<5_000 { memory.append(malloc(48)) }
+            let used = counter.snapshot().since(start)
+            for block in memory { free(block) }
+            // Other tests may allocate at the same time: never fewer, and the thread's own bytes are its own.
+            #expect(used.allocations >= 5_000)
+            #expect(used.threadBytes >= 5_000 * 48)
+            #expect(used.threadBytes < 5_000 * 48 + (1 << 20))
+        }
+    #else
+        @Test("a build without jemalloc has no counter")
+        func absent() {
+            #expect(AllocationCounter() == nil)
+        }
+    #endif
+}

@@ -1,0 +1,197 @@
+import Measuring
+import Testing
+
+@testable import Results
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A directory that is removed with the value.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/assay-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileTreeError("create directory", "/tmp") }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        try? FileTree.remove(path)
+    }
+}
+
+@Suite("RunDirectory")
+struct RunDirectoryTests {
+    private let temporary: TemporaryDirectory
+    private var directory: RunDirectory { RunDirectory(path: temporary.path + "/run") }
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    static func header(_ cases: [Case]) -> RunHeader {
+        var header = RunHeader(
+            id: "r", plan: "quick", seed: Seed(.max),
+            machine: Machine(
+                host: "h", system: "s", processor: "p", coreCount: 2, memoryBytes: 1 << 34, fileSystem: "ext4",
+                fsync: .suspicious, fsyncNanoseconds: 1_234))
+        header.cases = cases.map(\.id)
+        header.engines = [EngineVersion(name: "strata", version: "0.1")]
+        header.notBuilt = [NotBuilt(name: "rocksdb", remedy: "apt-get install librocksdb-dev")]
+        header.warnings = ["busy"]
+        header.budgetSeconds = 90
+        header.command = "assay run \"quick\""
+        return header
+    }
+
+    static func result(_ seed: UInt64) -> (CaseResult, CaseDetails) {
+        var test = CaseTests.example
+        test.seed = Seed(seed)
+        var result = CaseResult(test: test, verdict: .violation)
+        result.engineVersion = "0.1"
+        result.settings = [EngineSetting("sync", "full")]
+        result.outcome = .silentlyWrong
+        result.outcomes = [OutcomeCount(outcome: .correct, count: 9), OutcomeCount(outcome: .silentlyWrong, count: 1)]
+        result.samples = [
+            Sample(.rowsPerSecond, 123.5, statistic: "median", count: 3, label: "x", low: 1, high: 2)
+        ]
+        result.trials = [
+            Trial(address: FaultAddress("bit", 17), outcome: .crashed, detail: "d\n\"", signal: 11)
+        ]
+        result.message = "1 silently-wrong"
+        result.crash = CrashReport(signal: 6, exitStatus: nil, standardError: "oops")
+        result.durationNanoseconds = 5
+        result.isCut = true
+        result.hasFreeSchedule = true
+        var histogram = Histogram()
+        for value in [1, 1_000, 1_000_000] as [UInt64] { histogram.record(value) }
+        let points = [SizePoint(position: 1, fileBytes: 2, liveBytes: nil, freeBytes: 3, logBytes: 4)]
+        let details = CaseDetails(
+            series: [Series(name: "sizes", step: "commits", points: points)],
+            histograms: [NamedHistogram(name: "commit", histogram: histogram)], trialCodes: [1, 1, 7, 0, 255])
+        return (result, details)
+    }
+
+    @Test("a run reads back as it was written")
+    func roundTrip() throws {
+        let (result, details) = Self.result(1)
+        let header = Self.header([result.test])
+        try directory.create(header)
+        try directory.append(result, details: details)
+        let run = try directory.load()
+        #expect(run.header == header)
+        #expect(run.results == [result])
+        #expect(run.details[result.test.id] == details)
+        #expect(run.isFinished)
+    }
+
+    @Test("a run that was killed while it wrote a line loads without it, and goes on after a repair")
+    func tornLine() throws {
+        let (first, details) = Self.result(1)
+        let (second, _) = Self.result(2)
+        try directory.create(Self.header([first.test, second.test]))
+        try directory.append(first, details: details)
+        try FileTree.append(directory.resultsFile, Array(second.json.bytes.prefix(100)))
+        #expect(try directory.load().results == [first])
+        #expect(try directory.load().isFinished == false)
+        try directory.repairResults()
+        try directory.append(second, details: CaseDetails())
+        #expect(try directory.load().results == [first, second])
+    }
+
+    @Test("results stand in the order of the plan, whatever the order they came in")
+    func order() throws {
+        let (first, _) = Self.result(1)
+        let (second, _) = Self.result(2)
+        try directory.create(Self.header([first.test, second.test]))
+        try directory.append(second, details: CaseDetails())
+        try directory.append(first, details: CaseDetails())
+        #expect(try directory.load().results == [first, second])
+    }
+
+    @Test("a line stays below 64 KiB, and remains readable")
+    func lineLimit() throws {
+        var (result, _) = Self.result(1)
+        result.trials = (0..<220).map {
+            Trial(address: FaultAddress("bit", $0), outcome: .crashed, detail: String(repeating: "é", count: 900))
+        }
+        result.message = String(repeating: "m", count: 100_000)
+        let line = RunDirectory.line(result)
+        #expect(line.count < RunDirectory.lineLimit)
+        let value = try JSONReader.read(line)
+        let read = try CaseResult(json: try JSONObjectReader(value, path: "line"))
+        #expect(read.outcomes == result.outcomes)
+        #expect(!read.trials.isEmpty)
+    }
+
+    @Test("a header of another format version is refused")
+    func otherFormat() throws {
+        try directory.create(Self.header([]))
+        let text = try FileTree.readText(directory.headerFile).replacing("assay-run/1", with: "assay-run/9")
+        try FileTree.writeText(directory.headerFile, text)
+        #expect(throws: JSONShapeError.self) { try directory.load() }
+    }
+}
+
+@Suite("FileTree")
+struct FileTreeTests {
+    @Test("a copy of a directory has the same files, and writing to it leaves the original alone")
+    func copy() throws {
+        let temporary = try TemporaryDirectory()
+        let source = temporary.path + "/a"
+        try FileTree.createDirectory(source + "/deep/er")
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        try FileTree.writeBytes(source + "/deep/er/file", bytes)
+        try FileTree.writeText(source + "/empty", "")
+        let target = temporary.path + "/b"
+        try FileTree.copy(from: source, to: target)
+        #expect(try FileTree.readBytes(target + "/deep/er/file") == bytes)
+        #expect(try FileTree.size(target + "/empty") == 0)
+        #expect(try FileTree.totalSize(target) == bytes.count)
+        try FileTree.writeText(target + "/deep/er/file", "changed")
+        #expect(try FileTree.readBytes(source + "/deep/er/file") == bytes)
+        try FileTree.truncate(target + "/deep/er/file", to: 3)
+        #expect(try FileTree.readText(target + "/deep/er/file") == "cha")
+        try FileTree.sync(target)
+        try FileTree.remove(target)
+        #expect(!FileTree.exists(target))
+        try FileTree.remove(target)
+    }
+
+    @Test("what cannot be read is an error that names the path and the reason")
+    func errors() throws {
+        let error = try #require(throws: FileTreeError.self) { try FileTree.readBytes("/no/such/file") }
+        #expect(error.description.contains("/no/such/file"))
+        #expect(error.code == ENOENT)
+    }
+}
+
+@Suite("Table")
+struct TableTests {
+    @Test("texts stand end to end and come back by row")
+    func textColumn() {
+        let column = TextColumn(["", "a", "", "longer é", ""])
+        #expect((0..<column.count).map { column[$0] } == ["", "a", "", "longer é", ""])
+        #expect(column.withUTF8(3) { $0.count } == 9)
+    }
+
+    @Test("values of all kinds come back by row")
+    func values() {
+        var lists = LinkListColumn()
+        lists.append([1, 0])
+        lists.append([])
+        let table = Table(
+            name: "t", key: "id",
+            columns: [
+                Column("id", .integer([5, 6])), Column("score", .real([0.5, -1])),
+                Column("name", .text(TextColumn(["x", "y"]))), Column("best", .link(target: "t", [1, -1])),
+                Column("all", .links(target: "t", lists)),
+            ])
+        #expect(table.values(row: 0) == [.integer(5), .real(0.5), .text("x"), .link(1), .links([1, 0])])
+        #expect(table.values(row: 1) == [.integer(6), .real(-1), .text("y"), .null, .links([])])
+    }
+}
