@@ -43,8 +43,8 @@ struct CrashSimulation<Program: SimulatedProgram> {
         var acknowledged: [Int] = []
 
         func bounds(_ operation: Int) -> Bounds {
-            Bounds(
-                acknowledged: acknowledged.count { $0 <= operation }, attempted: begun.count { $0 < operation })
+            let kept = Program.keepsAcknowledged ? acknowledged.count { $0 <= operation } : 0
+            return Bounds(acknowledged: kept, attempted: begun.count { $0 < operation })
         }
     }
 

@@ -61,7 +61,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
         let outcome = try play(disk)
         if disk.struckFaults.isEmpty { return }
         report.struck += 1
-        let allowed = outcome.acknowledged...outcome.attempted
+        let allowed = (Program.keepsAcknowledged ? outcome.acknowledged : 0)...outcome.attempted
         if let seen = outcome.seen, !allowed.contains(where: { history.states[$0] == seen }) {
             report.problems.append("\(fault): the process itself reads another state than \(allowed)")
         }

@@ -18,9 +18,11 @@ struct ProgramChange {
 
 /// A storage engine as a simulation drives it.
 protocol SimulatedProgram {
+    /// Whether a commit that returned survives a loss of power. Without that, any earlier state may come back.
+    static var keepsAcknowledged: Bool { get }
     /// Opens the database on the disk, makes it when there is none.
     static func open(_ disk: SimulatedDisk) throws -> Self
-    /// Returns when the changes are durable, all together.
+    /// Makes the changes, all together; durable on return if the engine keeps what it acknowledged.
     func commit(_ changes: [ProgramChange]) throws
     /// The content of the newest version.
     func read() throws -> ProgramState
@@ -62,4 +64,8 @@ struct ProgramHistory {
         transactions.append(changes)
         states.append(state)
     }
+}
+
+extension SimulatedProgram {
+    static var keepsAcknowledged: Bool { true }
 }

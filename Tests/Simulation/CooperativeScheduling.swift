@@ -1,0 +1,69 @@
+import FaultModel
+import StrataFiles
+import Synchronization
+
+/// Runs everything on the calling thread, so that a history gives the same trace every time.
+///
+/// Spawned work waits until the caller has to wait itself, or until ``runSome()``; which of it runs then is drawn from
+/// the seed.
+final class CooperativeScheduling: Scheduling {
+    private struct Queue {
+        var random: RandomStream
+        var work: [@Sendable () -> Void] = []
+    }
+
+    private let queue: Mutex<Queue>
+
+    init(_ seed: Seed) { queue = Mutex(Queue(random: RandomStream(seed))) }
+
+    func makeMonitor(_ label: String) -> any Monitor { CooperativeMonitor(self, label) }
+
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+        queue.withLock { $0.work.append(work) }
+    }
+
+    func yield(at point: StaticString) {}
+    func pause(microseconds: Int) {}
+
+    /// Runs a piece of work that waits; false when there is none.
+    func runOne() -> Bool {
+        let work: (@Sendable () -> Void)? = queue.withLock { queue in
+            queue.work.isEmpty ? nil : queue.work.remove(at: queue.random.below(queue.work.count))
+        }
+        work?()
+        return work != nil
+    }
+
+    /// Runs work or not, as the seed says.
+    func runSome() {
+        while queue.withLock({ $0.random.chance(1, in: 2) }), runOne() {}
+    }
+}
+
+/// Nobody else runs: a lock is always free, and who waits lets work run that may bring what is waited for.
+private final class CooperativeMonitor: Monitor {
+    private let scheduling: CooperativeScheduling
+    private let label: String
+    private let isHeld = Atomic<Bool>(false)
+
+    init(_ scheduling: CooperativeScheduling, _ label: String) {
+        self.scheduling = scheduling
+        self.label = label
+    }
+
+    func lock() {
+        let wasHeld = isHeld.exchange(true, ordering: .relaxed)
+        precondition(!wasHeld, "\(label): a lock is taken twice")
+    }
+
+    func unlock() { isHeld.store(false, ordering: .relaxed) }
+
+    func wait() {
+        unlock()
+        let didRun = scheduling.runOne()
+        precondition(didRun, "\(label): waits for what nobody will do")
+        lock()
+    }
+
+    func wakeAll() {}
+}
