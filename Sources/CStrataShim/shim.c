@@ -46,7 +46,14 @@ int strata_try_lock(int fd, int64_t byte, int exclusive) { return set_lock(fd, b
 
 int strata_unlock(int fd, int64_t byte) { return set_lock(fd, byte, F_UNLCK); }
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+// Resolvers of cloned functions run before the sanitizer is ready.
+#define WIDE
+#endif
+#endif
+#if defined(WIDE)
+#elif defined(__x86_64__) && defined(__linux__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE

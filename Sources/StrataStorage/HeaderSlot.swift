@@ -33,8 +33,11 @@ package struct HeaderSlot: Equatable, Sendable {
     package var salt: RandomID
     /// The segment (0 or 1) that replay starts in.
     package var logSegment: UInt32
-    /// Stored as they are; none has a meaning yet.
+    /// ``withoutLog``, or 0.
     package var flags: UInt32
+
+    /// Written by a session that has no log: the other slot may be older.
+    package static let withoutLog: UInt32 = 1
 
     package init(
         storeID: RandomID, sequence: UInt64 = 1, checkpoint: TransactionID = TransactionID(0),
@@ -170,6 +173,7 @@ extension HeaderSlot {
     private static func conflict(newer: HeaderSlot, older: HeaderSlot) -> StorageError.Corruption? {
         if newer.storeID != older.storeID || newer.checkpoint < older.checkpoint { return .slotsDiffer }
         if newer.sequence == older.sequence { return newer == older ? nil : .slotsDiffer }
-        return newer.logRequired || older.logRequired || newer.hasSameState(as: older) ? nil : .slotsDiffer
+        let isOpen = (newer.flags | older.flags) & withoutLog != 0 || newer.logRequired || older.logRequired
+        return isOpen || newer.hasSameState(as: older) ? nil : .slotsDiffer
     }
 }

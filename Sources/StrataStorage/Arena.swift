@@ -1,0 +1,67 @@
+internal import StrataFiles
+
+/// Nodes of the transaction that is being written, before they get their place in the file.
+///
+/// A reference to one carries ``Format/arenaBit`` and the node's number here. Guarded by the write lock: one
+/// transaction at a time uses it.
+final class Arena {
+    private let range: MappedRange
+    let base: UnsafeMutableRawPointer
+    /// Pages of the node that starts at this place; 0 for a node given up, -1 inside a node.
+    private(set) var nodePages: [Int32] = []
+    private var spare: [Int: [Int]] = [:]
+    private let capacity: Int
+
+    /// - Parameter capacity: bytes of address space.
+    init(capacity: Int) throws(StorageError) {
+        var size = capacity
+        var found = MappedRange(anonymous: size)
+        while found == nil && size > 1 << 26 {
+            size >>= 1
+            found = MappedRange(anonymous: size)
+        }
+        guard let found else { throw .limit(.addressSpace) }
+        range = found
+        base = found.mutableBase
+        self.capacity = size / Format.pageSize
+    }
+
+    /// Bytes in use or spare.
+    var byteCount: Int { nodePages.count * Format.pageSize }
+
+    @inline(__always)
+    func pointer(_ index: Int) -> UnsafeMutableRawPointer { base + index * Format.pageSize }
+
+    /// A zeroed node with its header's kind and table set.
+    func make(_ kind: NodeKind, pages: Int = 1, table: UInt32 = 0) throws(StorageError) -> NodeReference {
+        let index: Int
+        if let last = spare[pages]?.popLast() {
+            index = last
+            nodePages[index] = Int32(pages)
+            pointer(index).initializeMemory(as: UInt8.self, repeating: 0, count: pages * Format.pageSize)
+        } else {
+            index = nodePages.count
+            if index + pages > capacity { throw .limit(.addressSpace) }
+            nodePages.append(Int32(pages))
+            for _ in 1..<max(pages, 1) { nodePages.append(-1) }
+        }
+        NodeHeader.write(pointer(index), kind: kind, table: table)
+        return NodeReference(page: UInt32(index) | Format.arenaBit, pages: pages, kind: kind)
+    }
+
+    /// Gives a node up.
+    func drop(_ index: Int) {
+        spare[Int(nodePages[index]), default: []].append(index)
+        nodePages[index] = 0
+    }
+
+    /// Forgets everything. Memory over `keep` bytes goes back to the system, the rest is zeroed.
+    func reset(keep: Int = 8 << 20) {
+        let used = byteCount
+        let zeroed = min(used, keep)
+        if zeroed > 0 { base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroed) }
+        if used > keep { range.discard(from: keep, count: used - keep) }
+        nodePages.removeAll(keepingCapacity: true)
+        spare.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,66 @@
+/// What a commit changed in one table, for observers.
+package struct TableChanges: Sendable {
+    package var table: TableID
+    /// Keys of new rows, as ranges that ascend when keys did.
+    package var inserted: [ClosedRange<Int64>] = []
+    package var deleted: [Int64] = []
+    /// Row keys and ids of columns, in the order of the writes; pairs may repeat.
+    package var modified: [(key: Int64, column: UInt16)] = []
+    /// False when there were too many changes to list; compare the versions then.
+    package var isComplete = true
+
+    package var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty && isComplete }
+}
+
+/// A version that became visible.
+package struct CommitNotice: Sendable {
+    package var version: TransactionID
+    /// Tables that changed.
+    package var changes: [TableChanges]
+    package var schemaChanged: Bool
+}
+
+/// Collects changes while a transaction runs.
+struct ChangeCollector {
+    private static let limit = 1 << 20
+    private(set) var tables: [TableChanges]
+
+    init(tables: [TableID]) { self.tables = tables.map { TableChanges(table: $0) } }
+
+    /// Follows the schema's order of tables; what is gone is forgotten.
+    mutating func rearrange(to ids: [TableID]) {
+        let old = tables
+        tables = ids.map { id in old.first { $0.table == id } ?? TableChanges(table: id) }
+    }
+
+    @inline(__always)
+    mutating func inserted(_ table: Int, _ key: Int64) {
+        let last = tables[table].inserted.count - 1
+        if last >= 0, tables[table].inserted[last].upperBound == key &- 1 {
+            tables[table].inserted[last] = tables[table].inserted[last].lowerBound...key
+        } else if last < Self.limit {
+            tables[table].inserted.append(key...key)
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    mutating func deleted(_ table: Int, _ key: Int64) {
+        if tables[table].deleted.count < Self.limit {
+            tables[table].deleted.append(key)
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
+        if tables[table].modified.count < Self.limit {
+            tables[table].modified.append((key, column))
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    /// The tables that changed.
+    var result: [TableChanges] { tables.filter { !$0.isEmpty } }
+}

@@ -1,0 +1,116 @@
+extension Group {
+    /// Appends the live rows, in key order and with all changes applied, to `target`.
+    ///
+    /// Bytes stay in this group's nodes, which must outlive the row set's use.
+    /// - Parameters:
+    ///   - layout: the columns wanted; ones that the group lacks read what they are when missing.
+    ///   - wanted: which of the layout's columns to fill; nil for all. Others stay empty, the key is always there.
+    /// - Complexity: O(rows x columns).
+    func decode(
+        into target: RowSet, _ layout: TableLayout, wanted: [Int]? = nil, _ pages: PageReader
+    ) throws(StorageError) {
+        let start = target.count
+        let all = wanted ?? Array(0..<layout.kinds.count)
+        if inserted == 0 && deleted == 0 {
+            for column in all { try decodeMain(column, layout, target.columns[column], pages) }
+            if wanted != nil, !all.contains(RowSet.keyColumn) {
+                try decodeMain(RowSet.keyColumn, layout, target.columns[RowSet.keyColumn], pages)
+            }
+            return
+        }
+        let order = try mergeOrder(pages)
+        for column in Set(all).union([RowSet.keyColumn]).sorted() {
+            let main = ColumnBuffer(layout.kinds[column], capacity: max(rows, 1))
+            try decodeMain(column, layout, main, pages)
+            let extra = ColumnBuffer(layout.kinds[column], capacity: max(inserted, 1))
+            if inserted > 0 { try decodeInserted(column, layout, extra) }
+            let output = target.columns[column]
+            for run in order {
+                output.append(run.isInserted ? extra : main, run.range)
+            }
+        }
+        assert(target.count == start + liveRows)
+    }
+
+    /// Runs of main slots and of inserted rows that make up the live rows in key order.
+    private func mergeOrder(_ pages: PageReader) throws(StorageError) -> [(isInserted: Bool, range: Range<Int>)] {
+        var runs: [(isInserted: Bool, range: Range<Int>)] = []
+        var slot = 0
+        var nextDeleted = 0
+        func mainRun(until end: Int) {
+            while slot < end {
+                if nextDeleted < deleted && deletedSlot(nextDeleted) == slot {
+                    slot += 1
+                    nextDeleted += 1
+                    continue
+                }
+                let stop = nextDeleted < deleted ? min(end, deletedSlot(nextDeleted)) : end
+                runs.append((false, slot..<stop))
+                slot = stop
+            }
+        }
+        for place in 0..<inserted {
+            let key = insertedSegment(RowSet.keyColumn).integer(place)
+            mainRun(until: try mainLowerBound(key, pages))
+            if let last = runs.last, last.isInserted, last.range.upperBound == place {
+                runs[runs.count - 1].range = last.range.lowerBound..<(place + 1)
+            } else {
+                runs.append((true, place..<(place + 1)))
+            }
+        }
+        mainRun(until: rows)
+        return runs
+    }
+
+    /// All main slots of a column, patched.
+    func decodeMain(
+        _ column: Int, _ layout: TableLayout, _ output: ColumnBuffer, _ pages: PageReader
+    ) throws(StorageError) {
+        guard let position = position(of: layout.ids[column], near: column) else {
+            for _ in 0..<rows { output.append(layout.missing[column]) }
+            return
+        }
+        if segmentCount(position) == 0 {
+            let start = output.extend(by: rows)
+            for index in 0..<rows { output.words[start + index] = UInt64(bitPattern: baseKey &+ Int64(index)) }
+            return
+        }
+        let start = output.count
+        let first = firstSegment(position)
+        for number in first..<(first + segmentCount(position)) {
+            let segment = try segment(number, pages)
+            try check(segment, output.kind)
+            segment.decode(into: output)
+        }
+        for index in 0..<patched where patch(index).column == position {
+            let patch = patch(index)
+            try check(patch.segment, output.kind)
+            let values = ColumnBuffer(output.kind, capacity: patch.count)
+            patch.segment.decode(into: values)
+            for place in 0..<patch.count { output.copyValue(of: values, place, to: start + patch.slot(place)) }
+        }
+    }
+
+    func decodeInserted(_ column: Int, _ layout: TableLayout, _ output: ColumnBuffer) throws(StorageError) {
+        guard let position = position(of: layout.ids[column], near: column) else {
+            for _ in 0..<inserted { output.append(layout.missing[column]) }
+            return
+        }
+        let segment = insertedSegment(position)
+        try check(segment, output.kind)
+        segment.decode(into: output)
+    }
+
+    private func check(_ segment: Segment, _ kind: SegmentKind) throws(StorageError) {
+        if segment.kindCode != kind.rawValue {
+            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+        }
+    }
+
+    /// Whether the group has exactly the layout's columns, in its order.
+    func hasColumns(of layout: TableLayout) -> Bool {
+        guard columns == layout.ids.count else { return false }
+        for column in 0..<columns where columnID(column) != Int(layout.ids[column]) { return false }
+        return true
+    }
+}

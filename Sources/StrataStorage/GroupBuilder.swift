@@ -1,0 +1,233 @@
+/// Builds groups from decoded rows.
+///
+/// Few rows become small groups, one node each; many become wide ones, with segments in nodes of their own. A segment
+/// that fills less than half a page shares one; one of a few bytes stands in the group.
+struct GroupBuilder {
+    let layout: TableLayout
+    let nodes: TransactionNodes
+
+    private static let sharedLimit = SegmentNode.capacity / 2
+    private static let embedLimit = 64
+
+    private var limits: StoreLimits { nodes.limits }
+
+    /// Builds groups for all rows of the range.
+    /// - Parameter wide: also few rows become a wide group.
+    func build(
+        _ rows: RowSet, _ range: Range<Int>, wide: Bool = false
+    ) throws(StorageError) -> [BranchEntry] {
+        var entries: [BranchEntry] = []
+        var next = range.lowerBound
+        while next < range.upperBound {
+            let left = range.upperBound - next
+            let made = !wide && left < 4 * limits.smallRows
+                ? try buildSmall(rows, next, min(left, limits.smallRows))
+                : try buildWide(rows, next, left)
+            entries.append(made)
+            next += made.rows
+        }
+        return entries
+    }
+
+    // MARK: Small groups
+
+    /// One node with as many of the rows as fit; a wide group when not even one does.
+    private func buildSmall(_ rows: RowSet, _ start: Int, _ most: Int) throws(StorageError) -> BranchEntry {
+        var n = most
+        while n >= 1 {
+            var heap = ByteHeap()
+            let image = smallImage(rows, start..<(start + n), &heap)
+            let size = image.size
+            if size <= Format.pageSize || (n == 1 && size <= Group.maxPages * Format.pageSize) {
+                return try finish(image, rows, start..<(start + n))
+            }
+            if n == 1 { break }
+            n = max(1, min(n - 1, n * Format.pageSize / size))
+        }
+        return try buildWide(rows, start, 1)
+    }
+
+    private func smallImage(_ rows: RowSet, _ range: Range<Int>, _ heap: inout ByteHeap) -> GroupImage {
+        var image = start(rows, range)
+        for column in 0..<layout.kinds.count {
+            if column == RowSet.keyColumn && image.isDense {
+                image.columns.append(.init(id: layout.ids[column], first: 0, count: 0))
+                continue
+            }
+            image.columns.append(.init(id: layout.ids[column], first: image.segments.count, count: 1))
+            let plan = SegmentPlan(rows.columns[column], range)
+            embed(plan, rows.columns[column], firstSlot: 0, &image, heap)
+        }
+        return image
+    }
+
+    private func start(_ rows: RowSet, _ range: Range<Int>) -> GroupImage {
+        var image = GroupImage()
+        image.rows = range.count
+        image.isDense = rows.isDense(range)
+        image.baseKey = range.isEmpty ? 0 : rows.key(range.lowerBound)
+        return image
+    }
+
+    private func embed(
+        _ plan: SegmentPlan, _ column: ColumnBuffer, firstSlot: Int, _ image: inout GroupImage, _ heap: ByteHeap
+    ) {
+        image.blobs.append(heap.encode(plan, column))
+        image.segments.append(
+            SegmentDescriptor(
+                firstSlot: firstSlot, rows: plan.rows.count, node: Group.inThisNode, index: 0, offset: 0))
+    }
+
+    // MARK: Wide groups
+
+    private func buildWide(_ rows: RowSet, _ start: Int, _ left: Int) throws(StorageError) -> BranchEntry {
+        var n = min(left, limits.wideRows, Group.maxRows)
+        while true {
+            let range = start..<(start + n)
+            let plans = planColumns(rows, range)
+            let nodeCount = plans.reduce(0) { $0 + $1.count { $0.size > Self.sharedLimit } }
+            if nodeCount <= max(limits.segmentNodes, layout.kinds.count) || n == 1 {
+                return try writeWide(rows, range, plans)
+            }
+            n = max(1, min(n - 1, n * limits.segmentNodes / nodeCount))
+        }
+    }
+
+    /// For each column the segments that its rows are cut into.
+    private func planColumns(_ rows: RowSet, _ range: Range<Int>) -> [[SegmentPlan]] {
+        let isDense = rows.isDense(range)
+        return (0..<layout.kinds.count).map { column in
+            column == RowSet.keyColumn && isDense ? [] : Self.plan(rows.columns[column], range)
+        }
+    }
+
+    /// Cuts rows of a column into segments of at most a page.
+    static func plan(_ column: ColumnBuffer, _ range: Range<Int>) -> [SegmentPlan] {
+        var plans: [SegmentPlan] = []
+        var next = range.lowerBound
+        while next < range.upperBound {
+            var n = SegmentPlan.fitting(
+                column, from: next, to: range.upperBound, capacity: SegmentNode.capacity)
+            var plan = SegmentPlan(column, next..<(next + n))
+            while plan.size > SegmentNode.capacity && n > 1 {
+                n = max(1, n * 3 / 4)
+                plan = SegmentPlan(column, next..<(next + n))
+            }
+            plans.append(plan)
+            next += n
+        }
+        return plans
+    }
+
+    private func writeWide(
+        _ rows: RowSet, _ range: Range<Int>, _ plans: [[SegmentPlan]]
+    ) throws(StorageError) -> BranchEntry {
+        var image = start(rows, range)
+        let heap = ByteHeap()
+        var packer = SegmentPacker(nodes: nodes, table: layout.table)
+        for column in 0..<layout.kinds.count {
+            image.columns.append(
+                .init(id: layout.ids[column], first: image.segments.count, count: plans[column].count))
+            for plan in plans[column] {
+                let buffer = rows.columns[column]
+                let firstSlot = plan.rows.lowerBound - range.lowerBound
+                if plan.size <= Self.embedLimit {
+                    embed(plan, buffer, firstSlot: firstSlot, &image, heap)
+                    continue
+                }
+                image.blobs.append(nil)
+                image.segments.append(
+                    SegmentDescriptor(firstSlot: firstSlot, rows: plan.rows.count, node: 0, index: 0, offset: 0))
+                let number = image.segments.count - 1
+                if plan.size > Self.sharedLimit {
+                    image.segments[number].node = image.references.count
+                    image.references.append(try packer.makeSingle(plan, buffer))
+                } else {
+                    try packer.add(number, plan, buffer, &image)
+                }
+            }
+        }
+        try packer.finish(&image)
+        if nodes.arena.byteCount > limits.arenaBudget { try nodes.spill(&image.references) }
+        return try finish(image, rows, range)
+    }
+
+    private func finish(_ image: GroupImage, _ rows: RowSet, _ range: Range<Int>) throws(StorageError) -> BranchEntry {
+        let reference = try GroupBuilder.write(image, table: layout.table, nodes)
+        return BranchEntry(key: rows.key(range.lowerBound), rows: range.count, reference: reference)
+    }
+
+    /// Writes an image as a new node.
+    static func write(
+        _ image: GroupImage, table: UInt32, _ nodes: TransactionNodes
+    ) throws(StorageError) -> NodeReference {
+        let pages = (image.size + Format.pageSize - 1) / Format.pageSize
+        guard pages <= Group.maxPages, image.references.count < Group.inThisNode else { throw .limit(.columns) }
+        let (reference, node) = try nodes.makeNode(.group, pages: pages, table: table)
+        image.write(to: node)
+        return reference
+    }
+}
+
+/// Puts segments that are small into nodes together.
+struct SegmentPacker {
+    let nodes: TransactionNodes
+    let table: UInt32
+    private var waiting: [(number: Int, plan: SegmentPlan, column: ColumnBuffer)] = []
+    private var bytes = 0
+
+    init(nodes: TransactionNodes, table: UInt32) {
+        self.nodes = nodes
+        self.table = table
+    }
+
+    /// A node with one segment.
+    func makeSingle(_ plan: SegmentPlan, _ column: ColumnBuffer) throws(StorageError) -> NodeReference {
+        let pages = (SegmentNode.firstOffset(1) + plan.size + Format.pageSize - 1) / Format.pageSize
+        let (reference, node) = try nodes.makeNode(.segments, pages: pages, table: table)
+        node.put16(SegmentNode.directoryOffset, 1)
+        let offset = SegmentNode.firstOffset(1)
+        node.put16(SegmentNode.directoryOffset + 2, offset / 8)
+        plan.write(column, to: node + offset)
+        return reference
+    }
+
+    mutating func add(
+        _ number: Int, _ plan: SegmentPlan, _ column: ColumnBuffer, _ image: inout GroupImage
+    ) throws(StorageError) {
+        let size = aligned8(plan.size)
+        let first = SegmentNode.firstOffset(waiting.count + 1)
+        if first + bytes + size > Format.pageSize || waiting.count == SegmentNode.maxSegments {
+            try finish(&image)
+        }
+        waiting.append((number, plan, column))
+        bytes += size
+    }
+
+    /// Writes what waits.
+    mutating func finish(_ image: inout GroupImage) throws(StorageError) {
+        if waiting.isEmpty { return }
+        let (reference, node) = try nodes.makeNode(.segments, pages: 1, table: table)
+        node.put16(SegmentNode.directoryOffset, waiting.count)
+        var offset = SegmentNode.firstOffset(waiting.count)
+        for (index, entry) in waiting.enumerated() {
+            node.put16(SegmentNode.directoryOffset + 2 + 2 * index, offset / 8)
+            entry.plan.write(entry.column, to: node + offset)
+            offset += aligned8(entry.plan.size)
+            image.segments[entry.number].node = image.references.count
+            image.segments[entry.number].index = index
+        }
+        image.references.append(reference)
+        waiting.removeAll(keepingCapacity: true)
+        bytes = 0
+    }
+}
+
+extension ByteHeap {
+    /// A segment's bytes, encoded into this heap.
+    func encode(_ plan: SegmentPlan, _ column: ColumnBuffer) -> Blob {
+        let target = reserve(aligned8(plan.size))
+        plan.write(column, to: target)
+        return Blob(base: UnsafeRawPointer(target), count: plan.size)
+    }
+}

@@ -1,0 +1,86 @@
+import CXXHash
+
+/// What a parent knows of a child: where it is, what its bytes hash to, and the version that wrote it.
+///
+/// A flipped bit, a torn page, a stale page and a page written to the wrong place all fail against it.
+/// Layout, 24 bytes: page u32, pages u16, kind u8, zero u8, checksum u64, birth u64.
+package struct NodeReference: Equatable, Sendable {
+    package static let size = 24
+
+    package var page: UInt32
+    package var pages: UInt16
+    package var kindCode: UInt8
+    package var checksum: UInt64
+    package var birth: UInt64
+
+    @inline(__always)
+    init(page: UInt32, pages: Int, kind: NodeKind, checksum: UInt64 = 0, birth: UInt64 = 0) {
+        self.page = page
+        self.pages = UInt16(pages)
+        kindCode = kind.rawValue
+        self.checksum = checksum
+        self.birth = birth
+    }
+
+    /// No node.
+    package static var null: NodeReference {
+        var reference = NodeReference(page: 0, pages: 0, kind: .branch)
+        reference.kindCode = 0
+        return reference
+    }
+
+    @inline(__always) package var isNull: Bool { pages == 0 }
+    /// The node stands in the arena of the transaction that is being written.
+    @inline(__always) var isInArena: Bool { page & Format.arenaBit != 0 }
+    @inline(__always) var arenaIndex: Int { Int(page & ~Format.arenaBit) }
+    @inline(__always) var byteCount: Int { Int(pages) * Format.pageSize }
+    @inline(__always) func `is`(_ kind: NodeKind) -> Bool { kindCode == kind.rawValue }
+
+    @inline(__always)
+    init(_ base: UnsafeRawPointer, _ offset: Int = 0) {
+        page = base.u32(offset)
+        pages = UInt16(base.u16(offset + 4))
+        kindCode = UInt8(base.u8(offset + 6))
+        checksum = base.u64(offset + 8)
+        birth = base.u64(offset + 16)
+    }
+
+    @inline(__always)
+    func store(_ base: UnsafeMutableRawPointer, _ offset: Int = 0) {
+        base.put32(offset, page)
+        base.put16(offset + 4, Int(pages))
+        base.put8(offset + 6, Int(kindCode))
+        base.put8(offset + 7, 0)
+        base.put64(offset + 8, checksum)
+        base.put64(offset + 16, birth)
+    }
+}
+
+/// The first 24 bytes of every node: kind u8, zero u8, zero u16, table u32, birth u64, checksum u64.
+///
+/// The checksum covers everything but itself, so a node whose parent is lost can still be believed.
+enum NodeHeader {
+    static func write(_ node: UnsafeMutableRawPointer, kind: NodeKind, table: UInt32) {
+        node.put64(0, UInt64(kind.rawValue) | UInt64(table) << 32)
+        node.put64(8, 0)
+        node.put64(16, 0)
+    }
+
+    static func table(_ node: UnsafeRawPointer) -> UInt32 { node.u32(4) }
+
+    /// Sets birth and checksum; the node may not change afterwards.
+    static func seal(_ node: UnsafeMutableRawPointer, count: Int, birth: UInt64) -> UInt64 {
+        node.put64(8, birth)
+        let checksum = checksum(UnsafeRawPointer(node), count: count, birth: birth)
+        node.put64(16, checksum)
+        return checksum
+    }
+
+    /// Hash of a node of `count` bytes as written by `birth`.
+    @inline(__always)
+    static func checksum(_ node: UnsafeRawPointer, count: Int, birth: UInt64) -> UInt64 {
+        let body = XXH3_64bits(node + Format.nodeHeaderSize, count - Format.nodeHeaderSize)
+        return body ^ ((node.u64(0) ^ 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9)
+            ^ (birth &* 0x94D0_49BB_1331_11EB)
+    }
+}

@@ -1,0 +1,107 @@
+internal import StrataFiles
+import Synchronization
+
+/// Resolves references to bytes: in the mapped file, verified once, or in the arena of the open transaction.
+///
+/// A node counts as verified under a 32-bit tag for its first page: the low half of the checksum in the reference that
+/// it was verified under, with bit 0 set. A page that is used again has another tag, so nothing is ever invalidated.
+/// Limit: a clean page that the system drops and reads again is not checked again.
+///
+/// Concurrency: any thread, except that the arena belongs to the thread of the transaction. Tags are atomic and racing
+/// verifications write the same value.
+package final class PageReader: NodeReading, Sendable {
+    private nonisolated(unsafe) let map: UnsafeRawPointer
+    private nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
+    /// Guarded by the write lock: only the transaction's own reader has one.
+    private nonisolated(unsafe) let arena: UnsafeMutableRawPointer?
+    /// Pages that may be read: those of the reserved range that the file has.
+    private let limit: PageLimit
+    private let owner: PageMap
+
+    init(_ owner: PageMap, arena: UnsafeMutableRawPointer? = nil) {
+        self.owner = owner
+        map = owner.map.base
+        tags = owner.tags
+        limit = owner.limit
+        self.arena = arena
+    }
+
+    @inline(__always)
+    package func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        let page = Int(reference.page)
+        if reference.kindCode == kind.rawValue && page < limit.pages.load(ordering: .relaxed) {
+            if tags[page].load(ordering: .relaxed) == Self.tag(reference.checksum) {
+                return map + page * Format.pageSize
+            }
+        } else if reference.isInArena, let arena, reference.kindCode == kind.rawValue {
+            return UnsafeRawPointer(arena + reference.arenaIndex * Format.pageSize)
+        }
+        return try verify(reference, kind)
+    }
+
+    @inline(__always)
+    static func tag(_ checksum: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: checksum) | 1 }
+
+    /// Says that a page holds what this process just wrote under `checksum`.
+    func trust(_ reference: NodeReference) {
+        tags[Int(reference.page)].store(Self.tag(reference.checksum), ordering: .relaxed)
+    }
+
+    @inline(never)
+    private func verify(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        let page = PageNumber(reference.page)
+        func fail(_ reason: StorageError.Corruption, offset: Int = 0) -> StorageError {
+            .corrupt(page: page, offset: offset, reason: reason)
+        }
+        guard reference.kindCode == kind.rawValue, reference.pages > 0, !reference.isInArena,
+            Int(reference.page) >= Format.firstDataPage
+        else { throw fail(.structure) }
+        let end = Int(reference.page) + Int(reference.pages)
+        guard end <= limit.pages.load(ordering: .acquiring) else { throw fail(.fileTooShort) }
+        let node = map + Int(reference.page) * Format.pageSize
+        let bytes = reference.byteCount
+        guard NodeHeader.checksum(node, count: bytes, birth: reference.birth) == reference.checksum,
+            node.u64(16) == reference.checksum, node.u64(8) == reference.birth
+        else { throw fail(.checksum) }
+        guard node.u8(0) == Int(kind.rawValue), Self.isWellFormed(node, kind, bytes) else { throw fail(.structure) }
+        trust(reference)
+        return node
+    }
+
+    private static func isWellFormed(_ node: UnsafeRawPointer, _ kind: NodeKind, _ bytes: Int) -> Bool {
+        switch kind {
+        case .branch: Branch.validate(node, bytes: bytes)
+        case .group: Group.validate(node, bytes: bytes)
+        case .segments: SegmentNode.validate(node, bytes: bytes)
+        case .entryLeaf: EntryLeaf.validate(node, bytes: bytes)
+        case .entryBranch: EntryBranch.validate(node, bytes: bytes)
+        case .root, .schema, .value, .freeMap, .freeMapRoot: true  // Parsed with checks each time.
+        }
+    }
+}
+
+/// How many pages of the file may be touched. Grows with the file; shrinks only when no version reaches the tail.
+final class PageLimit: Sendable {
+    let pages = Atomic<Int>(0)
+}
+
+/// The mapped data file with its tags. Lives as long as any reader of it.
+final class PageMap: Sendable {
+    let map: any FileMap
+    /// Atomic values in private memory; the pointer is immutable.
+    nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
+    private let tagRange: MappedRange
+    let limit = PageLimit()
+
+    init(_ file: any File, reserve: Int) throws(StorageError) {
+        do { map = try file.map(reserve: reserve) } catch { throw StorageError(error) }
+        guard let range = MappedRange(anonymous: map.count / Format.pageSize * 4) else {
+            throw .limit(.addressSpace)
+        }
+        tagRange = range
+        tags = range.mutableBase.bindMemory(to: Atomic<UInt32>.self, capacity: map.count / Format.pageSize)
+    }
+
+    /// Pages that fit the reserved range.
+    var capacity: Int { map.count / Format.pageSize }
+}

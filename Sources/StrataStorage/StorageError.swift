@@ -1,0 +1,49 @@
+package import StrataFiles
+
+/// Why the storage engine refused or failed.
+package enum StorageError: Error, Sendable, Equatable {
+    /// A file operation failed. Nothing was lost, unless ``commitOutcomeUnknown`` says so.
+    case file(FileError)
+    /// No space for the operation; the store is as it was before.
+    case noSpace(FileError)
+    /// Not a store: no header of this format. The file was not touched.
+    case notAStore(path: String)
+    /// Made by a newer or unknown version of the format. The file was not touched.
+    case unsupportedFormat(path: String, version: UInt32)
+    /// Bytes on disk are not what was written.
+    case corrupt(page: PageNumber, offset: Int, reason: Corruption)
+    /// The header says that a log is needed, and there is none.
+    case logMissing(path: String)
+    /// The log belongs to another store or to another life of this one.
+    case logMismatch(path: String)
+    /// A record of the log that was durable fails its checksum.
+    case logCorrupt(path: String, offset: Int)
+    /// Another process has the store open.
+    case inUse(path: String)
+    /// A write to a store that was opened for reading only.
+    case readOnly(path: String)
+    /// An earlier write or sync failed; reopen the store.
+    case poisoned
+    /// This commit, or one that it was built on, may or may not be durable; reopen the store to see.
+    case commitOutcomeUnknown(TransactionID)
+    /// The store, snapshot or transaction was closed.
+    case closed
+    /// Called with a key, table or column that is not there, or with a value of another type.
+    case misuse(Misuse)
+    /// A limit of the format or of the machine was reached.
+    case limit(Limit)
+
+    package enum Corruption: String, Sendable {
+        case checksum, structure, fileTooShort, header, slotsDiffer, birth
+    }
+
+    package enum Misuse: String, Sendable {
+        case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded, staleSchema
+    }
+
+    package enum Limit: String, Sendable {
+        case pages, addressSpace, valueSize, columns, pins
+    }
+
+    init(_ error: FileError) { self = error.isNoSpace ? .noSpace(error) : .file(error) }
+}

@@ -1,0 +1,267 @@
+internal import StrataFiles
+
+// A checkpoint makes the data file alone enough for a version C:
+// 1. all commits up to C are durable in the log's old segment; the log goes on in the other one;
+// 2. C's free map is written beside its pages, in steps, then one sync makes all of it durable;
+// 3. one header slot, never the one in force, says C and where replay starts; a second sync;
+// 4. only then are C's predecessor's pages and the old segment used again.
+
+/// What a checkpoint will write.
+struct CheckpointPlan: Sendable {
+    var state: VersionState
+    var slot: HeaderSlot
+    var slotIndex: Int
+    /// Dirty pages to be written out before the sync.
+    var dirty: Range<Int>
+    var previous: UInt64
+}
+
+extension Store {
+    private static let step = 2 << 20
+    private static let pause = 1000
+
+    /// Under ``Durability/none`` nothing else makes versions durable.
+    func checkpointIfDue() {
+        guard fileSystem.isPersistent, writer.dirtyBytes >= options.checkpointBytes else { return }
+        do throws(StorageError) {
+            try startCheckpoint(monitor.withLock { state.committed })
+        } catch {
+            poison()
+        }
+    }
+
+    /// Chooses C and lets the rest happen in the background. The write gate is held; C is durable in the log, if there
+    /// is one.
+    func startCheckpoint(_ version: VersionState, reserved: [Extent] = []) throws(StorageError) {
+        try waitForCheckpoint()
+        let plan = try prepareCheckpoint(version, switchesSegment: true, reserved: reserved)
+        monitor.withLock { state.isCheckpointing = true }
+        options.scheduling.spawn("checkpoint") { [self] in
+            let isDone = run(plan, paced: true)
+            monitor.withLock {
+                if !isDone { state.isPoisoned = true }
+                state.isCheckpointing = false
+                monitor.wakeAll()
+            }
+        }
+    }
+
+    /// Waits for the checkpoint in progress. The write gate is held.
+    func waitForCheckpoint() throws(StorageError) {
+        let isPoisoned = monitor.withLock {
+            while state.isCheckpointing { monitor.wait() }
+            return state.isPoisoned
+        }
+        if isPoisoned { throw .poisoned }
+    }
+
+    /// Commits a transaction that is too large for the log. The write gate is held until it is durable.
+    func commitByCheckpoint(_ version: VersionState) throws(StorageError) {
+        if version.version > 1, !waitUntilDurable(version.version - 1) { throw .poisoned }
+        try waitForCheckpoint()
+        let plan = try prepareCheckpoint(version, switchesSegment: true)
+        guard run(plan, paced: false) else {
+            poison()
+            throw .poisoned
+        }
+        monitor.withLock {
+            publish(through: version.version)
+            monitor.wakeAll()
+        }
+    }
+
+    /// Writes the free map of a version and decides what its header will say. The write gate is held, no checkpoint is
+    /// in progress.
+    /// - Parameter reserved: pages that the open transaction has taken and the version does not reach.
+    func prepareCheckpoint(
+        _ version: VersionState, switchesSegment: Bool, reserved: [Extent] = []
+    ) throws(StorageError) -> CheckpointPlan {
+        let allocator = allocator.allocator
+        allocator.protect(version.version)
+        do throws(StorageError) {
+            try writeFreeMap(version.version, reserved)
+            let pageCount = allocator.dropFreeTail()
+            var slot = writer.slot
+            slot.sequence += 1
+            slot.checkpoint = TransactionID(version.version)
+            slot.root = version.root
+            slot.freeMap = writer.freeMap.root
+            slot.pageCount = UInt64(pageCount)
+            if let log = writer.log, switchesSegment {
+                if writer.canReleaseSegment { log.releaseInactiveSegment() }
+                writer.canReleaseSegment = false
+                log.switchSegment()
+                writer.segmentUsed = 0
+                slot.logRequired = true
+                slot.logSegment = UInt32(log.activeSegment)
+            }
+            slot.flags = writer.log == nil ? HeaderSlot.withoutLog : 0
+            let dirty = writer.dirtyLow < writer.dirtyHigh ? writer.dirtyLow..<writer.dirtyHigh : 0..<0
+            writer.dirtyLow = .max
+            writer.dirtyHigh = 0
+            writer.dirtyBytes = 0
+            let previous = writer.slot.checkpoint.rawValue
+            let plan = CheckpointPlan(
+                state: version, slot: slot, slotIndex: 1 - writer.slotIndex, dirty: dirty, previous: previous)
+            writer.slot = slot
+            writer.slotIndex = plan.slotIndex
+            writer.canReleaseSegment = true
+            return plan
+        } catch {
+            allocator.unprotect(version.version)
+            throw error
+        }
+    }
+
+    /// Steps 2 to 4. Called by one thread at a time; the slot in `plan` is nobody else's business meanwhile.
+    func run(_ plan: CheckpointPlan, paced: Bool) -> Bool {
+        do throws(FileError) {
+            if paced { try writeBack(plan.dirty) }
+            try file.syncData()
+            try write(plan.slot, at: plan.slotIndex)
+        } catch {
+            return false
+        }
+        allocator.allocator.unprotect(plan.previous)
+        return true
+    }
+
+    private func writeBack(_ dirty: Range<Int>) throws(FileError) {
+        let page = Format.pageSize
+        var offset = dirty.lowerBound * page
+        while offset < dirty.upperBound * page {
+            let count = min(Self.step, dirty.upperBound * page - offset)
+            try file.writeBack(offset: Int64(offset), count: Int64(count))
+            options.scheduling.pause(microseconds: Self.pause)
+            offset += count
+        }
+    }
+
+    /// Writes a slot and syncs it.
+    func write(_ slot: HeaderSlot, at index: Int) throws(FileError) {
+        let bytes = slot.encode()
+        var failure: FileError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(FileError) {
+                try file.write(buffer, at: Int64(index * Format.pageSize))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        try file.syncData()
+    }
+
+    /// Writes a slot over the one that is not in force. The write gate is held, no checkpoint is in progress.
+    func writeSlot(_ slot: HeaderSlot) throws(StorageError) {
+        var slot = slot
+        slot.sequence = writer.slot.sequence + 1
+        do { try write(slot, at: 1 - writer.slotIndex) } catch { throw StorageError(error) }
+        writer.slot = slot
+        writer.slotIndex = 1 - writer.slotIndex
+    }
+
+    // MARK: Free map
+
+    /// Reads the free map of the last checkpoint, before the first transaction. The write gate is held.
+    func loadFreeMap() throws(StorageError) {
+        if writer.isFreeMapLoaded { return }
+        writer.freeMap = try FreeMap(writer.slot.freeMap, reader)
+        allocator.allocator.restore(writer.freeMap.bits)
+        writer.isFreeMapLoaded = true
+    }
+
+    /// Writes the map nodes that changed, and the root. The old ones stay until the checkpoint before is not needed.
+    private func writeFreeMap(_ version: UInt64, _ reserved: [Extent]) throws(StorageError) {
+        try loadFreeMap()
+        let allocator = allocator.allocator
+        var old = writer.freeMap
+        var pages: [Int: UInt32] = [:]
+        var rootPage: UInt32?
+        var rootPages = 0
+        var taken: [Extent] = []
+        func take(_ count: Int) throws(StorageError) -> UInt32 {
+            let page = try allocator.allocateRun(count)
+            taken.append(Extent(page: page, pages: UInt32(count), birth: version))
+            return page
+        }
+        var buried = Set<Int>()
+        if !old.root.isNull { allocator.bury([Self.extent(old.root)], freed: version) }
+        var bits: [UInt64] = []
+        do throws(StorageError) {
+            // Taking pages and giving old ones up changes bits, so until nothing more changes.
+            while true {
+                bits = allocator.durableBits(reserved)
+                let count = FreeMap.nodeCount(bits)
+                let dirty = (0..<count).filter {
+                    pages[$0] == nil
+                        && ($0 >= old.nodes.count || FreeMap.slice(bits, $0) != FreeMap.slice(old.bits, $0))
+                }
+                let needed = FreeMap.rootPages(count)
+                if dirty.isEmpty && rootPage != nil && rootPages >= needed { break }
+                for node in dirty {
+                    pages[node] = try take(1)
+                    if node < old.nodes.count, buried.insert(node).inserted {
+                        allocator.bury([Self.extent(old.nodes[node])], freed: version)
+                    }
+                }
+                if rootPage == nil || rootPages < needed {
+                    if let page = rootPage {
+                        let unused = Extent(page: page, pages: UInt32(rootPages), birth: version)
+                        taken.removeAll { $0 == unused }
+                        allocator.giveBack([unused])
+                    }
+                    rootPage = try take(needed)
+                    rootPages = needed
+                }
+            }
+        } catch {
+            allocator.giveBack(taken)
+            throw error
+        }
+        old.bits = bits
+        guard let rootPage else { return }
+        try writeMapNodes(&old, pages, version)
+        old.root = try writeNode(.freeMapRoot, page: rootPage, pages: rootPages, version) { node in
+            node.put32(24, UInt32(old.nodes.count))
+            for (index, reference) in old.nodes.enumerated() {
+                reference.store(node, FreeMap.rootHeader + index * NodeReference.size)
+            }
+        }
+        writer.freeMap = old
+    }
+
+    private static func extent(_ reference: NodeReference) -> Extent {
+        Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth)
+    }
+
+    private func writeMapNodes(
+        _ map: inout FreeMap, _ pages: [Int: UInt32], _ version: UInt64
+    ) throws(StorageError) {
+        for index in 0..<FreeMap.nodeCount(map.bits) {
+            guard let page = pages[index] else { continue }
+            let words = FreeMap.slice(map.bits, index)
+            let reference = try writeNode(.freeMap, page: page, pages: 1, version) { node in
+                for (word, value) in words.enumerated() { node.put64(Format.nodeHeaderSize + 8 * word, value) }
+            }
+            if index < map.nodes.count { map.nodes[index] = reference } else { map.nodes.append(reference) }
+        }
+    }
+
+    private func writeNode(
+        _ kind: NodeKind, page: UInt32, pages: Int, _ version: UInt64, _ fill: (UnsafeMutableRawPointer) -> Void
+    ) throws(StorageError) -> NodeReference {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pages * Format.pageSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .limit(.pages) }
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        NodeHeader.write(base, kind: kind, table: 0)
+        fill(base)
+        var reference = NodeReference(page: page, pages: pages, kind: kind)
+        reference.birth = version
+        reference.checksum = NodeHeader.seal(base, count: buffer.count, birth: version)
+        reader.trust(reference)
+        try writePages(UnsafeRawBufferPointer(buffer), at: Int(page))
+        return reference
+    }
+}

@@ -1,0 +1,272 @@
+internal import StrataFiles
+
+extension Store {
+    /// Pieces in which fresh parts of a file are written first: larger ones make every later small write slower.
+    private static let freshPiece = 16384
+
+    /// Writes whole pages, unsynced. The write gate is held.
+    func writePages(_ bytes: UnsafeRawBufferPointer, at page: Int) throws(StorageError) {
+        let end = page + bytes.count / Format.pageSize
+        do throws(FileError) {
+            let offset = Int64(page) * Int64(Format.pageSize)
+            if end <= writer.writtenPages {
+                try file.write(bytes, at: offset)
+            } else {
+                var done = 0
+                while done < bytes.count {
+                    let count = min(Self.freshPiece, bytes.count - done)
+                    try file.write(
+                        UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)]), at: offset + Int64(done))
+                    done += count
+                }
+            }
+        } catch {
+            throw StorageError(error)
+        }
+        writer.writtenPages = max(writer.writtenPages, end)
+        noteDirty(page, end)
+        writer.dirtyBytes += bytes.count
+    }
+
+    func noteDirty(_ low: Int, _ high: Int) {
+        writer.dirtyLow = min(writer.dirtyLow, low)
+        writer.dirtyHigh = max(writer.dirtyHigh, high)
+    }
+
+    /// Makes a finished transaction a version. Gives the write gate back in every case.
+    /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`.
+    func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
+        let version = transaction.version
+        let state: VersionState
+        let isLarge: Bool
+        do throws(StorageError) {
+            if hasLog { try ensureLog() }
+            isLarge = hasLog && (transaction.recorder.isTooLarge || !fitsLog(transaction.recorder.byteCount))
+            if hasLog && !isLarge {
+                try makeRoom(transaction.recorder.byteCount, reserved: transaction.nodes.placed)
+            }
+            state = try transaction.place()
+        } catch {
+            // No version reaches what was written.
+            giveUp(transaction)
+            if case .file = error { poison() }
+            throw error
+        }
+        for extent in transaction.nodes.placed { noteDirty(Int(extent.page), Int(extent.page + extent.pages)) }
+        let notice = CommitNotice(
+            version: TransactionID(version), changes: transaction.changes.result,
+            schemaChanged: transaction.schemaChanged)
+        if !hasLog {
+            adopt(transaction, state, notice, isDurable: true)
+            checkpointIfDue()
+            gate.release()
+            deliverNotices()
+            return TransactionID(version)
+        }
+        if isLarge {
+            adopt(transaction, state, notice, isDurable: false)
+            do throws(StorageError) { try commitByCheckpoint(state) } catch {
+                poison()
+                gate.release()
+                throw .commitOutcomeUnknown(TransactionID(version))
+            }
+        } else {
+            adopt(transaction, state, notice, isDurable: false, record: transaction.recorder.finish(lsn: version))
+        }
+        if options.durability == .periodic && !isLarge {
+            defer { gate.release() }
+            try flushPeriodically(version)
+        } else {
+            gate.release()
+            if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
+        }
+        deliverNotices()
+        return TransactionID(version)
+    }
+
+    private func giveUp(_ transaction: WriteTransaction) {
+        transaction.isEnded = true
+        transaction.view.writer = nil
+        allocator.allocator.giveBack(transaction.nodes.placed)
+        transaction.nodes.arena.reset()
+        gate.release()
+    }
+
+    /// Lets a version follow the last committed one, and ends its transaction.
+    private func adopt(
+        _ transaction: WriteTransaction, _ state: VersionState, _ notice: CommitNotice, isDurable: Bool,
+        record: UnsafeRawBufferPointer? = nil
+    ) {
+        let allocator = allocator.allocator
+        allocator.protect(state.version)
+        monitor.withLock {
+            self.state.committed = state
+            self.state.unpublished.append(state)
+            self.state.notices.append(notice)
+            if let record {
+                if self.state.pending.isEmpty { self.state.pendingFirst = state.version }
+                self.state.pending.append(contentsOf: record)
+                self.state.pendingLast = state.version
+            }
+            if isDurable { publish(through: state.version) }
+        }
+        allocator.bury(transaction.nodes.dead, freed: state.version)
+        allocator.giveBack(transaction.nodes.abandoned)
+        transaction.isEnded = true
+        transaction.view.writer = nil
+        transaction.nodes.arena.reset()
+    }
+
+    /// Versions up to `version` are durable: the newest of them is what readers pin from now on. `monitor` is held.
+    func publish(through version: UInt64) {
+        state.durable = max(state.durable, version)
+        let count = state.unpublished.prefix { $0.version <= version }.count
+        if count == 0 { return }
+        var passed = [state.visible.version]
+        passed += state.unpublished[..<(count - 1)].map(\.version)
+        state.visible = state.unpublished[count - 1]
+        state.unpublished.removeFirst(count)
+        for old in passed { allocator.allocator.unprotect(old) }
+    }
+
+    // MARK: Group commit
+
+    /// Waits until a version is durable, leading the sync when nobody does.
+    /// - Returns: false when it may not be.
+    func waitUntilDurable(_ version: UInt64) -> Bool {
+        monitor.lock()
+        while true {
+            if state.durable >= version {
+                monitor.unlock()
+                return true
+            }
+            if state.isPoisoned {
+                monitor.unlock()
+                return false
+            }
+            if !state.isLeading && !state.pending.isEmpty {
+                state.isLeading = true
+                lead()
+                state.isLeading = false
+                monitor.wakeAll()
+            } else {
+                monitor.wait()
+            }
+        }
+    }
+
+    /// Writes and syncs what waits. `monitor` is held before and after, not meanwhile.
+    private func lead() {
+        let payload = state.pending
+        let first = state.pendingFirst
+        let last = state.pendingLast
+        let durable = state.durable
+        state.pending = []
+        monitor.unlock()
+        options.scheduling.yield(at: "lead")
+        var isDone = false
+        do throws(StorageError) {
+            try appendGroup(payload, first, last, durable)
+            isDone = true
+        } catch {
+            isDone = false
+        }
+        monitor.lock()
+        if isDone {
+            publish(through: last)
+        } else {
+            state.isPoisoned = true
+        }
+    }
+
+    private func appendGroup(
+        _ payload: [UInt8], _ first: UInt64, _ last: UInt64, _ durable: UInt64
+    ) throws(StorageError) {
+        guard let log = monitor.withLock({ state.log }) else { throw .poisoned }
+        var failure: StorageError?
+        payload.withUnsafeBytes { bytes in
+            do throws(StorageError) {
+                try log.append(payload: bytes, firstLSN: first, lastLSN: last, durableTo: durable)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        if options.durability == .full { try log.sync() }
+    }
+
+    /// Writes the record at once and syncs every now and then. The write gate is held.
+    private func flushPeriodically(_ version: UInt64) throws(StorageError) {
+        let bytes = monitor.withLock { state.pending.count }
+        if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
+        writer.unsyncedLogBytes += bytes
+        guard writer.unsyncedLogBytes >= options.periodicBytes, let log = writer.log else { return }
+        writer.unsyncedLogBytes = 0
+        do throws(StorageError) { try log.sync() } catch {
+            poison()
+            throw .commitOutcomeUnknown(TransactionID(version))
+        }
+    }
+
+    func poison() {
+        monitor.withLock {
+            state.isPoisoned = true
+            monitor.wakeAll()
+        }
+    }
+
+    /// Hands notices of visible versions to the observers, in order. Whoever comes while another thread delivers
+    /// leaves its notice to that one.
+    func deliverNotices() {
+        while true {
+            let work = monitor.withLock { () -> (CommitNotice, [@Sendable (CommitNotice) -> Void])? in
+                guard !state.isDelivering, let first = state.notices.first,
+                    first.version.rawValue <= state.visible.version
+                else { return nil }
+                state.isDelivering = true
+                state.notices.removeFirst()
+                return (first, state.observers.sorted { $0.key < $1.key }.map(\.value))
+            }
+            guard let (notice, observers) = work else { return }
+            for observer in observers { observer(notice) }
+            monitor.withLock { state.isDelivering = false }
+        }
+    }
+
+    // MARK: The log
+
+    /// Makes the log before the session's first commit, and a header that requires it. The write gate is held.
+    private func ensureLog() throws(StorageError) {
+        if writer.log != nil { return }
+        let salt = RandomID.make(fileSystem)
+        let log = try LogFile.create(
+            fileSystem: fileSystem, path: Self.logPath(path), storeID: writer.slot.storeID, salt: salt,
+            segmentBytes: plannedSegmentBytes, baseVersion: writer.slot.checkpoint)
+        var slot = writer.slot
+        slot.logRequired = true
+        slot.salt = salt
+        slot.logSegment = 0
+        slot.flags = 0
+        try writeSlot(slot)
+        writer.log = log
+        writer.segmentUsed = 0
+        monitor.withLock {
+            state.log = log
+            state.logBytes = log.byteCount
+        }
+    }
+
+    private func fitsLog(_ bytes: Int) -> Bool { bytes <= writer.log?.maxPayloadBytes ?? 0 }
+
+    /// Sees that a record finds room in the active segment; starts a checkpoint when it does not. The gate is held.
+    private func makeRoom(_ bytes: Int, reserved: [Extent]) throws(StorageError) {
+        guard let log = writer.log else { throw .poisoned }
+        let needed = LogFormat.stride(payloadBytes: bytes)
+        if writer.segmentUsed + needed > log.header.segmentBytes {
+            let newest = monitor.withLock { state.committed }
+            if !waitUntilDurable(newest.version) { throw .poisoned }
+            try startCheckpoint(newest, reserved: reserved)
+        }
+        writer.segmentUsed += needed
+    }
+}

@@ -1,0 +1,219 @@
+internal import StrataFiles
+
+extension Store {
+    /// The byte of the data file whose lock means: this process has the store open. Far behind any contents.
+    private static let openByte: Int64 = 1 << 62
+
+    /// Opens a store, or makes one where there is no file.
+    ///
+    /// A log that a process left behind is replayed first, and a durable checkpoint ends that before anything is shown.
+    /// - Throws: `notAStore` and `unsupportedFormat` for files of others, which stay as they are; `corrupt`,
+    ///   `logMissing`, `logMismatch`, `logCorrupt` for damage, with the file left as it is; `inUse`, `file`, `noSpace`.
+    /// - Complexity: a few reads, whatever the size; plus the replay.
+    package static func open(
+        path: String, options: StoreOptions = StoreOptions()
+    ) throws(StorageError) -> Store {
+        if let policy = options.compactOnLaunch, !options.readOnly {
+            try compactIfWanted(path, options, policy)
+        }
+        return try openPlain(path: path, options: options)
+    }
+
+    static func openPlain(path: String, options: StoreOptions) throws(StorageError) -> Store {
+        let fileSystem = options.fileSystem
+        do throws(FileError) {
+            if try fileSystem.status(path) == nil && !options.readOnly { try create(path, fileSystem) }
+        } catch {
+            throw StorageError(error)
+        }
+        let file = try openLocked(path, options)
+        do throws(StorageError) {
+            let store = try open(file, path, options)
+            do throws(StorageError) {
+                try store.start()
+                return store
+            } catch {
+                store.monitor.withLock { store.state.isClosed = true }
+                throw error
+            }
+        } catch {
+            file.close()
+            throw error
+        }
+    }
+
+    /// A store without a version: two equal slots. It appears at the path whole or not at all.
+    private static func create(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
+        let unfinished = path + ".creating"
+        if try fileSystem.status(unfinished) != nil { try fileSystem.remove(unfinished) }
+        let file = try fileSystem.open(unfinished, .createNew)
+        defer { file.close() }
+        let slot = HeaderSlot(storeID: RandomID.make(fileSystem))
+        var pages = [UInt8](repeating: 0, count: Format.firstDataPage * Format.pageSize)
+        var second = slot
+        second.sequence += 1
+        pages.replaceSubrange(0..<Format.slotSize, with: slot.encode())
+        pages.replaceSubrange(Format.pageSize..<(Format.pageSize + Format.slotSize), with: second.encode())
+        var failure: FileError?
+        pages.withUnsafeBytes { bytes in
+            do throws(FileError) { try file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        try file.syncData()
+        try fileSystem.rename(unfinished, to: path)
+        try fileSystem.syncDirectory(of: path)
+    }
+
+    /// Opens the file and takes the lock on it; tries again when the path was replaced in between.
+    private static func openLocked(_ path: String, _ options: StoreOptions) throws(StorageError) -> any File {
+        let fileSystem = options.fileSystem
+        do throws(FileError) {
+            for _ in 0..<100 {
+                let file = try fileSystem.open(path, options.readOnly ? .read : .write)
+                guard try file.tryLock(byte: openByte, exclusive: !options.readOnly) else {
+                    file.close()
+                    throw FileError(.lock, path: path, errno: 0)
+                }
+                let mine = try file.status()
+                if let there = try fileSystem.status(path), there.device == mine.device, there.inode == mine.inode {
+                    return file
+                }
+                file.close()
+            }
+            throw FileError(.lock, path: path, errno: 0)
+        } catch {
+            if error.operation == .lock && error.errno == 0 { throw .inUse(path: path) }
+            throw StorageError(error)
+        }
+    }
+
+    private static func open(
+        _ file: any File, _ path: String, _ options: StoreOptions
+    ) throws(StorageError) -> Store {
+        let size: Int64
+        let information: FileStatus
+        do throws(FileError) {
+            size = try file.size()
+            information = try file.status()
+        } catch {
+            throw StorageError(error)
+        }
+        guard information.isRegularFile, size >= Int64(Format.firstDataPage * Format.pageSize) else {
+            if size > 0, size >= Int64(Format.slotSize), case .valid = try slot(file, 0) {
+                throw .corrupt(page: PageNumber(1), offset: 0, reason: .fileTooShort)
+            }
+            throw .notAStore(path: path)
+        }
+        guard let choice = try HeaderSlot.choose(try slot(file, 0), try slot(file, 1), path: path) else {
+            throw .notAStore(path: path)
+        }
+        var slot = choice.slot
+        guard slot.pageCount <= UInt64(size) / UInt64(Format.pageSize), slot.pageCount >= 2 else {
+            throw .corrupt(
+                page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))), offset: 0, reason: .fileTooShort)
+        }
+        if !slot.logRequired, choice.isOtherLost { try adoptLostLog(&slot, path, options) }
+        let reserve = max(options.mapReserve, Int(size) * 4)
+        let pages = try PageMap(file, reserve: reserve)
+        let lock = options.scheduling.makeMonitor("pages")
+        let allocator = PageAllocator(
+            lock: lock, map: pages, file: file, growth: options.growth, pageCount: Int(slot.pageCount),
+            fileCapacity: Int(size) / Format.pageSize)
+        let reader = PageReader(pages)
+        var version = VersionState.empty
+        if !slot.root.isNull {
+            version = try RootNode.read(slot.root, reader)
+            guard version.version == slot.checkpoint.rawValue else {
+                throw .corrupt(page: PageNumber(slot.root.page), offset: 24, reason: .structure)
+            }
+        }
+        let writer = WriterState(slot: slot, slotIndex: choice.index, writtenPages: Int(slot.pageCount))
+        // One protection for being visible, one for being the last checkpoint.
+        allocator.protect(version.version)
+        allocator.protect(version.version)
+        return Store(
+            path: path, options: options, file: file, pages: pages, allocator: allocator, state: StoreState(version),
+            writer: writer)
+    }
+
+    private static func slot(_ file: any File, _ index: Int) throws(StorageError) -> HeaderSlot.Decoded {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.slotSize, alignment: 8)
+        defer { buffer.deallocate() }
+        do throws(FileError) {
+            let count = try file.read(into: buffer, at: Int64(index * Format.pageSize))
+            if count < Format.slotSize { return .foreign }
+        } catch {
+            throw StorageError(error)
+        }
+        return HeaderSlot.decode(UnsafeRawBufferPointer(buffer))
+    }
+
+    /// The other slot is unreadable: it may have been the newer one that required a log.
+    private static func adoptLostLog(
+        _ slot: inout HeaderSlot, _ path: String, _ options: StoreOptions
+    ) throws(StorageError) {
+        guard let header = try LogFile.header(fileSystem: options.fileSystem, path: logPath(path)),
+            header.storeID == slot.storeID
+        else { return }
+        if header.baseVersion > slot.checkpoint {
+            throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
+        }
+        if header.baseVersion == slot.checkpoint {
+            slot.logRequired = true
+            slot.salt = header.salt
+            slot.logSegment = 0
+        }
+    }
+
+    /// Replays a log that was left behind.
+    private func start() throws(StorageError) {
+        guard writer.slot.logRequired else { return }
+        if options.readOnly { throw .readOnly(path: path) }
+        try recover()
+    }
+
+    /// Ends all use of the store, with a checkpoint, so that the data file alone holds everything.
+    ///
+    /// Snapshots stay readable until they are released. Waits for the open transaction, if there is one. Calling it
+    /// twice is harmless.
+    /// - Throws: what kept the checkpoint from being written; the log then stays and is replayed at the next open.
+    package func close() throws(StorageError) {
+        gate.acquire()
+        defer { gate.release() }
+        let (isOpen, committed) = monitor.withLock { (!state.isClosed, state.committed) }
+        if !isOpen { return }
+        defer {
+            monitor.withLock { state.isClosed = true }
+            writer.log?.close()
+            file.close()
+        }
+        if options.readOnly || !fileSystem.isPersistent { return }
+        if !waitUntilDurable(committed.version) { throw .poisoned }
+        try waitForCheckpoint()
+        deliverNotices()
+        try finish(committed)
+    }
+
+    /// Both slots say the same version and no log; the log goes.
+    private func finish(_ version: VersionState) throws(StorageError) {
+        let isClean = !writer.slot.logRequired && writer.slot.flags == 0
+        if isClean && version.version == writer.slot.checkpoint.rawValue { return }
+        if options.durability == .periodic, let log = writer.log { try log.sync() }
+        if version.version != writer.slot.checkpoint.rawValue {
+            let plan = try prepareCheckpoint(version, switchesSegment: false)
+            guard run(plan, paced: false) else {
+                poison()
+                throw .poisoned
+            }
+        }
+        var slot = writer.slot
+        slot.logRequired = false
+        slot.flags = 0
+        slot.salt = RandomID(0, 0)
+        slot.logSegment = 0
+        try writeSlot(slot)
+        try writeSlot(slot)
+        try LogFile.remove(fileSystem: fileSystem, path: Self.logPath(path))
+        try allocator.allocator.cutFile(to: Int(slot.pageCount))
+    }
+}

@@ -1,0 +1,233 @@
+internal import StrataFiles
+
+// Invariants (numbers of docs/file-format.md)
+// 3. Versions become durable, acknowledged and visible in order; outside the open transaction nobody sees one earlier.
+// 6. After a failed write or sync no later version is ever reported durable by this store.
+// 8. A log segment is written over only after a later header is durable.
+//
+// Lock order: write gate, `monitor`, the allocator's lock. No lock is held across a sync but the write gate, and that
+// only where a commit is a checkpoint of its own.
+
+/// An open store.
+///
+/// Readers pin a version by ``snapshot()`` and read it without locks; one transaction at a time changes the store.
+/// Concurrency: every member may be called from any thread.
+package final class Store: Sendable {
+    package let path: String
+    package let options: StoreOptions
+    let file: any File
+    let pages: PageMap
+    let reader: PageReader
+    let allocator: PageAllocatorBox
+    let gate: WriteGate
+    let monitor: any Monitor
+    let fileSystem: any FileSystem
+    /// Guarded by `monitor`.
+    nonisolated(unsafe) var state: StoreState
+    /// Guarded by the write gate.
+    nonisolated(unsafe) var writer: WriterState
+
+    /// Lets the allocator, which its own lock guards, stand in a Sendable class.
+    struct PageAllocatorBox: Sendable {
+        nonisolated(unsafe) let allocator: PageAllocator
+    }
+
+    init(
+        path: String, options: StoreOptions, file: any File, pages: PageMap, allocator: PageAllocator,
+        state: StoreState, writer: WriterState
+    ) {
+        self.path = path
+        self.options = options
+        self.file = file
+        self.pages = pages
+        fileSystem = options.fileSystem
+        reader = PageReader(pages)
+        self.allocator = PageAllocatorBox(allocator: allocator)
+        gate = WriteGate(options.scheduling)
+        monitor = options.scheduling.makeMonitor("store")
+        self.state = state
+        self.writer = writer
+    }
+
+    /// Where the log of a store stands.
+    package static func logPath(_ path: String) -> String { path + ".log" }
+
+    var hasLog: Bool { fileSystem.isPersistent && options.durability != .none }
+
+    // MARK: Reading
+
+    /// Pins the newest visible version.
+    /// - Throws: `closed`.
+    package func snapshot() throws(StorageError) -> Snapshot {
+        try monitor.withLock { () throws(StorageError) -> Snapshot in
+            if state.isClosed { throw .closed }
+            let version = state.visible
+            allocator.allocator.protect(version.version)
+            return Snapshot(self, version)
+        }
+    }
+
+    /// The newest version that readers may pin.
+    package var newestVersion: TransactionID { monitor.withLock { TransactionID(state.visible.version) } }
+
+    /// Calls `body` after each version became visible, in order, on the thread that published it, without locks held.
+    package func addObserver(_ body: @escaping @Sendable (CommitNotice) -> Void) -> ObserverToken {
+        let id = monitor.withLock { () -> Int in
+            state.lastObserver += 1
+            state.observers[state.lastObserver] = body
+            return state.lastObserver
+        }
+        return ObserverToken { [weak self] in
+            guard let self else { return }
+            self.monitor.withLock { self.state.observers[id] = nil }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Waits for the write lock and starts a transaction on the newest committed version.
+    /// - Throws: `closed`, `readOnly`, `poisoned`; `corrupt` when the free map cannot be read.
+    package func beginWrite() throws(StorageError) -> WriteTransaction {
+        if options.readOnly { throw .readOnly(path: path) }
+        gate.acquire()
+        do throws(StorageError) {
+            let base = try writableBase()
+            return try makeTransaction(base)
+        } catch {
+            gate.release()
+            throw error
+        }
+    }
+
+    private func writableBase() throws(StorageError) -> VersionState {
+        monitor.lock()
+        defer { monitor.unlock() }
+        if state.isClosed { throw .closed }
+        if state.isPoisoned { throw .poisoned }
+        return state.committed
+    }
+
+    /// The write gate is held.
+    func makeTransaction(_ base: VersionState, isReplay: Bool = false) throws(StorageError) -> WriteTransaction {
+        try loadFreeMap()
+        let arena: Arena
+        if let kept = writer.arena { arena = kept } else { arena = try Arena(capacity: options.mapReserve) }
+        writer.arena = arena
+        let nodes = TransactionNodes(
+            reader: PageReader(pages, arena: arena.base), arena: arena, allocator: allocator.allocator, file: file,
+            limits: options.limits, version: base.version + 1)
+        return WriteTransaction(
+            store: self, base: base, nodes: nodes, recordLimit: hasLog && !isReplay ? recordLimit : 0,
+            isReplay: isReplay)
+    }
+
+    /// Largest record that may go to the log.
+    private var recordLimit: Int { writer.log?.maxPayloadBytes ?? plannedSegmentBytes - 64 }
+
+    var plannedSegmentBytes: Int {
+        options.logSegmentBytes
+            ?? LogFile.segmentBytes(forDataBytes: allocator.allocator.usedPages * Format.pageSize)
+    }
+
+    /// A transaction was given up: its pages return at once.
+    func rolledBack(_ transaction: WriteTransaction) {
+        allocator.allocator.giveBack(transaction.nodes.placed)
+        transaction.nodes.arena.reset()
+        gate.release()
+        // The caller has seen the base: it must not vanish any more.
+        _ = waitUntilDurable(transaction.base.version)
+    }
+
+    // MARK: Space
+
+    package func space() throws(StorageError) -> SpaceStatistics {
+        let (newest, log) = monitor.withLock { (state.visible.version, state.logBytes) }
+        let allocator = allocator.allocator
+        let counts = allocator.counts
+        let size: Int64
+        do { size = try file.size() } catch { throw StorageError(error) }
+        return SpaceStatistics(
+            fileBytes: Int(size), liveBytes: (counts.pages - counts.free - counts.held) * Format.pageSize,
+            freeBytes: counts.free * Format.pageSize, heldBytes: counts.held * Format.pageSize, logBytes: log,
+            oldestProtected: TransactionID(allocator.oldestProtected ?? newest), newest: TransactionID(newest))
+    }
+}
+
+/// What a store's lock guards.
+struct StoreState {
+    var visible: VersionState
+    var committed: VersionState
+    /// The last version that a sync made durable, or that needs none.
+    var durable: UInt64
+    var isClosed = false
+    var isPoisoned = false
+    /// Records that wait for a sync, one behind the other.
+    var pending: [UInt8] = []
+    var pendingFirst: UInt64 = 0
+    var pendingLast: UInt64 = 0
+    /// Versions committed and not visible yet, in order.
+    var unpublished: [VersionState] = []
+    var isLeading = false
+    var notices: [CommitNotice] = []
+    var isDelivering = false
+    var observers: [Int: @Sendable (CommitNotice) -> Void] = [:]
+    var lastObserver = 0
+    var isCheckpointing = false
+    /// The writer's log, for whoever leads a group.
+    var log: LogFile?
+    var logBytes = 0
+
+    init(_ version: VersionState) {
+        visible = version
+        committed = version
+        durable = version.version
+    }
+}
+
+/// What the write gate guards.
+struct WriterState {
+    var slot: HeaderSlot
+    var slotIndex: Int
+    var arena: Arena?
+    var log: LogFile?
+    /// Bytes of the active segment that records will take at most.
+    var segmentUsed = 0
+    var freeMap = FreeMap()
+    var isFreeMapLoaded = false
+    /// Pages written since the last checkpoint: first and one past the last.
+    var dirtyLow = Int.max
+    var dirtyHigh = 0
+    var dirtyBytes = 0
+    /// Pages below were written at least once.
+    var writtenPages: Int
+    var unsyncedLogBytes = 0
+    /// A checkpoint finished: the inactive segment may be written over.
+    var canReleaseSegment = false
+}
+
+/// A pinned version. The pin goes with the object.
+package final class Snapshot: Sendable {
+    private let store: Store
+    package let view: ReadView
+
+    init(_ store: Store, _ version: VersionState) {
+        self.store = store
+        view = ReadView(version, store.reader)
+    }
+
+    deinit { store.allocator.allocator.unprotect(view.state.version) }
+
+    package var version: TransactionID { view.version }
+}
+
+/// Ends an observation when cancelled or released.
+package final class ObserverToken: Sendable {
+    private let end: @Sendable () -> Void
+    private let cancelled = ClosedFlag()
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { cancel() }
+
+    package func cancel() { if cancelled.set() { end() } }
+}

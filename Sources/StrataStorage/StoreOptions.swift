@@ -1,0 +1,62 @@
+package import StrataFiles
+
+/// When a commit returns.
+package enum Durability: Sendable, Equatable {
+    /// When it is durable: nothing acknowledged is ever lost.
+    case full
+    /// At once; the log is synced every ``StoreOptions/periodicBytes``. The latest commits may be lost together, never
+    /// parts of one.
+    case periodic
+    /// At once; durable after a checkpoint.
+    case none
+}
+
+/// How a store is opened.
+package struct StoreOptions: Sendable {
+    package var fileSystem: any FileSystem
+    package var scheduling: any Scheduling
+    package var durability: Durability
+    package var readOnly: Bool
+    package var growth: GrowthPolicy
+    package var limits: StoreLimits
+    /// Asked once at open, when nobody else has the store open: bytes of the file, and bytes in use. True compacts.
+    package var compactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+    /// Bytes of the log between two syncs under ``Durability/periodic``.
+    package var periodicBytes: Int
+    /// Bytes of the data file that may be written between two checkpoints under ``Durability/none``.
+    package var checkpointBytes: Int
+    /// Bytes of address space for the map of the data file: what the file can grow to while it is open.
+    package var mapReserve: Int
+    /// Bytes of a log segment; nil for what suits the data.
+    package var logSegmentBytes: Int?
+
+    package init(
+        fileSystem: any FileSystem = POSIXFileSystem(), scheduling: any Scheduling = SystemScheduling(),
+        durability: Durability = .full, readOnly: Bool = false, growth: GrowthPolicy = .standard
+    ) {
+        self.fileSystem = fileSystem
+        self.scheduling = scheduling
+        self.durability = durability
+        self.readOnly = readOnly
+        self.growth = growth
+        limits = StoreLimits()
+        periodicBytes = 256 << 10
+        checkpointBytes = 64 << 20
+        mapReserve = 1 << 36
+    }
+}
+
+/// Where the bytes of a store are.
+package struct SpaceStatistics: Sendable, Equatable {
+    /// Size of the data file.
+    package var fileBytes: Int
+    /// Pages that the newest version, its headers and its free map use.
+    package var liveBytes: Int
+    /// Pages that may be used again at once.
+    package var freeBytes: Int
+    /// Pages that only older versions use: pinned ones, or the last checkpoint.
+    package var heldBytes: Int
+    package var logBytes: Int
+    package var oldestProtected: TransactionID
+    package var newest: TransactionID
+}

@@ -1,0 +1,117 @@
+/// What a column holds.
+package enum ColumnType: UInt8, Sendable {
+    /// 64-bit signed integer; booleans and small enumerations too.
+    case integer = 1
+    /// IEEE 754 double, kept bit by bit.
+    case double = 2
+    /// Text or data of any length.
+    case bytes = 3
+    /// The key of a row of `target`, or null.
+    case link = 4
+    /// Many links to rows of `target`, as ``LinkPayload``.
+    case links = 5
+
+    package var isLink: Bool { self == .link || self == .links }
+}
+
+/// What an index answers.
+package enum IndexKind: UInt8, Sendable {
+    case none = 0
+    /// Equality, by a 64-bit hash of the value. Candidates are compared with the row.
+    case hash = 1
+    /// Equality and ranges of integers and doubles.
+    case ordered = 2
+}
+
+/// A column of a table.
+package struct ColumnDefinition: Sendable, Equatable {
+    package var id: ColumnID
+    package var name: String
+    package var type: ColumnType
+    package var isOptional: Bool
+    package var index: IndexKind
+    /// The table that links lead to.
+    package var target: TableID?
+    /// For `links`: a deleted target leaves a null in its place (maps) instead of being taken out (lists, sets).
+    package var keepsPlaces: Bool
+    /// What a row that was written before the column existed reads: an integer or the bits of a double.
+    /// Null when nil and the column is optional; else 0, 0.0 or no bytes.
+    package var defaultBits: UInt64?
+    /// The object layer's own, stored as they are.
+    package var tag: UInt32
+    package var information: [UInt8]
+
+    package init(
+        id: ColumnID, name: String, type: ColumnType, isOptional: Bool = false, index: IndexKind = .none,
+        target: TableID? = nil, keepsPlaces: Bool = false, defaultBits: UInt64? = nil, tag: UInt32 = 0,
+        information: [UInt8] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.index = index
+        self.target = target
+        self.keepsPlaces = keepsPlaces
+        self.defaultBits = defaultBits
+        self.tag = tag
+        self.information = information
+    }
+}
+
+/// A table: rows ordered by key.
+package struct TableDefinition: Sendable, Equatable {
+    package var id: TableID
+    package var name: String
+    package var columns: [ColumnDefinition]
+    /// The object layer's own, stored as they are.
+    package var tag: UInt32
+    package var information: [UInt8]
+
+    package init(
+        id: TableID, name: String, columns: [ColumnDefinition], tag: UInt32 = 0, information: [UInt8] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.columns = columns
+        self.tag = tag
+        self.information = information
+    }
+
+    package func position(of id: ColumnID) -> Int? { columns.firstIndex { $0.id == id } }
+    package func position(named name: String) -> Int? { columns.firstIndex { $0.name == name } }
+}
+
+/// All tables of a store, and the application's version number for them.
+///
+/// Tables and columns are addressed by their position in these arrays while a version is open, and by their ids across
+/// versions.
+package struct StoreSchema: Sendable, Equatable {
+    package var userVersion: UInt64
+    package var tables: [TableDefinition]
+    /// The next id that was never used.
+    package var nextTableID: UInt32
+    package var nextColumnID: UInt16
+
+    package init(userVersion: UInt64 = 0, tables: [TableDefinition] = []) {
+        self.userVersion = userVersion
+        self.tables = tables
+        nextTableID = (tables.map(\.id.rawValue).max() ?? 0) + 1
+        nextColumnID = (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) + 1
+    }
+
+    package func position(of id: TableID) -> Int? { tables.firstIndex { $0.id == id } }
+    package func position(named name: String) -> Int? { tables.firstIndex { $0.name == name } }
+
+    /// An id for a new table.
+    package mutating func makeTableID() -> TableID {
+        defer { nextTableID += 1 }
+        return TableID(nextTableID)
+    }
+
+    /// An id for a new column; unique in the whole store until 65 535 columns were ever made, then in its table only.
+    package mutating func makeColumnID() -> ColumnID {
+        defer { nextColumnID = nextColumnID == .max ? 1 : nextColumnID + 1 }
+        return ColumnID(nextColumnID)
+    }
+}

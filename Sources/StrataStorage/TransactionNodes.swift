@@ -1,0 +1,133 @@
+internal import StrataFiles
+
+/// Makes, changes and gives up nodes for the one open write transaction.
+///
+/// Nodes of older versions are never changed: they are copied to the arena, and their pages become dead at commit.
+/// Concurrency: guarded by the write lock.
+final class TransactionNodes: NodeWriting {
+    let reader: PageReader
+    let arena: Arena
+    let allocator: PageAllocator
+    let file: any File
+    let limits: StoreLimits
+    /// The version that this transaction will be.
+    var version: UInt64
+    /// Nodes of older versions that this one does not reach.
+    private(set) var dead: [Extent] = []
+    /// Pages taken for nodes that went to the file before the commit.
+    private(set) var placed: [Extent] = []
+    /// Pages that were written early and given up again: they were never part of a version.
+    private(set) var abandoned: [Extent] = []
+
+    init(
+        reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits,
+        version: UInt64
+    ) {
+        self.reader = reader
+        self.arena = arena
+        self.allocator = allocator
+        self.file = file
+        self.limits = limits
+        self.version = version
+    }
+
+    @inline(__always)
+    func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        try reader.node(reference, kind)
+    }
+
+    func makeNode(
+        _ kind: NodeKind, pages: Int, table: UInt32
+    ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
+        let reference = try arena.make(kind, pages: pages, table: table)
+        return (reference, arena.pointer(reference.arenaIndex))
+    }
+
+    func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer {
+        if reference.isInArena { return arena.pointer(reference.arenaIndex) }
+        guard let kind = NodeKind(rawValue: reference.kindCode) else {
+            throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
+        }
+        let old = try reader.node(reference, kind)
+        let made = try arena.make(kind, pages: Int(reference.pages), table: NodeHeader.table(old))
+        let target = arena.pointer(made.arenaIndex)
+        (target + Format.nodeHeaderSize).copyMemory(
+            from: old + Format.nodeHeaderSize, byteCount: reference.byteCount - Format.nodeHeaderSize)
+        drop(reference)
+        reference = made
+        return target
+    }
+
+    func drop(_ reference: NodeReference) {
+        if reference.isNull { return }
+        if reference.isInArena {
+            arena.drop(reference.arenaIndex)
+        } else {
+            let extent = Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth)
+            if reference.birth == version { abandoned.append(extent) } else { dead.append(extent) }
+        }
+    }
+
+    // MARK: Nodes that go to the file at once
+
+    /// Writes a value to a run of pages of its own.
+    /// - Throws: `limit` above 256 MiB, `noSpace`.
+    func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue {
+        let total = Format.nodeHeaderSize + bytes.count
+        let pages = (total + Format.pageSize - 1) / Format.pageSize
+        guard pages <= Format.maxNodePages else { throw .limit(.valueSize) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pages * Format.pageSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .limit(.valueSize) }
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        NodeHeader.write(base, kind: .value, table: table)
+        if let source = bytes.baseAddress {
+            (base + Format.nodeHeaderSize).copyMemory(from: source, byteCount: bytes.count)
+        }
+        let page = try take(pages)
+        var reference = NodeReference(page: page, pages: pages, kind: .value)
+        reference.birth = version
+        reference.checksum = NodeHeader.seal(base, count: buffer.count, birth: version)
+        try write(UnsafeRawBufferPointer(buffer), page: page)
+        reader.trust(reference)
+        return LongValue(reference, count: bytes.count)
+    }
+
+    /// Moves finished nodes from the arena to the file, so that a large transaction needs little memory.
+    func spill(_ references: inout [NodeReference]) throws(StorageError) {
+        for index in references.indices where references[index].isInArena {
+            let reference = references[index]
+            let pages = Int(reference.pages)
+            let base = arena.pointer(reference.arenaIndex)
+            let page = try take(pages)
+            var final = reference
+            final.page = page
+            final.birth = version
+            final.checksum = NodeHeader.seal(base, count: reference.byteCount, birth: version)
+            try write(UnsafeRawBufferPointer(start: base, count: reference.byteCount), page: page)
+            reader.trust(final)
+            arena.drop(reference.arenaIndex)
+            references[index] = final
+        }
+    }
+
+    private func take(_ pages: Int) throws(StorageError) -> UInt32 {
+        let run = try allocator.allocateRun(pages)
+        placed.append(Extent(page: run, pages: UInt32(pages), birth: version))
+        return run
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, page: UInt32) throws(StorageError) {
+        do { try file.write(bytes, at: Int64(page) * Int64(Format.pageSize)) } catch { throw StorageError(error) }
+    }
+}
+
+/// A run of pages that one version wrote.
+struct Extent: Equatable, Sendable {
+    var page: UInt32
+    var pages: UInt32
+    /// The version that wrote it.
+    var birth: UInt64
+    /// The first version that does not reach it; 0 while it lives.
+    var freed: UInt64 = 0
+}

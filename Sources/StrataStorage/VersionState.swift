@@ -1,0 +1,156 @@
+/// The root of an index or backlink tree of a table.
+struct EntryRoot: Equatable, Sendable {
+    enum Kind: UInt8, Sendable {
+        case hash = 1
+        case ordered = 2
+        case backlinks = 3
+    }
+
+    var column: ColumnID
+    var kind: Kind
+    var root: NodeReference
+}
+
+/// The trees of a table.
+struct TableState: Equatable, Sendable {
+    var id: TableID
+    var tree: NodeReference
+    /// The next key that was never used, for tables that have keys made for them.
+    var nextKey: Int64
+    var entries: [EntryRoot]
+
+    func entryRoot(_ column: ColumnID, _ kind: EntryRoot.Kind) -> Int? {
+        entries.firstIndex { $0.column == column && $0.kind == kind }
+    }
+}
+
+/// What a version consists of, parsed from its root node. Immutable.
+struct VersionState: Sendable {
+    var version: UInt64
+    var root: NodeReference
+    var schemaNode: NodeReference
+    var schema: StoreSchema
+    var layouts: [TableLayout]
+    var tables: [TableState]
+
+    init(
+        version: UInt64, root: NodeReference, schemaNode: NodeReference, schema: StoreSchema, tables: [TableState]
+    ) {
+        self.version = version
+        self.root = root
+        self.schemaNode = schemaNode
+        self.schema = schema
+        self.tables = tables
+        layouts = schema.tables.map(TableLayout.init)
+    }
+
+    /// The store before its first commit.
+    static var empty: VersionState {
+        VersionState(version: 0, root: .null, schemaNode: .null, schema: StoreSchema(), tables: [])
+    }
+}
+
+/// The node that a version starts from.
+///
+/// Layout behind the node header: version u64 at 24, reference to the schema node at 32, tables u32 at 56, size u32 at
+/// 60; then per table: id u32, trees u32, next key i64, reference, and per tree column u16, kind u8, zero u8, zero
+/// u32, reference.
+enum RootNode {
+    static let tablesOffset = 64
+    private static let tableSize = 40
+    private static let treeSize = 32
+
+    static func size(_ tables: [TableState]) -> Int {
+        tables.reduce(tablesOffset) { $0 + tableSize + $1.entries.count * treeSize }
+    }
+
+    static func write(_ state: VersionState, to node: UnsafeMutableRawPointer) {
+        node.put64(24, state.version)
+        state.schemaNode.store(node, 32)
+        node.put32(56, UInt32(state.tables.count))
+        node.put32(60, UInt32(size(state.tables)))
+        var offset = tablesOffset
+        for table in state.tables {
+            node.put32(offset, table.id.rawValue)
+            node.put32(offset + 4, UInt32(table.entries.count))
+            node.putI64(offset + 8, table.nextKey)
+            table.tree.store(node, offset + 16)
+            offset += tableSize
+            for entry in table.entries {
+                node.put16(offset, Int(entry.column.rawValue))
+                node.put8(offset + 2, Int(entry.kind.rawValue))
+                node.put8(offset + 3, 0)
+                node.put32(offset + 4, 0)
+                entry.root.store(node, offset + 8)
+                offset += treeSize
+            }
+        }
+    }
+
+    /// Parses a verified node.
+    static func read(
+        _ reference: NodeReference, _ reader: PageReader
+    ) throws(StorageError) -> VersionState {
+        let node = try reader.node(reference, .root)
+        let bytes = reference.byteCount
+        func fail(_ offset: Int) -> StorageError {
+            .corrupt(page: PageNumber(reference.page), offset: offset, reason: .structure)
+        }
+        let size = Int(node.u32(60))
+        let count = Int(node.u32(56))
+        guard size <= bytes, count <= bytes / tableSize else { throw fail(56) }
+        var tables: [TableState] = []
+        var offset = tablesOffset
+        for _ in 0..<count {
+            guard offset + tableSize <= size else { throw fail(offset) }
+            var table = TableState(
+                id: TableID(node.u32(offset)), tree: NodeReference(node, offset + 16), nextKey: node.i64(offset + 8),
+                entries: [])
+            let trees = Int(node.u32(offset + 4))
+            offset += tableSize
+            guard trees <= (size - offset) / treeSize else { throw fail(offset) }
+            for _ in 0..<trees {
+                guard let kind = EntryRoot.Kind(rawValue: UInt8(node.u8(offset + 2))) else { throw fail(offset) }
+                table.entries.append(
+                    EntryRoot(
+                        column: ColumnID(UInt16(node.u16(offset))), kind: kind, root: NodeReference(node, offset + 8)))
+                offset += treeSize
+            }
+            tables.append(table)
+        }
+        let schemaNode = NodeReference(node, 32)
+        let schema = try SchemaNode.read(schemaNode, reader)
+        guard schema.tables.map(\.id) == tables.map(\.id) else { throw fail(tablesOffset) }
+        return VersionState(
+            version: node.u64(24), root: reference, schemaNode: schemaNode, schema: schema, tables: tables)
+    }
+}
+
+/// The node that holds the schema: byte count u32 at 24, zero u32, the bytes.
+enum SchemaNode {
+    static let bytesOffset = 32
+
+    static func read(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> StoreSchema {
+        if reference.isNull { return StoreSchema() }
+        let node = try reader.node(reference, .schema)
+        let count = Int(node.u32(24))
+        guard count <= reference.byteCount - bytesOffset else {
+            throw .corrupt(page: PageNumber(reference.page), offset: 24, reason: .structure)
+        }
+        return try SchemaCoding.decode(UnsafeRawBufferPointer(start: node + bytesOffset, count: count))
+    }
+
+    static func make(_ schema: StoreSchema, _ nodes: TransactionNodes) throws(StorageError) -> NodeReference {
+        let bytes = try SchemaCoding.encode(schema)
+        let pages = (bytesOffset + bytes.count + Format.pageSize - 1) / Format.pageSize
+        guard pages <= Format.maxNodePages else { throw .limit(.columns) }
+        let (reference, node) = try nodes.makeNode(.schema, pages: pages, table: 0)
+        node.put32(24, UInt32(bytes.count))
+        bytes.withUnsafeBytes { source in
+            if let base = source.baseAddress {
+                (node + bytesOffset).copyMemory(from: base, byteCount: source.count)
+            }
+        }
+        return reference
+    }
+}

@@ -1,0 +1,139 @@
+/// Giving the arena's nodes their places in the file, bottom up, and writing them in few large pieces.
+extension WriteTransaction {
+    /// Places and writes all nodes of the transaction, unsynced.
+    /// - Returns: the new version.
+    /// - Throws: `noSpace` before anything was written; the transaction can then be rolled back.
+    func place() throws(StorageError) -> VersionState {
+        if schemaChanged {
+            nodes.drop(base.schemaNode)
+            view.state.schemaNode = try SchemaNode.make(view.state.schema, nodes)
+        }
+        nodes.drop(base.root)
+        let pages = (RootNode.size(view.state.tables) + Format.pageSize - 1) / Format.pageSize
+        let (rootReference, rootNode) = try nodes.makeNode(.root, pages: pages, table: 0)
+        let placement = try Placement(nodes)
+        do throws(StorageError) {
+            return try write(placement, rootReference, rootNode)
+        } catch {
+            nodes.allocator.giveBack(placement.taken)
+            throw error
+        }
+    }
+
+    private func write(
+        _ placement: Placement, _ rootReference: NodeReference, _ rootNode: UnsafeMutableRawPointer
+    ) throws(StorageError) -> VersionState {
+        var state = view.state
+        state.version = version
+        state.schemaNode = try placement.seal(state.schemaNode)
+        for table in state.tables.indices {
+            state.tables[table].tree = try placement.seal(state.tables[table].tree)
+            for entry in state.tables[table].entries.indices {
+                state.tables[table].entries[entry].root = try placement.seal(state.tables[table].entries[entry].root)
+            }
+        }
+        RootNode.write(state, to: rootNode)
+        state.root = try placement.seal(rootReference)
+        try placement.write(store)
+        return state
+    }
+}
+
+/// Where the nodes of an arena go.
+struct Placement {
+    private let nodes: TransactionNodes
+    /// For each arena page that starts a node, its page in the file.
+    private var final: [UInt32]
+    /// The pages taken.
+    private(set) var taken: [Extent] = []
+
+    /// Takes pages for all nodes of the arena, in one run where possible.
+    init(_ nodes: TransactionNodes) throws(StorageError) {
+        self.nodes = nodes
+        let sizes = nodes.arena.nodePages
+        final = Array(repeating: 0, count: sizes.count)
+        var total = 0
+        var largest = 1
+        for size in sizes where size > 0 {
+            total += Int(size)
+            largest = max(largest, Int(size))
+        }
+        if total == 0 { return }
+        var runs = try nodes.allocator.allocate(total, largest: largest)[...]
+        var unused: [Extent] = []
+        func setAside(_ run: Range<Int>) {
+            if !run.isEmpty {
+                unused.append(Extent(page: UInt32(run.lowerBound), pages: UInt32(run.count), birth: nodes.version))
+            }
+        }
+        for (index, size) in sizes.enumerated() where size > 0 {
+            while let run = runs.first, run.count < Int(size) {
+                setAside(run)
+                runs = runs.dropFirst()
+            }
+            guard let run = runs.first else { preconditionFailure("runs are as large as what they were asked for") }
+            final[index] = UInt32(run.lowerBound)
+            taken.append(Extent(page: UInt32(run.lowerBound), pages: UInt32(size), birth: nodes.version))
+            runs[runs.startIndex] = (run.lowerBound + Int(size))..<run.upperBound
+        }
+        for run in runs { setAside(run) }
+        nodes.allocator.giveBack(unused)
+    }
+
+    /// Seals a node and all below it that stand in the arena.
+    func seal(_ reference: NodeReference) throws(StorageError) -> NodeReference {
+        guard reference.isInArena, !reference.isNull else { return reference }
+        let node = nodes.arena.pointer(reference.arenaIndex)
+        switch NodeKind(rawValue: reference.kindCode) {
+        case .branch:
+            let branch = Branch(UnsafeRawPointer(node))
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if child.isInArena { Branch.setReference(node, index, try seal(child)) }
+            }
+        case .group:
+            let group = Group(UnsafeRawPointer(node))
+            for index in 0..<group.nodes {
+                let child = group.reference(index)
+                if child.isInArena {
+                    try seal(child).store(node, Group.referencesOffset + index * NodeReference.size)
+                }
+            }
+        case .entryBranch:
+            let branch = EntryBranch(UnsafeRawPointer(node))
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if child.isInArena { EntryBranch.setReference(node, index, try seal(child)) }
+            }
+        default: break
+        }
+        var sealed = reference
+        sealed.page = final[reference.arenaIndex]
+        sealed.birth = nodes.version
+        sealed.checksum = NodeHeader.seal(node, count: reference.byteCount, birth: nodes.version)
+        nodes.reader.trust(sealed)
+        return sealed
+    }
+
+    /// Writes the nodes: those that are neighbours both here and there by one call.
+    func write(_ store: Store) throws(StorageError) {
+        let sizes = nodes.arena.nodePages
+        var index = 0
+        while index < sizes.count {
+            let size = Int(sizes[index])
+            if size <= 0 {
+                index += 1
+                continue
+            }
+            let first = Int(final[index])
+            var end = index + size
+            while end < sizes.count, sizes[end] > 0, Int(final[end]) == first + (end - index) {
+                end += Int(sizes[end])
+            }
+            let bytes = UnsafeRawBufferPointer(
+                start: nodes.arena.pointer(index), count: (end - index) * Format.pageSize)
+            try store.writePages(bytes, at: first)
+            index = end
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/// The one open transaction that changes the store.
+///
+/// It works on copies in the arena; readers see nothing of it until ``commit()`` has returned.
+/// Concurrency: one thread at a time; it may be handed from thread to thread. The write lock belongs to the
+/// transaction, not to a thread.
+package final class WriteTransaction {
+    /// Reads what the transaction has made of the store so far.
+    package let view: ReadView
+    let store: Store
+    let nodes: TransactionNodes
+    /// What ``view`` was based on.
+    let base: VersionState
+    /// The version to be, and the creation version of rows that it inserts.
+    var version: UInt64
+    var editors: [TableEditor?]
+    /// Changes of index and backlink trees that wait, by table and tree.
+    var entryOperations: [[[EntryOperation]]]
+    var recorder: ChangeRecorder
+    var changes: ChangeCollector
+    var schemaChanged = false
+    var isEnded = false
+    /// Replay fills version numbers in by itself and records nothing.
+    let isReplay: Bool
+
+    init(store: Store, base: VersionState, nodes: TransactionNodes, recordLimit: Int, isReplay: Bool = false) {
+        self.store = store
+        self.base = base
+        self.nodes = nodes
+        self.isReplay = isReplay
+        version = base.version + 1
+        view = ReadView(base, nodes.reader, isWriter: true)
+        editors = Array(repeating: nil, count: base.tables.count)
+        entryOperations = base.tables.map { $0.entries.map { _ in [] } }
+        recorder = ChangeRecorder(limit: recordLimit)
+        changes = ChangeCollector(tables: base.schema.tables.map(\.id))
+        view.writer = self
+    }
+
+    deinit { if !isEnded { rollback() } }
+
+    func editor(_ table: Int) -> TableEditor {
+        if let editor = editors[table] { return editor }
+        let made = TableEditor(table, view, nodes)
+        editors[table] = made
+        return made
+    }
+
+    func check(_ table: Int) throws(StorageError) {
+        if isEnded { throw .misuse(.transactionEnded) }
+        if table < 0 || table >= view.state.tables.count { throw .misuse(.noSuchTable) }
+    }
+
+    // MARK: Rows
+
+    /// The next key that was never used in a table.
+    package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
+
+    /// Adds a row with a cell per column, in the order of the schema.
+    /// - Throws: `misuse(.duplicateKey)`, `misuse(.wrongType)`, `misuse(.notOptional)`, `noSpace`.
+    /// - Complexity: amortised O(columns) when keys ascend, else O(log rows) and the size of one group's node.
+    package func insert(
+        _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        try check(table)
+        try insert(table, key: key, created: version, cells)
+    }
+
+    func insert(
+        _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        let columns = view.state.schema.tables[table].columns
+        guard cells.count == columns.count else { throw .misuse(.noSuchColumn) }
+        var hasLong = false
+        for index in 0..<cells.count {
+            try Self.check(cells[index], columns[index])
+            hasLong = hasLong || (cells[index].kind == .bytes && cells[index].count > nodes.limits.inlineBytes)
+        }
+        let editor = editor(table)
+        if hasLong {
+            try insertLong(editor, table, key, created, cells)
+        } else {
+            try editor.insert(key.rawValue, created: created, cells, nil)
+        }
+        view.generation &+= 1
+        try addEntries(table, key, cells, delta: 1)
+        if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
+            view.state.tables[table].nextKey = key.rawValue + 1
+        }
+        if !isReplay {
+            recorder.insert(view.state.schema.tables[table].id, columns: columns, key: key, cells: cells)
+            changes.inserted(table, key.rawValue)
+        }
+    }
+
+    private func insertLong(
+        _ editor: TableEditor, _ table: Int, _ key: RowKey, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        var values: [CellValue] = []
+        for cell in cells { values.append(try prepared(table, cell)) }
+        let short = values.map { $0.long == nil ? $0.cell : .null }
+        var failure: StorageError?
+        short.withUnsafeBufferPointer { buffer in
+            do throws(StorageError) {
+                try editor.insert(key.rawValue, created: created, buffer, values)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Gives a long value its own node.
+    private func prepared(_ table: Int, _ cell: Cell) throws(StorageError) -> CellValue {
+        guard cell.kind == .bytes, cell.count > nodes.limits.inlineBytes else { return CellValue(cell) }
+        let table = view.state.schema.tables[table].id.rawValue
+        return CellValue(cell, long: try nodes.makeLong(cell.bytesValue, table: table))
+    }
+
+    private static func check(_ cell: Cell, _ column: ColumnDefinition) throws(StorageError) {
+        switch cell.kind {
+        case .null:
+            if !column.isOptional && column.type != .link { throw .misuse(.notOptional) }
+        case .integer: if column.type != .integer && column.type != .link { throw .misuse(.wrongType) }
+        case .double: if column.type != .double { throw .misuse(.wrongType) }
+        case .bytes: if column.type != .bytes && column.type != .links { throw .misuse(.wrongType) }
+        }
+    }
+
+    /// Changes one value of a row.
+    /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
+    package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+        try check(table)
+        let definition = view.state.schema.tables[table]
+        guard column >= 0 && column < definition.columns.count else { throw .misuse(.noSuchColumn) }
+        let columnDefinition = definition.columns[column]
+        try Self.check(cell, columnDefinition)
+        let isBytes = columnDefinition.type == .bytes || columnDefinition.type == .links
+        if isBytes || columnDefinition.index != .none || columnDefinition.type.isLink {
+            guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
+            try removeEntries(table, key, column, row)
+            if isBytes, let old = try view.longValue(row, column) { nodes.drop(old.reference) }
+        }
+        try editor(table).set(key.rawValue, column, try prepared(table, cell))
+        view.generation &+= 1
+        try addEntry(table, key, column, cell, delta: 1)
+        if !isReplay {
+            recorder.set(definition.id, key, columnDefinition.id, cell)
+            changes.modified(table, key.rawValue, columnDefinition.id.rawValue)
+        }
+    }
+
+    /// Takes a row out, and every link that leads to it.
+    /// - Throws: `misuse(.noSuchRow)`.
+    package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
+        try check(table)
+        if !isReplay { try nullifyLinks(to: key, in: table) }
+        let editor = editor(table)
+        let row = try editor.locateForDelete(key.rawValue)
+        let columns = view.state.schema.tables[table].columns
+        for (index, column) in columns.enumerated() {
+            if column.index != .none || column.type.isLink { try removeEntries(table, key, index, row) }
+            if column.type == .bytes || column.type == .links, let long = try view.longValue(row, index) {
+                nodes.drop(long.reference)
+            }
+        }
+        editor.delete(row)
+        view.generation &+= 1
+        if !isReplay {
+            recorder.delete(view.state.schema.tables[table].id, key)
+            changes.deleted(table, key.rawValue)
+        }
+    }
+
+    /// Takes all rows of a table out, and every link that leads to one.
+    package func deleteAll(_ table: Int) throws(StorageError) {
+        try check(table)
+        let keys = try view.keys(table)
+        for key in keys { try delete(table, RowKey(key)) }
+    }
+
+    // MARK: Links
+
+    /// Takes out the links that lead to a row, in all tables.
+    private func nullifyLinks(to key: RowKey, in table: Int) throws(StorageError) {
+        let target = view.state.schema.tables[table].id
+        for (origin, definition) in view.state.schema.tables.enumerated() {
+            for (index, column) in definition.columns.enumerated()
+            where column.type.isLink && column.target == target {
+                var origins: [RowKey] = []
+                try view.backlinks(to: key, of: origin, index) { (row, _) throws(StorageError) in
+                    origins.append(row)
+                    return true
+                }
+                for row in origins { try unlink(origin, row, index, column, key) }
+            }
+        }
+    }
+
+    private func unlink(
+        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, _ target: RowKey
+    ) throws(StorageError) {
+        if definition.type == .link {
+            try set(table, key, column, .null)
+            return
+        }
+        guard let row = try view.locate(table, key), let bytes = try view.bytes(row, column),
+            let reader = LinkPayload.Reader(bytes)
+        else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
+        let links = reader.links
+        let kept = definition.keepsPlaces
+            ? links.map { $0 == target.rawValue ? LinkPayload.null : $0 } : links.filter { $0 != target.rawValue }
+        let payload = LinkPayload.encode(kept, extra: Array(reader.extra))
+        try Cell.withCopy(of: payload) { (cell) throws(StorageError) in try set(table, key, column, cell) }
+    }
+
+    // MARK: End
+
+    /// Makes the changes a version. Returns when it is durable, as the store's durability has it, and visible.
+    ///
+    /// A transaction that changed nothing makes no version; it returns when its base is durable.
+    /// - Throws: `noSpace` when the disk is full: the transaction is rolled back, nothing else has happened.
+    ///   `commitOutcomeUnknown` when a sync failed; `misuse(.transactionEnded)`.
+    /// - Complexity: one run of pages and one sync that all waiting commits share.
+    @discardableResult
+    package func commit() throws(StorageError) -> TransactionID {
+        if isEnded { throw .misuse(.transactionEnded) }
+        do throws(StorageError) { try flushAll() } catch {
+            rollback()
+            throw error
+        }
+        if recorder.isEmpty && !schemaChanged && changes.result.isEmpty {
+            rollback()
+            return TransactionID(base.version)
+        }
+        return try store.commit(self)
+    }
+
+    /// Gives everything back.
+    package func rollback() {
+        if isEnded { return }
+        isEnded = true
+        view.writer = nil
+        store.rolledBack(self)
+    }
+
+    func flushRows(_ table: Int) throws(StorageError) {
+        guard let editor = editors[table], editor.hasPending else { return }
+        try editor.flush()
+    }
+
+    /// Applies the waiting changes of a table's index and backlink trees.
+    func flushEntries(_ table: Int) throws(StorageError) {
+        for tree in entryOperations[table].indices where !entryOperations[table][tree].isEmpty {
+            var root = view.state.tables[table].entries[tree].root
+            try EntryTree.apply(
+                &entryOperations[table][tree], to: &root, table: view.state.layouts[table].table, writing: nodes,
+                limits: nodes.limits)
+            entryOperations[table][tree].removeAll(keepingCapacity: true)
+            view.state.tables[table].entries[tree].root = root
+        }
+    }
+
+    func flushAll() throws(StorageError) {
+        for table in view.state.tables.indices {
+            try flushRows(table)
+            try flushEntries(table)
+        }
+    }
+}
