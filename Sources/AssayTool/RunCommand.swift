@@ -25,10 +25,12 @@ struct RunCommand: Command {
         OptionSpecification("--budget", value: "10m", "time for all cases together"),
         OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
         OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
+        OptionSpecification("--dry-run", "list the cases, and run none"),
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
+        if arguments.has("--dry-run") { return try listCases(arguments) }
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let registries = BuildRegistries.make()
         let prepared: (RunHeader, RunConfiguration)
@@ -44,10 +46,9 @@ struct RunCommand: Command {
         return VerdictRule.exitStatus(run.results.map(\.verdict))
     }
 
-    private func begin(
-        _ arguments: Arguments, _ registries: Registries, _ executable: String
-    ) throws -> (RunHeader, RunConfiguration) {
-        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+    private func expand(
+        _ arguments: Arguments, _ checkout: Checkout, _ registries: Registries
+    ) throws -> (Plan, PlanFilter, [PlannedCase]) {
         let plan = try checkout.plan(arguments.positional.first ?? "quick")
         let filter = try filter(arguments)
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
@@ -56,6 +57,28 @@ struct RunCommand: Command {
         guard !cases.isEmpty else {
             throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
         }
+        return (plan, filter, cases)
+    }
+
+    private func listCases(_ arguments: Arguments) throws -> Int32 {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        for planned in try expand(arguments, checkout, BuildRegistries.make()).2 {
+            let test = planned.test
+            let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
+            let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
+            Output.line(
+                "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
+                    + "seed \(test.seed)  \(test.parameterText)\(state)")
+        }
+        return 0
+    }
+
+    private func begin(
+        _ arguments: Arguments, _ registries: Registries, _ executable: String
+    ) throws -> (RunHeader, RunConfiguration) {
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        let (plan, filter, cases) = try expand(arguments, checkout, registries)
         let seed = filter.seed ?? plan.seed
         let startTime = Int(time(nil))
         let id = "\(timestamp(startTime))-\(plan.name)-\(seed)"
