@@ -1,0 +1,16 @@
+import Results
+
+/// The data sets of this build: one line each.
+package enum DatasetRegistration {
+    package static func register(into registry: inout DatasetRegistry) {
+        registry.register(PeopleDataset())
+        registry.register(PeopleDataset(name: "people-dogs", dogsPerPerson: 4))
+        registry.register(DamageDataset())
+        registry.register(DebianDataset())
+    }
+
+    /// The data set in a file of the user, `--dataset FILE`. Its name is the path, so that a worker process finds it.
+    package static func source(file path: String) -> any DatasetSource {
+        DebianDataset(name: path, path: path)
+    }
+}

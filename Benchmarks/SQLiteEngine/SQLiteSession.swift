@@ -1,0 +1,138 @@
+#if SQLite
+    import CSQLite
+    import Harness
+    import Measuring
+    import Results
+
+    final class SQLiteSession: TableSession {
+        let connection: SQLiteConnection
+        private var layouts: [String: TableLayout] = [:]
+        var pinned: [SnapshotToken: SQLiteConnection] = [:]
+        var pinCount = 0
+
+        init(_ connection: SQLiteConnection) {
+            self.connection = connection
+        }
+
+        /// Bytes of the log count as such while it is there: a closed database has none.
+        func sizes() throws(EngineError) -> SizePoint {
+            let pageSize = try connection.integer("PRAGMA page_size")
+            let pages = try connection.integer("PRAGMA page_count")
+            let free = try connection.integer("PRAGMA freelist_count")
+            do {
+                let log = connection.path + "-wal"
+                return SizePoint(
+                    fileBytes: try FileTree.size(connection.path), liveBytes: (pages - free) * pageSize,
+                    freeBytes: free * pageSize, logBytes: FileTree.exists(log) ? try FileTree.size(log) : 0)
+            } catch {
+                throw EngineError(.refused, "\(error)")
+            }
+        }
+
+        func close() throws(EngineError) {
+            for connection in pinned.values { connection.close() }
+            pinned = [:]
+            connection.close()
+        }
+
+        // MARK: Tables
+
+        func create(_ tables: TableSet) throws(EngineError) {
+            try connection.transaction { () throws(EngineError) in
+                for table in tables.tables { try create(table) }
+            }
+        }
+
+        private func create(_ table: Table) throws(EngineError) {
+            let layout = TableLayout(table)
+            for statement in layout.createStatements { try connection.run(statement) }
+            layouts[table.name] = layout
+        }
+
+        func load(_ tables: TableSet) throws(EngineError) {
+            try connection.transaction { () throws(EngineError) in
+                for table in tables.tables { try create(table) }
+                for table in tables.tables {
+                    let layout = try layout(table.name)
+                    try RowWriter.with(table, layout, connection) { writer throws(EngineError) in
+                        for row in 0..<table.rowCount { try writer.insert(row, as: Int64(row)) }
+                    }
+                }
+            }
+        }
+
+        func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
+            let layout = try layout(rows.name)
+            let connection = connection
+            try RowWriter.with(rows, layout, connection) { writer throws(EngineError) in
+                for row in 0..<rows.rowCount {
+                    if let latency {
+                        try latency.time { () throws(EngineError) in
+                            try connection.transaction { () throws(EngineError) in try writer.append(row) }
+                        }
+                    } else {
+                        try connection.transaction { () throws(EngineError) in try writer.append(row) }
+                    }
+                }
+            }
+            return rows.rowCount
+        }
+
+        func rowCount(table: String) throws(EngineError) -> Int {
+            try connection.integer("SELECT count(*) FROM \(quoted(table))")
+        }
+
+        // MARK: Schema
+
+        /// The layout of a table that stands in the file, whoever created it.
+        func layout(_ table: String) throws(EngineError) -> TableLayout {
+            if let layout = layouts[table] { return layout }
+            let layout = try readLayout(table)
+            layouts[table] = layout
+            return layout
+        }
+
+        private func readLayout(_ table: String) throws(EngineError) -> TableLayout {
+            let references = try references(of: table)
+            var rowColumn = ""
+            var columns: [TableLayout.LayoutColumn] = []
+            let info = try connection.statement("SELECT name, type, pk FROM pragma_table_info(?)")
+            info.bind(1, copy: table)
+            while try info.step() {
+                let name = info.text(0)
+                if info.integer(2) > 0 { rowColumn = name }
+                if name == TableLayout.ownRowColumn { continue }
+                let kind: TableLayout.Kind =
+                    switch info.text(1) {
+                    case "REAL": .real
+                    case "TEXT": .text
+                    default: references[name].map { .link(target: $0) } ?? .integer
+                    }
+                columns.append(TableLayout.LayoutColumn(name: name, kind: kind))
+            }
+            guard !columns.isEmpty else { throw EngineError(.refused, "no table \(table)") }
+            let linkTables = try connection.statement(
+                "SELECT substr(name, length(?1) + 2) FROM sqlite_master WHERE type = 'table' "
+                    + "AND substr(name, 1, length(?1) + 1) = ?1 || '_'")
+            linkTables.bind(1, copy: table)
+            var lists: [String] = []
+            while try linkTables.step() { lists.append(linkTables.text(0)) }
+            for list in lists {
+                guard let target = try self.references(of: TableLayout.linkTable(table, list))["target"] else {
+                    continue
+                }
+                columns.append(TableLayout.LayoutColumn(name: list, kind: .links(target: target)))
+            }
+            return TableLayout(name: table, rowColumn: rowColumn, columns: columns)
+        }
+
+        /// The table that each column refers to.
+        private func references(of table: String) throws(EngineError) -> [String: String] {
+            var references: [String: String] = [:]
+            let keys = try connection.statement("SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?)")
+            keys.bind(1, copy: table)
+            while try keys.step() { references[keys.text(0)] = keys.text(1) }
+            return references
+        }
+    }
+#endif

@@ -1,0 +1,36 @@
+import Harness
+import Results
+
+extension CaseContext {
+    /// Opens the database as a session that can do what the scenario needs.
+    ///
+    /// Throws: `EngineError`; `HarnessError` when the engine's session lacks a capability that the engine declares.
+    func open<Role>(_ location: DatabaseLocation, as role: Role.Type) throws -> Role {
+        try Self.session(engine, location, settings, as: role)
+    }
+
+    /// The same for a thread of a scenario, which has no context.
+    static func session<Role>(
+        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, as role: Role.Type
+    ) throws -> Role {
+        let session = try engine.open(location, settings: settings)
+        guard let session = session as? Role else {
+            throw HarnessError("\(engine.name) declares a capability that its session has not: \(role)")
+        }
+        return session
+    }
+
+    /// Opens, reads everything and compares with what has to be there, as one trial of the case.
+    func judgeContent(_ address: String, at location: DatabaseLocation, expected: ExactOracle) {
+        let (outcome, detail) = DamageOracle.judge(
+            engine: engine, settings: settings, location: location, expected: expected)
+        // Nothing was damaged: an error is as wrong as a wrong value.
+        report.add(Trial(address: FaultAddress(text: address), outcome: outcome, detail: detail))
+    }
+
+    /// Bytes of all files of a closed database, by what they are for.
+    func fileBytes(at location: DatabaseLocation, roles: Set<DatabaseFile.Role> = [.data, .log]) throws -> Int {
+        try engine.files(at: location).filter { roles.contains($0.role) }
+            .reduce(0) { $0 + (try FileTree.size($1.path)) }
+    }
+}

@@ -1,0 +1,14 @@
+import Results
+
+/// Figures that these scenarios alone have.
+extension Metric {
+    /// How fast bytes come from memory or from the page cache.
+    static let gigabytesPerSecond = Metric("gigabytes_per_second", unit: "GB/s", .higherIsBetter, .measured)
+    /// A rate over that of the overwrite-and-sync loop, measured before and after in the same process.
+    static let rawShare = Metric("raw_share_ratio", unit: "ratio", .higherIsBetter, .measured)
+    /// A size over the size before.
+    static let growth = Metric("growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
+    static let links = Metric("links", unit: "count", .neutral, .deterministic)
+    /// Digest of what was read; equal on every engine.
+    static let usedBytes = Metric("used_bytes", unit: "bytes", .neutral, .measured)
+}

@@ -1,0 +1,40 @@
+import Measuring
+import Results
+
+/// Times batches whose input is made before the clock starts: for operations that go through different data each time.
+struct PreparedBatches {
+    /// Nanoseconds per operation of each batch, ascending.
+    let nanoseconds: [Double]
+    let operationsPerBatch: Int
+
+    var median: Double { nanoseconds[nanoseconds.count / 2] }
+    var count: Int { nanoseconds.count * operationsPerBatch }
+
+    /// Finds a batch of at least a millisecond by doubling (the warm-up), then measures `batches` of that size.
+    ///
+    /// `prepare(n, batch)` makes the input of n operations; no two batches need the same. `maximum` bounds n.
+    /// Stops early, after three batches, when `isOverBudget` says so.
+    static func measure<Input>(
+        batches: Int = 15, maximum: Int, isOverBudget: () -> Bool,
+        prepare: (_ operations: Int, _ batch: Int) -> Input, run: (Input) throws -> Void
+    ) rethrows -> PreparedBatches {
+        var operations = min(256, maximum)
+        var number = 0
+        func time() throws -> UInt64 {
+            let input = prepare(operations, number)
+            number += 1
+            let start = MonotonicClock.now()
+            try run(input)
+            return MonotonicClock.now() &- start
+        }
+        while try time() < BatchTimer.minimumBatchNanoseconds, operations < maximum {
+            operations = min(maximum, operations * 2)
+        }
+        var nanoseconds: [Double] = []
+        for batch in 0..<batches {
+            if batch >= 3 && isOverBudget() { break }
+            nanoseconds.append(Double(try time()) / Double(operations))
+        }
+        return PreparedBatches(nanoseconds: nanoseconds.sorted(), operationsPerBatch: operations)
+    }
+}

@@ -1,0 +1,57 @@
+import Harness
+import Measuring
+import Results
+
+/// The limits that the engines are compared with. It touches no engine: a plan lists it with one of them.
+package struct RawDisk: Scenario {
+    package let slug = "raw-disk"
+    package let family = Family.workload
+    package let question = "What do this disk and this memory give without an engine?"
+    package let requires: Set<Capability> = []
+    package let parameters = [
+        ScenarioParameter("syncs", default: "1000", summary: "blocks written and synced one by one"),
+        ScenarioParameter("mebibytes", default: "64", summary: "size of what is read in one go"),
+    ]
+
+    package init() {}
+
+    package func run(_ context: CaseContext) throws {
+        let report = context.report
+        let syncs = max(1, try context.integer("syncs"))
+        let mebibytes = max(1, try context.integer("mebibytes"))
+        let loop = RawDiskLoop(directory: context.directory)
+        let overwrite = try loop.overwrite(count: syncs)
+        report.add(.operationsPerSecond, overwrite.perSecond, count: syncs, label: "overwrite and sync")
+        report.add(overwrite.histogram, name: "overwrite and sync")
+        let append = try loop.append(count: max(1, syncs / 2))
+        report.add(.operationsPerSecond, append.perSecond, count: max(1, syncs / 2), label: "append and sync")
+        report.add(append.histogram, name: "append and sync")
+        let read = try loop.sequentialRead(mebibytes: mebibytes, rounds: 3)
+        report.add(.gigabytesPerSecond, read / 1e9, statistic: "max", count: 3, label: "sequential read")
+        let memory = Self.memoryRead(mebibytes: mebibytes, rounds: 5)
+        report.add(
+            .gigabytesPerSecond, memory.bytesPerSecond / 1e9, statistic: "max", count: 5, label: "memory read")
+        report.add(.operations, Double(syncs), statistic: "count")
+        report.check("sum of what was read", expected: memory.expected, got: memory.sum)
+    }
+
+    /// Sums words that lie one after the other, on one thread.
+    private static func memoryRead(
+        mebibytes: Int, rounds: Int
+    ) -> (bytesPerSecond: Double, sum: UInt64, expected: UInt64) {
+        let words = [UInt64](repeating: 3, count: mebibytes << 17)
+        var best = UInt64.max
+        var sum: UInt64 = 0
+        for _ in 0..<rounds {
+            let start = MonotonicClock.now()
+            sum = words.withUnsafeBufferPointer { buffer in
+                var sum: UInt64 = 0
+                for word in buffer { sum &+= word }
+                return sum
+            }
+            best = min(best, MonotonicClock.now() - start)
+        }
+        let bytes = Double(mebibytes << 20)
+        return (bytes / (Double(max(1, best)) / 1e9), sum, UInt64(words.count) * 3)
+    }
+}

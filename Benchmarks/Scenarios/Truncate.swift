@@ -1,0 +1,41 @@
+import Harness
+import Results
+
+/// A file of the database cut short per trial: at every page boundary, and at lengths chosen by the seed.
+package struct Truncate: Scenario {
+    package let slug = "truncate"
+    package let family = Family.corruption
+    package let question = "When the file was cut short, does a reader get wrong data, or crash?"
+    package let requires: Set<Capability> = [.tables, .persistent]
+    package let defaultDataset: String? = "damage"
+    package let accepts = Outcome.honest
+    package let expects: Promise.Kind? = .detectsDamage
+    package let parameters = [
+        DamageSweep.shape,
+        ScenarioParameter("trials", default: "200", summary: "random lengths beside every page boundary"),
+    ]
+
+    package init() {}
+
+    package func fixture(for test: Case) -> FixtureRequest? { DamageSweep.fixture(for: test) }
+
+    package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
+        try DamageSweep.buildFixture(context, at: location)
+    }
+
+    /// The position in an address is that of the first byte that is gone, counted over all files in the engine's order.
+    package func run(_ context: CaseContext) throws {
+        let sweep = try DamageSweep(context)
+        var random = context.random("cuts")
+        let count = max(0, try context.integer("trials"))
+        var cuts = Set(count > 0 ? sweep.positions(count: count, scale: 1, random: &random) : [])
+        for file in sweep.files {
+            cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
+        }
+        try context.sweep(cuts.sorted().map { FaultAddress("cut", $0) }) { address in
+            guard let cut = address.position, cut >= 0 else { throw HarnessError("no length: \(address)") }
+            let file = try sweep.file(at: cut)
+            return try sweep.judge(address, file.name, damaged: Array(file.bytes.prefix(cut - file.start)))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Harness
+import Results
+import Testing
+
+@testable import SQLiteEngine
+@testable import Scenarios
+
+#if SQLite
+    /// Damage whose effect on SQLite is known: outcomes are told apart as they should be.
+    @Suite("Damaged files, by the example of SQLite")
+    struct DamageSweepTests {
+        static func withSweep(
+            shape: String, _ body: (_ sweep: DamageSweep, _ context: CaseContext) throws -> Void
+        ) throws {
+            try EnginesUnderTest.withDirectory { directory in
+                let context = try CaseUnderTest.context(
+                    BitFlip(), on: SQLiteEngine(), size: 100, parameters: ["shape": shape], in: directory)
+                try body(try DamageSweep(context), context)
+            }
+        }
+
+        static func judge(_ sweep: DamageSweep, file index: Int, flip position: Int) throws -> Outcome {
+            var bytes = sweep.files[index].bytes
+            bytes[position] ^= 4
+            return try sweep.judge(FaultAddress("bit", position * 8 + 2), sweep.files[index].name, damaged: bytes)
+                .outcome
+        }
+
+        static func position(of text: String, in bytes: [UInt8]) throws -> Int {
+            let wanted = Array(text.utf8)
+            return try #require(
+                bytes.indices.dropLast(wanted.count).first { Array(bytes[$0..<($0 + wanted.count)]) == wanted })
+        }
+
+        @Test("undamaged files are correct, in both shapes", arguments: ["clean", "log"])
+        func undamaged(shape: String) throws {
+            try Self.withSweep(shape: shape) { sweep, _ in
+                #expect(sweep.files.map(\.name) == (shape == "log" ? ["data", "data-wal"] : ["data"]))
+                let first = sweep.files[0]
+                let trial = try sweep.judge(FaultAddress("bit", 0), first.name, damaged: first.bytes)
+                #expect(trial.outcome == .correct, "\(trial.detail)")
+            }
+        }
+
+        @Test("a bit in a text is silently wrong, one in the magic is detected at open")
+        func clean() throws {
+            try Self.withSweep(shape: "clean") { sweep, _ in
+                let text = try Self.position(of: "person-00042", in: sweep.files[0].bytes)
+                #expect(try Self.judge(sweep, file: 0, flip: text + 9) == .silentlyWrong)
+                #expect(try Self.judge(sweep, file: 0, flip: 3) == .detectedAtOpen)
+            }
+        }
+
+        @Test("a broken last frame of the log is fell-back, a broken first one is lost-commit")
+        func log() throws {
+            try Self.withSweep(shape: "log") { sweep, _ in
+                let log = sweep.files[1].bytes.count
+                let last = try Self.judge(sweep, file: 1, flip: log - 100)
+                #expect(last == .fellBack)
+                let first = try Self.judge(sweep, file: 1, flip: 32 + 24 + 100)
+                #expect(first == .lostCommit)
+            }
+        }
+
+        @Test("a file that was cut is never taken for whole")
+        func cut() throws {
+            try Self.withSweep(shape: "clean") { sweep, _ in
+                let file = sweep.files[0]
+                for length in [0, 1, 4_096, file.bytes.count / 2] {
+                    let trial = try sweep.judge(
+                        FaultAddress("cut", length), file.name, damaged: Array(file.bytes.prefix(length)))
+                    #expect(
+                        [.detectedAtOpen, .detectedAtRead, .refused].contains(trial.outcome), "\(length): \(trial)")
+                }
+            }
+        }
+
+        @Test("positions are different, ascending, in equal shares per file, and the same for one seed")
+        func positions() throws {
+            try Self.withSweep(shape: "log") { sweep, context in
+                var random = context.random("bits")
+                let first = sweep.positions(count: 100, scale: 8, random: &random)
+                var again = context.random("bits")
+                #expect(sweep.positions(count: 100, scale: 8, random: &again) == first)
+                #expect(first == first.sorted())
+                #expect(Set(first).count == 100)
+                #expect(first.count { $0 < sweep.files[1].start * 8 } == 50)
+                let all = sweep.positions(count: 0, scale: 8, random: &random)
+                #expect(all.count == sweep.files.reduce(0) { $0 + $1.bytes.count } * 8)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,263 @@
+import Datasets
+import Harness
+import Measuring
+import Results
+import Testing
+
+/// All engines give what the exact oracle says, on every operation.
+@Suite("Engines agree with the oracle")
+struct EngineAgreementTests {
+    typealias Tables = any TableSession
+
+    static func withLoaded(
+        _ name: String, _ tables: TableSet, _ body: (_ session: Tables, _ reopen: () throws -> Tables) throws -> Void
+    ) throws {
+        let engine = try EnginesUnderTest.engine(name)
+        try EnginesUnderTest.withDirectory { directory in
+            func open() throws -> Tables { try EnginesUnderTest.session(engine, in: directory, as: Tables.self) }
+            let session = try open()
+            try session.load(tables)
+            try session.close()
+            let again = try open()
+            try body(again, open)
+            try again.close()
+        }
+    }
+
+    static func expectContent(_ session: Tables, _ oracle: ExactOracle) throws {
+        let comparison = RowComparison(oracle)
+        try session.readAll(oracle.schema, into: comparison)
+        comparison.finish()
+        #expect(comparison.difference == nil)
+    }
+
+    static func sets() throws -> [TableSet] {
+        [
+            try DamageDataset().tables(size: 60, seed: Seed(1)),
+            try PeopleDataset(name: "people-dogs", dogsPerPerson: 4).tables(size: 50, seed: Seed(1)),
+            try PeopleDataset().tables(size: 50, seed: Seed(1)),
+        ]
+    }
+
+    static let orders: [(Traversal.Direction, String?)] = [
+        (.forward, "age"), (.backward, "age"), (.forward, nil), (.backward, nil),
+    ]
+
+    @Test("a full read gives what was loaded", arguments: EnginesUnderTest.names)
+    func readAll(name: String) throws {
+        for set in try Self.sets() {
+            try Self.withLoaded(name, set) { session, _ in
+                try Self.expectContent(session, ExactOracle(set))
+                for table in set.tables { #expect(try session.rowCount(table: table.name) == table.rowCount) }
+            }
+        }
+    }
+
+    @Test("a full read stops where the reader has seen enough", arguments: EnginesUnderTest.names)
+    func readAllStops(name: String) throws {
+        final class First: RowSink {
+            var count = 0
+            func receive(table: String, row: Int, values: [Value]) -> Bool {
+                count += 1
+                return count < 3
+            }
+        }
+        let set = try DamageDataset().tables(size: 20, seed: Seed(1))
+        try Self.withLoaded(name, set) { session, _ in
+            let sink = First()
+            try session.readAll(set, into: sink)
+            #expect(sink.count == 3)
+        }
+    }
+
+    @Test("point reads", arguments: EnginesUnderTest.names)
+    func readPoints(name: String) throws {
+        let set = try DamageDataset().tables(size: 60, seed: Seed(1))
+        let oracle = ExactOracle(set)
+        try Self.withLoaded(name, set) { session, _ in
+            for columns in [["age"], ["name", "score", "age"], ["note"], ["favourite"]] {
+                let reads = PointReads(table: "DamagePerson", keys: [59, 0, 7, 7, 31], columns: columns)
+                let plain = try session.readPoints(reads, latency: nil)
+                #expect(plain == oracle.digest(reads), "\(columns)")
+                let latency = LatencyRecorder()
+                let timed = try session.readPoints(reads, latency: latency)
+                #expect(timed == oracle.digest(reads), "\(columns)")
+                #expect(latency.histogram.count == 1)
+            }
+        }
+    }
+
+    @Test("walks along links in both directions", arguments: EnginesUnderTest.names)
+    func traverse(name: String) throws {
+        for set in try Self.sets() {
+            let oracle = ExactOracle(set)
+            try Self.withLoaded(name, set) { session, _ in
+                let links = try #require(session as? any LinkSession)
+                for column in set.main.columns {
+                    let target: String
+                    switch column.values {
+                    case .link(let name, _), .links(let name, _): target = name
+                    default: continue
+                    }
+                    for (direction, property) in Self.orders {
+                        let count = direction == .forward ? set.main.rowCount : set.table(target)?.rowCount ?? 0
+                        let walk = Traversal(
+                            table: set.main.name, column: column.name, direction: direction,
+                            rows: (0..<Int32(count)).reversed(), property: property)
+                        #expect(try links.traverse(walk, latency: nil) == oracle.digest(walk), "\(walk)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("equal texts are counted", arguments: EnginesUnderTest.names)
+    func countEqual(name: String) throws {
+        let columns = [Column("word", .text(TextColumn(["a", "b", "", "a", "A", "a "])))]
+        let set = TableSet(dataset: "words", tables: [Table(name: "Word", key: nil, columns: columns)], digest: 0)
+        guard name != "strata" else { return }  // It has classes for the data sets alone.
+        try Self.withLoaded(name, set) { session, _ in
+            let queries = try #require(session as? any QuerySession)
+            for (text, count) in [("a", 2), ("", 1), ("A", 1), ("a ", 1), ("c", 0)] {
+                #expect(try queries.countEqual(table: "Word", column: "word", text: text) == count, "\(text)")
+            }
+        }
+    }
+
+    @Test("rows inserted one by one are there after reopening", arguments: EnginesUnderTest.names)
+    func insertEach(name: String) throws {
+        let set = try DamageDataset().tables(size: 30, seed: Seed(1))
+        let more = DamageDataset.persons(30..<40, dogCount: 30)
+        try Self.withLoaded(name, set) { session, reopen in
+            let latency = LatencyRecorder()
+            #expect(try session.insertEach(more, latency: latency) == 10)
+            #expect(latency.histogram.count == 10)
+            let other = try reopen()
+            let reads = PointReads(
+                table: "DamagePerson", keys: (30..<40).map { Int64($0) }, columns: ["name", "note", "age", "favourite"])
+            let expected = ExactOracle(TableSet(dataset: "", tables: [more], digest: 0)).digest(reads)
+            #expect(try other.readPoints(reads, latency: nil) == expected)
+            #expect(try other.rowCount(table: "DamagePerson") == 40)
+            try other.close()
+        }
+    }
+
+    @Test("a key that is there already is refused, and nothing changes", arguments: EnginesUnderTest.names)
+    func duplicateKey(name: String) throws {
+        let set = try DamageDataset().tables(size: 10, seed: Seed(1))
+        try Self.withLoaded(name, set) { session, _ in
+            #expect(throws: EngineError.self) {
+                _ = try session.insertEach(DamageDataset.persons(3..<4, dogCount: 10), latency: nil)
+            }
+            try Self.expectContent(session, ExactOracle(set))
+        }
+    }
+
+    @Test("updates, increments and deletions", arguments: EnginesUnderTest.names)
+    func changes(name: String) throws {
+        let set = try DamageDataset().tables(size: 40, seed: Seed(1))
+        var oracle = ExactOracle(set)
+        try Self.withLoaded(name, set) { session, _ in
+            let updates = try #require(session as? any UpdateSession)
+            try updates.update(table: "DamagePerson", column: "age", keys: [5, 6, 5], values: [-1, Int64.max, 300])
+            oracle.update(table: "DamagePerson", column: "age", keys: [5, 6, 5], values: [-1, Int64.max, 300])
+            #expect(try updates.increment(table: "DamagePerson", column: "age", key: 7, times: 9, latency: nil) == 9)
+            let age = PeopleDataset.age(7) + 9
+            oracle.update(table: "DamagePerson", column: "age", keys: [7], values: [age])
+            try Self.expectContent(session, oracle)
+            let deletions = try #require(session as? any DeletionSession)
+            try deletions.delete(table: "DamagePerson", keys: [0, 39, 17])
+            oracle.delete(table: "DamagePerson", keys: [0, 39, 17])
+            try Self.expectContent(session, oracle)
+            #expect(try session.rowCount(table: "DamagePerson") == 37)
+        }
+    }
+
+    @Test("links to a deleted row are gone", arguments: EnginesUnderTest.names)
+    func deletedTarget(name: String) throws {
+        let set = try DamageDataset().tables(size: 20, seed: Seed(1))
+        try Self.withLoaded(name, set) { session, _ in
+            let deletions = try #require(session as? any DeletionSession)
+            let links = try #require(session as? any LinkSession)
+            func backlinks(_ column: String) throws -> Int {
+                let walk = Traversal(
+                    table: "DamagePerson", column: column, direction: .forward, rows: (0..<20).map { $0 },
+                    property: nil)
+                return try links.traverse(walk, latency: nil).count
+            }
+            #expect(try backlinks("favourite") == 20)
+            #expect(try backlinks("dogs") == 40)
+            try deletions.delete(table: "DamageDog", keys: (0..<20).map { $0 })
+            #expect(try backlinks("favourite") == 0)
+            #expect(try backlinks("dogs") == 0)
+        }
+    }
+
+    @Test("a pinned version stays as it was", arguments: EnginesUnderTest.names)
+    func snapshots(name: String) throws {
+        let set = try PeopleDataset().tables(size: 30, seed: Seed(1))
+        let reads = PointReads(table: "Person", keys: (0..<30).map { Int64($0) }, columns: ["age", "name"])
+        var oracle = ExactOracle(set)
+        try Self.withLoaded(name, set) { session, reopen in
+            let reader = try #require(try reopen() as? any SnapshotSession)
+            let updates = try #require(session as? any UpdateSession)
+            let first = try reader.pin()
+            let firstDigest = oracle.digest(reads)
+            oracle.update(table: "Person", column: "age", keys: [1, 2], values: [1_000, 2_000])
+            try updates.update(table: "Person", column: "age", keys: [1, 2], values: [1_000, 2_000])
+            let second = try reader.pin()
+            let secondDigest = oracle.digest(reads)
+            try updates.update(table: "Person", column: "age", keys: [2, 3], values: [3_000, 4_000])
+            #expect(try reader.readPinned(first, reads) == firstDigest)
+            #expect(try reader.readPinned(second, reads) == secondDigest)
+            try reader.unpin(first)
+            #expect(try reader.readPinned(second, reads) == secondDigest)
+            #expect(throws: EngineError.self) { _ = try reader.readPinned(first, reads) }
+            try reader.close()
+        }
+    }
+
+    @Test("held objects give their properties in turn", arguments: EnginesUnderTest.names)
+    func heldObjects(name: String) throws {
+        let set = try DamageDataset().tables(size: 20, seed: Seed(1))
+        let oracle = ExactOracle(set)
+        guard try EnginesUnderTest.engine(name).capabilities.contains(.heldObjects) else { return }
+        try Self.withLoaded(name, set) { session, _ in
+            let held = try #require(session as? any HeldObjectSession)
+            try held.hold(table: "DamagePerson", keys: [3, 1, 2])
+            for column in ["age", "score", "name", "note", "favourite"] {
+                let reads = PointReads(table: "DamagePerson", keys: [3, 1, 2, 3], columns: [column])
+                #expect(try held.readHeld(column: column, count: 4, latency: nil) == oracle.digest(reads), "\(column)")
+            }
+        }
+    }
+
+    @Test("what is not there is an error, not an answer", arguments: EnginesUnderTest.names)
+    func missing(name: String) throws {
+        let set = try DamageDataset().tables(size: 5, seed: Seed(1))
+        try Self.withLoaded(name, set) { session, _ in
+            #expect(throws: EngineError.self) { _ = try session.rowCount(table: "Nobody") }
+            let reads = PointReads(table: "DamagePerson", keys: [0], columns: ["nothing"])
+            #expect(throws: EngineError.self) { _ = try session.readPoints(reads, latency: nil) }
+        }
+    }
+
+    @Test("every engine's capabilities are those of its session", arguments: EnginesUnderTest.names)
+    func capabilities(name: String) throws {
+        let engine = try EnginesUnderTest.engine(name)
+        try EnginesUnderTest.withDirectory { directory in
+            let session = try EnginesUnderTest.session(engine, in: directory, as: (any Session).self)
+            let has: [(Capability, Bool)] = [
+                (.tables, session is any TableSession), (.links, session is any LinkSession),
+                (.heldObjects, session is any HeldObjectSession), (.queries, session is any QuerySession),
+                (.updates, session is any UpdateSession), (.deletions, session is any DeletionSession),
+                (.snapshots, session is any SnapshotSession), (.compaction, session is any CompactionSession),
+                (.compactOnLaunch, engine is any CompactOnLaunchEngine),
+            ]
+            for (capability, isThere) in has {
+                #expect(engine.capabilities.contains(capability) == isThere, "\(capability)")
+            }
+            try session.close()
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Harness
+import ModelEngine
+import Results
+import SQLiteEngine
+import Testing
+
+/// The engines of this build, and places for their databases.
+enum EnginesUnderTest {
+    static var all: [any Engine] {
+        var engines: [any Engine] = [ModelEngine()]
+        #if SQLite
+            engines.append(SQLiteEngine())
+            engines.append(SQLiteEngine(tuning: .tuned))
+        #endif
+        return engines
+    }
+
+    static var names: [String] { all.map(\.name) }
+
+    static func engine(_ name: String) throws -> any Engine {
+        try #require(all.first { $0.name == name })
+    }
+
+    /// Runs the body with an empty directory that is removed afterwards.
+    static func withDirectory<Output>(_ body: (String) throws -> Output) throws -> Output {
+        let base = FileTree.exists("/dev/shm") ? "/dev/shm" : "/tmp"
+        let path = "\(base)/assay-benchmarks-tests-\(UInt64.random(in: 0 ... .max))"
+        try FileTree.createDirectory(path)
+        defer {
+            do { try FileTree.remove(path) } catch { Issue.record("\(error)") }
+        }
+        return try body(path)
+    }
+
+    /// A session of the engine on a location of its own inside the directory.
+    static func session<Role>(
+        _ engine: any Engine, in directory: String, as role: Role.Type, durability: DurabilityClass = .none
+    ) throws -> Role {
+        try FileTree.createDirectory(directory)
+        let location = DatabaseLocation(directory: directory)
+        return try #require(try engine.open(location, settings: engine.settings(for: durability)) as? Role)
+    }
+}
