@@ -1,67 +1,91 @@
 import Results
 
-/// One figure of every engine as bars from zero, with the value, the ratio to the best of the others, and the raw
-/// limit as a line. The in-memory reference does not set the scale: where it leaves the drawing it ends in an arrow.
+/// Values as bars from zero, each with its number, the ratio to the best of the others, and the raw limit as a line.
+/// The in-memory reference does not set the scale: where it leaves the drawing it ends in a point.
 struct BarChart {
+    struct Bar {
+        var name: String
+        var engine: String
+        var value: Double
+        var text: String
+        /// To the best of the other engines.
+        var ratio: Double?
+    }
+
     var title: String
-    var row: MeasureRow
-    var engines: [String]
+    var bars: [Bar]
     var limit: Double?
 
-    private static let left = 92.0
-    private static let right = Drawing.width - 148
-    private static let step = 24.0
+    private static let left = 80.0
+    private static let right = Drawing.width - 118
+    private static let step = 23.0
+
+    /// A bar per engine of one figure.
+    init(title: String, row: MeasureRow, engines: [String], limit: Double?) {
+        self.title = title
+        self.limit = limit
+        bars = engines.compactMap { engine in
+            guard let sample = row.values[engine]?.sample else { return nil }
+            return Bar(
+                name: engine, engine: engine, value: sample.value, text: row.measure.text(sample.value),
+                ratio: row.ratio(of: engine)?.value)
+        }
+    }
+
+    /// A bar per label of the figures of one engine.
+    init(title: String, rows: [MeasureRow], engine: String) {
+        self.title = title
+        limit = nil
+        bars = rows.compactMap { row in
+            guard let sample = row.values[engine]?.sample else { return nil }
+            return Bar(
+                name: row.measure.label, engine: engine, value: sample.value, text: row.measure.text(sample.value),
+                ratio: nil)
+        }
+    }
 
     func draw(_ markup: inout Markup) {
-        let shown = engines.filter { row.values[$0] != nil }
-        let values = shown.filter { $0 != RunDigest.reference }.compactMap { row.values[$0]?.sample.value }
-        let own = (values.isEmpty ? shown.compactMap { row.values[$0]?.sample.value } : values).max() ?? 0
+        let peers = bars.filter { $0.engine != RunDigest.reference }
+        let own = (peers.isEmpty ? bars : peers).map(\.value).max() ?? 0
+        // A limit far away would leave no room for what is compared; its value stands in the text above.
         let shownLimit = limit.flatMap { $0 <= own * 4 ? $0 : nil }
         let high = max(own, shownLimit ?? 0)
         guard high > 0 else { return }
         let scale = Scale(.linear, 0...high, from: Self.left, to: Self.right)
-        let head = shownLimit == nil ? 4.0 : 18.0
-        let height = head + Self.step * Double(shown.count) + 4
-        Drawing.svg(&markup, height: height, title: title, description: description(shown)) { svg in
-            for (index, engine) in shown.enumerated() {
-                draw(engine, at: head + Self.step * Double(index), scale, &svg)
-            }
-            Drawing.line(&svg, "tk", Self.left, head, Self.left, height - 4)
+        let head = shownLimit == nil ? 2.0 : 16.0
+        let height = head + Self.step * Double(bars.count) + 2
+        Drawing.svg(&markup, height: height, title: title, description: description) { svg in
             if let shownLimit {
                 let x = scale.position(shownLimit)
-                Drawing.line(&svg, "lim", x, head - 2, x, height - 4)
+                Drawing.line(&svg, "lim", x, head - 2, x, height)
                 Drawing.label(&svg, "ax", x, head - 6, .middle, "raw limit")
             }
+            for (index, bar) in bars.enumerated() {
+                draw(bar, at: head + Self.step * Double(index), scale, &svg)
+            }
+            Drawing.line(&svg, "tk", Self.left, head, Self.left, height)
         }
     }
 
-    private func draw(_ engine: String, at y: Double, _ scale: Scale, _ svg: inout Markup) {
-        guard let sample = row.values[engine]?.sample else { return }
-        let colour = Drawing.colour(engine)
-        let end = max(scale.position(sample.value), Self.left + 1.5)
-        Drawing.label(&svg, "lb", Self.left - 8, y + 16, .end, engine)
-        let isBeyond = sample.value > scale.domain.upperBound
-        let shape =
+    private func draw(_ bar: Bar, at y: Double, _ scale: Scale, _ svg: inout Markup) {
+        let end = max(scale.position(bar.value), Self.left + 1.5)
+        let (top, middle, bottom) = (y + 3, y + Self.step / 2, y + Self.step - 3)
+        Drawing.label(&svg, "lb", Self.left - 7, y + 15.5, .end, TextTable.shortened(bar.name, to: 13))
+        let isBeyond = bar.value > scale.domain.upperBound
+        let corners: [(x: Double, y: Double)] =
             isBeyond
-            ? Drawing.path([
-                (Self.left, y + 4), (end - 8, y + 4), (end, y + 12), (end - 8, y + 20), (Self.left, y + 20),
-            ]) + "Z"
-            : Drawing.path([(Self.left, y + 4), (end, y + 4), (end, y + 20), (Self.left, y + 20)]) + "Z"
-        svg.open("path", ["class": "bar f\(colour)", "d": shape])
+            ? [(Self.left, top), (end - 7, top), (end, middle), (end - 7, bottom), (Self.left, bottom)]
+            : [(Self.left, top), (end, top), (end, bottom), (Self.left, bottom)]
+        svg.open("path", ["class": "bar f\(Drawing.colour(bar.engine))", "d": Drawing.path(corners) + "Z"])
         svg.close("path")
-        Drawing.label(
-            &svg, "val", end + 6, y + 16, .start, Figure.text(sample.value, unit: row.measure.metric.unit))
-        if let ratio = row.ratio(of: engine) {
-            Drawing.label(&svg, "ax", Drawing.width, y + 16, .end, Figure.ratio(ratio.value))
+        Drawing.label(&svg, "val", end + 6, y + 15.5, .start, bar.text)
+        if let ratio = bar.ratio {
+            Drawing.label(&svg, "ax", Drawing.width, y + 15.5, .end, Figure.ratio(ratio))
         }
     }
 
-    private func description(_ shown: [String]) -> String {
-        let unit = row.measure.metric.unit
-        let values = shown.compactMap { engine in
-            row.values[engine].map { "\(engine) \(Figure.text($0.sample.value, unit: unit))" }
-        }
-        let raw = limit.map { ["raw limit \(Figure.text($0, unit: unit))"] } ?? []
-        return (values + raw).joined(separator: ", ")
+    private var description: String {
+        bars.map { "\($0.name) \($0.text)" }.joined(separator: ", ")
+            + (limit.map { "; raw limit \(Figure.rounded($0))" } ?? "")
     }
 }

@@ -4,10 +4,10 @@
     import Darwin
 #endif
 
-/// Numbers as people read them: three significant digits, a thin gap between thousands, the unit behind.
+/// Numbers as people read them: three significant digits, a gap between thousands, the unit behind.
 enum Figure {
-    /// Between thousands: a narrow space that does not break a line. A terminal gets a plain space.
-    static let gap = "\u{202F}"
+    /// Between thousands: a space that does not break a line. A terminal gets a plain space.
+    static let gap = "\u{A0}"
     /// Stands where there is no number.
     static let none = "\u{2013}"
 
@@ -36,6 +36,15 @@ enum Figure {
     /// The first `digits` digits of the value as a whole number.
     private static func scaled(_ magnitude: Double, exponent: Int, digits: Int) -> Int {
         Int((magnitude * pow(10, Double(digits - 1 - exponent))).rounded())
+    }
+
+    /// Without the zeros behind the point that say nothing: ticks of an axis, counts.
+    static func trimmed(_ value: Double, digits: Int = 3, gap: String = Figure.gap) -> String {
+        var text = rounded(value, digits: digits, gap: gap)
+        guard text.contains("."), !text.contains("e") else { return text }
+        while text.last == "0" { text.removeLast() }
+        if text.last == "." { text.removeLast() }
+        return text
     }
 
     /// Thousands apart: `4 212`.
@@ -69,19 +78,21 @@ enum Figure {
         case "s": duration(nanoseconds: value * 1e9, gap: gap)
         case "bytes": bytes(value, gap: gap)
         case "1/s": rounded(value, gap: gap) + gap + "/s"
-        case "count", "ratio", "": rounded(value, gap: gap)
+        case "count": trimmed(value, gap: gap)
+        case "ratio", "": rounded(value, gap: gap)
         default: rounded(value, gap: gap) + gap + unit
         }
     }
 
-    static func duration(nanoseconds: Double, gap: String = Figure.gap) -> String {
-        let magnitude = abs(nanoseconds)
-        return switch magnitude {
-        case ..<999.5: rounded(nanoseconds, gap: gap) + gap + "ns"
-        case ..<999_500: rounded(nanoseconds / 1e3, gap: gap) + gap + "\u{B5}s"
-        case ..<999_500_000: rounded(nanoseconds / 1e6, gap: gap) + gap + "ms"
-        default: rounded(nanoseconds / 1e9, gap: gap) + gap + "s"
-        }
+    static func duration(nanoseconds: Double, gap: String = Figure.gap, isTick: Bool = false) -> String {
+        let (value, unit) =
+            switch abs(nanoseconds) {
+            case ..<999.5: (nanoseconds, "ns")
+            case ..<999_500: (nanoseconds / 1e3, "\u{B5}s")
+            case ..<999_500_000: (nanoseconds / 1e6, "ms")
+            default: (nanoseconds / 1e9, "s")
+            }
+        return (isTick ? trimmed(value, gap: gap) : rounded(value, gap: gap)) + gap + unit
     }
 
     static let byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"]
@@ -90,8 +101,8 @@ enum Figure {
     static func byteUnit(_ value: Double) -> (name: String, size: Double) {
         var size = 1.0
         for name in byteUnits.dropLast() {
-            // 1 023.6 would be rounded to 1 020: from 1 000 on the next unit reads better.
-            if abs(value) < size * 999.5 { return (name, size) }
+            // 1 023.6 would be rounded to 1 020.
+            if abs(value) < size * 1_023.5 || value == 0 { return (name, size) }
             size *= 1_024
         }
         return (byteUnits[byteUnits.count - 1], size)
@@ -102,15 +113,21 @@ enum Figure {
         return rounded(value / unit.size, gap: gap) + gap + unit.name
     }
 
-    /// How many times as good: `1.84×`, and whole numbers from 100 on.
+    /// How many times as good: `1.84×`, `12.4×`, `0.48×`.
     static func ratio(_ value: Double) -> String {
-        rounded(value, digits: value >= 0.0995 ? (value >= 9.95 ? 2 : 3) : 2) + "\u{D7}"
+        let digits =
+            switch value {
+            case 0.0995..<0.995: 2
+            case ..<0.0995: 1
+            default: 3
+            }
+        return rounded(value, digits: digits) + "\u{D7}"
     }
 
-    static func percent(_ fraction: Double) -> String {
+    static func percent(_ fraction: Double, gap: String = Figure.gap) -> String {
         guard fraction.isFinite else { return none }
         let percent = fraction * 100
-        return (percent >= 99.5 ? grouped(Int(min(percent, 1e12).rounded())) : rounded(percent, digits: 2))
+        return (percent >= 99.5 ? grouped(Int(min(percent, 1e12).rounded()), gap: gap) : rounded(percent, digits: 2))
             + gap + "%"
     }
 

@@ -10,23 +10,15 @@ extension HTMLReport {
             }
             tools(&section)
             section.element("div", ["class": "cases", "id": "case-list"]) { list in
-                for result in shownResults { caseEntry(result, &list) }
+                for result in listed { caseEntry(result, &list) }
             }
-            if shownResults.count < digest.results.count {
+            if listed.count < digest.results.count {
                 note(
-                    "\(Figure.grouped(digest.results.count - shownResults.count)) cases that passed are not listed, "
+                    "\(Figure.grouped(digest.results.count - listed.count)) cases that passed are not listed, "
                         + "to keep this file small. All are in results.csv.", &section)
             }
             missingCases(&section)
         }
-    }
-
-    /// In plan order. Where not all fit, those that did not pass come first.
-    private var shownResults: [CaseResult] {
-        if digest.results.count <= detail.cases { return digest.results }
-        let grave = digest.results.filter { $0.verdict != .pass }
-        let passed = digest.results.filter { $0.verdict == .pass }
-        return Array((grave + passed).prefix(detail.cases))
     }
 
     private func tools(_ section: inout Markup) {
@@ -68,7 +60,9 @@ extension HTMLReport {
                 summary.element("span", ["class": "c2"]) { name in
                     name.element("b", test.scenario)
                     let variant = digest.variant(Subject(test))
-                    if !variant.isEmpty { name.add(" " + variant) }
+                    if !variant.isEmpty { name.add(", " + variant) }
+                    let dataset = RunDigest.datasetText(Subject(test))
+                    if !dataset.isEmpty { name.element("small", " " + dataset) }
                 }
                 summary.element("span", ["class": "c3"], test.engine)
                 summary.element("span", ["class": "c4"], test.durability.rawValue)
@@ -83,7 +77,7 @@ extension HTMLReport {
 
     private func caseHeadline(_ result: CaseResult) -> String {
         if let sample = digest.headline(result), result.trialCount <= 1 || result.outcomes.count <= 1 {
-            return Figure.text(sample.value, unit: sample.metric.unit)
+            return Measure(sample).textAlone(sample.value)
         }
         if result.trialCount > 0 { return Figure.count(result.trialCount, "trial") }
         return result.outcome.map(Self.words) ?? ""
@@ -176,7 +170,7 @@ extension HTMLReport {
                 list.element("div") { entry in
                     entry.element("dt", Measure(sample).words)
                     entry.element(
-                        "dd", ["title": exactText(sample)], Figure.text(sample.value, unit: sample.metric.unit))
+                        "dd", ["title": exactText(sample)], Measure(sample).text(sample.value))
                 }
             }
         }

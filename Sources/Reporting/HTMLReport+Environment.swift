@@ -90,7 +90,7 @@ extension HTMLReport {
     private func notBuilt(_ section: inout Markup) {
         if header.notBuilt.isEmpty { return }
         section.element("h3", "Engines that were not built")
-        section.element("ul", ["class": "causes"]) { list in
+        section.element("ul", ["class": "causes inline"]) { list in
             for engine in header.notBuilt {
                 list.element("li") { item in
                     badge(.judged(.notBuilt), engine.name, &item)

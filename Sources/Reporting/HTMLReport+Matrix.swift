@@ -12,8 +12,11 @@ extension HTMLReport {
     /// Engine by scenario. A cell has the gravest verdict of its cases and leads to that case.
     func matrix(_ main: inout Markup) {
         let rows = matrixRows
-        if rows.isEmpty { return }
         section("matrix", "Engine by scenario", &main) { section in
+            if rows.isEmpty {
+                note("No case was run.", &section)
+                return
+            }
             note(
                 "Each cell shows the gravest verdict of its cases and leads to that case\u{2019}s numbers; "
                     + "the command that repeats it stands in the cell\u{2019}s tooltip and with the numbers.", &section)
@@ -55,18 +58,18 @@ extension HTMLReport {
     private func matrixCell(_ results: [CaseResult], _ cell: inout Markup) {
         let standings = results.map { Standing.judged($0.verdict) }
         guard let gravest = standings.min(by: { $0.rank < $1.rank }),
-            let place = standings.firstIndex(of: gravest)
+            let index = standings.firstIndex(of: gravest)
         else {
             cell.element("span", ["class": "zero", "title": "not in the plan, or not run"], "\u{B7}")
             return
         }
-        let result = results[place]
+        let result = results[index]
         let count = standings.filter { $0 == gravest }.count
         let share = results.count == 1 ? "" : (count == results.count ? " \(count)" : " \(count) of \(results.count)")
         cell.element(
             "a",
             [
-                "href": "#c-\(result.test.id)", "class": "v v-\(gravest.name)",
+                "href": place(of: result.test.id), "class": "v v-\(gravest.name)",
                 "title": digest.replayCommand(result.test.id),
             ]
         ) { link in

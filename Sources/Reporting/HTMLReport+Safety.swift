@@ -28,10 +28,15 @@ extension HTMLReport {
                 if !own.isEmpty { list.element("li") { answer(engine, own, &$0) } }
             }
         }
+        outcomeTables(rows, &section)
+    }
+
+    /// A table per durability class.
+    func outcomeTables(_ rows: [OutcomeRow], _ section: inout Markup) {
         for durability in digest.durabilities {
             let shown = rows.filter { $0.subject.durability == durability }
             if shown.isEmpty { continue }
-            section.element("h3", capitalized(RunDigest.durabilityText(durability)))
+            section.element("h4", capitalized(RunDigest.durabilityText(durability)))
             outcomeTable(shown, &section)
         }
     }
@@ -45,18 +50,24 @@ extension HTMLReport {
             return
         }
         item.add(": \(Figure.count(trials, "trial")), ")
-        let bad = OutcomeRow.Group.allCases.filter(\.isBad).compactMap { group -> String? in
-            let count = rows.reduce(0) { $0 + $1.count(group) }
-            return count == 0 ? nil : "\(Figure.grouped(count)) \(group.words)"
+        let parts: [(Verdict, String)] = [
+            (.violation, "a promise broken"), (.known, "a known violation"), (.unpromised, "not promised"),
+            (.inconclusive, "inconclusive"), (.harnessError, "the harness failed"), (.pass, "allowed"),
+        ]
+        var isFirst = true
+        for (verdict, words) in parts {
+            let judged = rows.filter { $0.standing == .judged(verdict) }
+            let bad = OutcomeRow.Group.allCases.filter(\.isBad).compactMap { group -> String? in
+                let count = judged.reduce(0) { $0 + $1.count(group) }
+                return count == 0 ? nil : "\(Figure.grouped(count)) \(group.words)"
+            }
+            if bad.isEmpty { continue }
+            item.add(isFirst ? "" : "; ")
+            item.element("span", ["class": verdict == .pass ? nil : "bad"], bad.joined(separator: ", "))
+            item.add(" (\(words))")
+            isFirst = false
         }
-        if bad.isEmpty {
-            item.add("none silently wrong, lost, crashed or hung")
-        } else {
-            item.element("span", ["class": "bad"], bad.joined(separator: ", "))
-        }
-        if rows.contains(where: { $0.standing == .judged(.unpromised) }) {
-            item.add(" (not promised)")
-        }
+        if isFirst { item.add("none silently wrong, lost, crashed or hung") }
     }
 
     private func outcomeTable(_ rows: [OutcomeRow], _ section: inout Markup) {
@@ -80,11 +91,11 @@ extension HTMLReport {
     }
 
     private func outcomeLine(_ row: OutcomeRow, _ columns: [OutcomeRow.Group], _ body: inout Markup) {
-        let id = row.results.first?.test.id ?? ""
+        let id = row.result.test.id
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
-                cell.element("a", ["href": "#c-\(id)", "title": digest.replayCommand(id)], digest.name(row.subject))
-                if row.isCut { cell.element("small", " cut by budget") }
+                cell.element("a", ["href": place(of: id), "title": digest.replayCommand(id)], digest.name(row.subject))
+                if row.result.isCut { cell.element("small", " cut by budget") }
             }
             line.element("td", row.engine)
             line.element("td") { badge(row.standing, nil, &$0) }
@@ -160,7 +171,7 @@ extension HTMLReport {
     func caption(_ title: String, _ rest: String, _ id: String?, _ figure: inout Markup) {
         figure.element("figcaption") { caption in
             if let id {
-                caption.element("a", ["href": "#c-\(id)"], title)
+                caption.element("a", ["href": place(of: id)], title)
             } else {
                 caption.element("b", title)
             }

@@ -5,7 +5,6 @@ extension HTMLReport {
     func size(_ main: inout Markup) {
         section(Question.large.rawValue, Question.large.text, &main) { section in
             let growth = digest.outcomeRows(.large)
-            if !growth.isEmpty { outcomes(.large, &section) }
             let lines = digest.sizeLines
             var isEmpty = growth.isEmpty && lines.isEmpty
             for durability in digest.durabilities {
@@ -13,12 +12,16 @@ extension HTMLReport {
                 let rows = digest.rows(of: .size, durability)
                 if own.isEmpty && rows.isEmpty { continue }
                 isEmpty = false
-                section.element("h3", "Bytes, \(RunDigest.durabilityText(durability))")
+                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
                 sizeCharts(own, &section)
                 seriesTable(own, durability, &section)
                 measures(rows, durability, "size", "Sizes, every figure", isOpen: true, &section)
             }
             if isEmpty { note("This run measured no size.", &section) }
+            if !growth.isEmpty {
+                section.element("h3", "Were the bounds kept?")
+                outcomeTables(growth, &section)
+            }
         }
     }
 
@@ -63,7 +66,7 @@ extension HTMLReport {
             SizeChart(
                 title: "\(key.scenario): \(key.name)",
                 lines: lines.map {
-                    SizeChart.Line(engine: $0.engine, variant: digest.variant($0.subject), series: $0.series)
+                    SizeChart.Line(engine: $0.engine, variant: digest.shortVariant($0.subject), series: $0.series)
                 }
             ).draw(&figure)
         }
@@ -100,7 +103,7 @@ extension HTMLReport {
         ]
         body.element("tr") { row in
             row.element("th", ["scope": "row"]) {
-                $0.element("a", ["href": "#c-\(line.caseID)"], digest.name(line.subject))
+                $0.element("a", ["href": place(of: line.caseID)], digest.name(line.subject))
             }
             row.element("td", line.series.name)
             row.element("td", line.engine)

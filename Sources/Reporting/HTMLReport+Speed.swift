@@ -36,34 +36,58 @@ extension HTMLReport {
     private func bars(_ rows: [MeasureRow], _ durability: DurabilityClass, _ section: inout Markup) {
         let rates = rows.filter { $0.measure.metric.direction == .higherIsBetter && $0.measure.metric.unit == "1/s" }
         let times = rows.filter { $0.measure.metric.name == Metric.operationNanoseconds.name }
-        let groups = [("Per second: longer is faster", rates), ("Time of one: shorter is faster", times)]
+        let groups = [("Per second: longer is faster", rates), ("Time of one operation: shorter is faster", times)]
         for (title, group) in groups {
-            let shown = group.filter { $0.values.values.contains { $0.sample.value > 0 } }.prefix(detail.charts / 2)
-            if shown.isEmpty { continue }
+            let charts = barCharts(group, durability).prefix(detail.charts / 2)
+            if charts.isEmpty { continue }
             section.element("h4", title)
-            section.element(
-                "p", ["class": "note"],
-                "At the right the ratio to the best of the other engines; "
-                    + "above 1 is better. The in-memory model is no peer.")
+            if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
+                note("Behind each bar: how many times as good as the best of the other engines.", &section)
+            }
             section.element("div", ["class": "charts"]) { grid in
-                for row in shown {
-                    let title = digest.name(row.subject)
-                    let limit = digest.rawLimit(row.measure.metric, durability)
+                for (row, what, chart) in charts {
                     let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
+                    let rest = [what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
                     grid.element("figure") { figure in
-                        caption(title, detailText(row), id, &figure)
-                        BarChart(
-                            title: "\(title): \(row.measure.words)", row: row, engines: digest.engines, limit: limit
-                        )
-                        .draw(&figure)
+                        caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id, &figure)
+                        chart.draw(&figure)
                     }
                 }
             }
         }
     }
 
-    private func detailText(_ row: MeasureRow) -> String {
-        [row.measure.words, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }.joined(separator: " \u{B7} ")
+    private typealias TitledChart = (row: MeasureRow, what: String, chart: BarChart)
+
+    /// A chart per figure that two engines have. Of a figure that one engine has alone, the labels share a chart.
+    private func barCharts(_ rows: [MeasureRow], _ durability: DurabilityClass) -> [TitledChart] {
+        struct Alone: Hashable {
+            var subject: Subject
+            var metric: Metric
+            var engine: String
+        }
+        var charts: [TitledChart] = []
+        var seen: Set<Alone> = []
+        for row in rows {
+            let name = digest.name(row.subject)
+            let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
+            if engines.count > 1 {
+                let limit = digest.rawLimit(row.measure.metric, durability)
+                let title = "\(name): \(row.measure.words)"
+                let chart = BarChart(title: title, row: row, engines: engines, limit: limit)
+                charts.append((row, row.measure.words, chart))
+            } else if let engine = engines.first {
+                let key = Alone(subject: row.subject, metric: row.measure.metric, engine: engine)
+                let siblings = rows.filter {
+                    $0.subject == row.subject && $0.measure.metric == row.measure.metric && !$0.measure.label.isEmpty
+                        && $0.values.count == 1 && $0.values[engine] != nil
+                }
+                if siblings.count > 1, seen.insert(key).inserted {
+                    charts.append((row, engine, BarChart(title: "\(name), \(engine)", rows: siblings, engine: engine)))
+                }
+            }
+        }
+        return charts
     }
 
     // MARK: Tables of measures
@@ -103,7 +127,6 @@ extension HTMLReport {
     private func measureLine(
         _ row: MeasureRow, _ engines: [String], _ limited: DurabilityClass?, _ body: inout Markup
     ) {
-        let unit = row.measure.metric.unit
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
                 cell.add(digest.name(row.subject))
@@ -118,10 +141,10 @@ extension HTMLReport {
                 }
                 line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
                     cell.element(
-                        "a", ["href": "#c-\(result.test.id)", "title": exactText(sample, row.ratio(of: engine))],
-                        Figure.text(sample.value, unit: unit) + (result.isCut ? "\u{2020}" : ""))
+                        "a", ["href": place(of: result.test.id), "title": exactText(sample, row.ratio(of: engine))],
+                        row.measure.text(sample.value) + (result.isCut ? "\u{2020}" : ""))
                     if let ratio = row.ratio(of: engine) {
-                        cell.element("small", ["class": ratio.value >= 1 ? "up" : nil], Figure.ratio(ratio.value))
+                        cell.element("small", ["class": ratio.value >= 1.05 ? "up" : nil], Figure.ratio(ratio.value))
                     }
                 }
             }
@@ -129,7 +152,7 @@ extension HTMLReport {
                 let limit = digest.rawLimit(row.measure.metric, limited)
                 line.element(
                     "td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""],
-                    limit.map { Figure.text($0, unit: unit) } ?? "")
+                    limit.map { row.measure.text($0) } ?? "")
             }
         }
         body.raw("\n")
@@ -237,7 +260,7 @@ extension HTMLReport {
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) {
-                $0.element("a", ["href": "#c-\(result.test.id)"], digest.name(group.subject))
+                $0.element("a", ["href": place(of: result.test.id)], digest.name(group.subject))
             }
             line.element("td", group.name == Metric.latencyNanoseconds.name ? "latency" : group.name)
             line.element("td", result.test.engine)

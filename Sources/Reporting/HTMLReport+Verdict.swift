@@ -79,7 +79,7 @@ extension HTMLReport {
                         for result in cases.prefix(8) {
                             let variant = digest.variant(Subject(result.test))
                             places.element(
-                                "a", ["href": "#c-\(result.test.id)"], variant.isEmpty ? result.test.id : variant)
+                                "a", ["href": place(of: result.test.id)], variant.isEmpty ? result.test.id : variant)
                             places.add(" ")
                         }
                         if cases.count > 8 { places.add("and \(cases.count - 8) more") }

@@ -17,14 +17,14 @@ struct LatencyChart {
     var title: String
     var lines: [Line]
 
-    private static let height = 250.0
-    private static let left = 54.0
-    private static let right = Drawing.width - 78
+    private static let height = 236.0
+    private static let left = 48.0
+    private static let right = Drawing.width - 76
     private static let top = 12.0
     private static let bottom = Self.height - 34
 
     private static let marks: [(nines: Double, words: String)] = [
-        (0, "fastest"), (0.30103, "p50"), (1, "p90"), (2, "p99"), (3, "p99.9"), (4, "p99.99"), (5, "p99.999"),
+        (0.30103, "p50"), (1, "p90"), (2, "p99"), (3, "p99.9"), (4, "p99.99"), (5, "p99.999"),
     ]
 
     /// How far to the right a line goes: to where one operation is left.
@@ -44,13 +44,13 @@ struct LatencyChart {
             for tick in y.decadeTicks {
                 Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
                 Drawing.label(
-                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end, Figure.duration(nanoseconds: tick))
+                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end,
+                    Figure.duration(nanoseconds: tick, isTick: true))
             }
             for mark in Self.marks where mark.nines <= reach + 0.01 {
                 Drawing.line(&svg, "tk", x.position(mark.nines), Self.bottom, x.position(mark.nines), Self.bottom + 4)
                 Drawing.label(
-                    &svg, "ax", x.position(mark.nines), Self.bottom + 17,
-                    mark.nines == 0 ? .start : .middle, mark.words)
+                    &svg, "ax", x.position(mark.nines), Self.bottom + 17, .middle, mark.words)
             }
             let ends = shown.map { y.position(Double(max(1, $0.histogram.maximum))) }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))

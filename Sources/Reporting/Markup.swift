@@ -7,6 +7,12 @@ struct Markup {
     typealias Attributes = KeyValuePairs<String, String?>
 
     static func escaped(_ text: String) -> String {
+        // Most texts need nothing; bytes from 0xC2 may begin a control character.
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte >= 0x20 && byte != 0x7F && byte != 0xC2 && !(byte == 0x22 || byte == 0x26 || byte == 0x27)
+                && byte != 0x3C && byte != 0x3E
+        }
+        if isPlain { return text }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

@@ -47,13 +47,37 @@ struct Measure: Hashable {
         return digit.isNumber
     }
 
-    /// `commits per second`, `file bytes per row (read)`: the unit's own word is left to the value.
+    /// `commits/s`, `file bytes per row, read`: a unit that stands with the value is left to it.
     var words: String {
+        if metric.name == Metric.operationNanoseconds.name, statistic == "value" {
+            return label.isEmpty ? "per operation" : label
+        }
+        if metric.unit == "1/s", metric.name.hasSuffix("_per_second"), statistic == "value" {
+            return rate + (label.isEmpty ? "" : ", \(label)")
+        }
         var words = metric.name.split(separator: "_").map(String.init)
         if ["ns", "us", "ms"].contains(words.last), words.count > 1 { words.removeLast() }
         var text = words.joined(separator: " ")
         if statistic != "value" { text += " \(statistic)" }
         return label.isEmpty ? text : "\(text), \(label)"
+    }
+}
+
+extension Measure {
+    /// `commits/s`, from `commits_per_second`.
+    private var rate: String {
+        metric.name.dropLast("_per_second".count).split(separator: "_").joined(separator: " ") + "/s"
+    }
+
+    /// The value for a place that has `words` beside it: a rate needs no unit there.
+    func text(_ value: Double, gap: String = Figure.gap) -> String {
+        metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
+    }
+
+    /// The value for a place of its own: `1 180 commits/s`.
+    func textAlone(_ value: Double, gap: String = Figure.gap) -> String {
+        metric.unit == "1/s" && metric.name.hasSuffix("_per_second")
+            ? text(value, gap: gap) + gap + rate : text(value, gap: gap)
     }
 }
 
@@ -68,7 +92,7 @@ struct MeasureRow {
     /// peer and has none.
     func ratio(of engine: String) -> (value: Double, peer: String)? {
         guard engine != RunDigest.reference, let own = values[engine]?.sample.value, own > 0,
-            measure.metric.direction != .neutral
+            measure.metric.direction != .neutral, measure.metric.name != Metric.emptyLoopNanoseconds.name
         else { return nil }
         let higher = measure.metric.direction == .higherIsBetter
         let peers = values.filter { $0.key != engine && $0.key != RunDigest.reference && $0.value.sample.value > 0 }

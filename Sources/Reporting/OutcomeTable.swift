@@ -35,7 +35,7 @@ struct OutcomeRow {
 
     var engine: String
     var subject: Subject
-    var results: [CaseResult]
+    var result: CaseResult
 
     func count(_ group: Group) -> Int {
         group.outcomes.reduce(0) { $0 + count($1) }
@@ -43,21 +43,12 @@ struct OutcomeRow {
 
     /// A case whose whole process ended early counts as one trial with that outcome.
     func count(_ outcome: Outcome) -> Int {
-        results.reduce(0) { sum, result in
-            sum + (result.outcomes.isEmpty && result.outcome == outcome ? 1 : result.count(of: outcome))
-        }
+        result.outcomes.isEmpty && result.outcome == outcome ? 1 : result.count(of: outcome)
     }
 
     var trialCount: Int { Outcome.allCases.reduce(0) { $0 + count($1) } }
 
-    var badCount: Int { Group.allCases.filter(\.isBad).reduce(0) { $0 + count($1) } }
-
-    /// The gravest verdict.
-    var standing: Standing {
-        results.map { Standing.judged($0.verdict) }.min { $0.rank < $1.rank } ?? .notRun
-    }
-
-    var isCut: Bool { results.contains(where: \.isCut) }
+    var standing: Standing { .judged(result.verdict) }
 
     /// Whether the engine had promised what the scenario asks, as far as the verdict tells.
     var promise: String {
@@ -72,12 +63,14 @@ struct OutcomeRow {
 }
 
 extension RunDigest {
-    /// Rows of the families of a question, a row per subject and engine, in plan order and then in engine order.
+    /// A row per subject and engine: by family as the question lists them, then in plan order and engine order.
     func outcomeRows(_ question: Question) -> [OutcomeRow] {
-        comparisons.filter { question.families.contains($0.subject.family) }.flatMap { comparison in
-            engines.compactMap { engine in
-                comparison.results[engine].map {
-                    OutcomeRow(engine: engine, subject: comparison.subject, results: [$0])
+        question.families.flatMap { family in
+            comparisons.filter { $0.subject.family == family }.flatMap { comparison in
+                engines.compactMap { engine in
+                    comparison.results[engine].map {
+                        OutcomeRow(engine: engine, subject: comparison.subject, result: $0)
+                    }
                 }
             }
         }

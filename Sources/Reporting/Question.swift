@@ -14,8 +14,8 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// The families whose outcomes answer the question.
-    var families: Set<Family> {
+    /// The families whose outcomes answer the question, what matters most first.
+    var families: [Family] {
         switch self {
         case .safe: [.corruption, .crash, .concurrency, .relations, .queries, .planted]
         case .fast: [.workload]

@@ -53,7 +53,7 @@ enum ReportStyle {
         code,pre{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace}
         pre{background:var(--raised);padding:12px;overflow:auto;max-height:22em;white-space:pre-wrap;overflow-wrap:anywhere}
         .faint{color:var(--faint);font-weight:400}
-        .note{color:var(--soft);font-size:13.5px;max-width:76ch}
+        .note{color:var(--soft);font-size:13.5px;max-width:92ch}
         .bad{color:var(--bad);font-weight:600}
         nav{display:flex;flex-wrap:wrap;gap:4px 20px;padding:14px 0 10px;font-size:14px}
         .facts{color:var(--soft);font-size:13.5px;margin:6px 0 0}
@@ -84,7 +84,8 @@ enum ReportStyle {
         .answers li{padding:2px 0}
         .cmd{display:block;max-width:100%;text-align:left;background:var(--raised);border-color:transparent;\
         padding:4px 10px;overflow-wrap:anywhere}
-        p .cmd{display:inline-block}
+        p .cmd,.inline .cmd{display:inline-block;margin:0}
+        .cmd+.note{margin-top:10px}
         .cmd.done::after,.copy.done::after{content:" copied";color:var(--good);font-size:12px}
         .copy{font-size:12px;padding:1px 8px;color:var(--soft)}
         .scroll{overflow-x:auto;margin:0 -4px;padding:0 4px}
@@ -110,7 +111,7 @@ enum ReportStyle {
         [aria-sort=descending] button::after{content:"\\2193";width:1em}
         .numbers,.legend{margin-top:20px}
         summary{cursor:pointer;color:var(--soft);font-size:13.5px}
-        .filter{display:block;margin:8px 0;width:min(100%,22em)}
+        .filter{display:block;font-size:13.5px;margin:8px 0;width:min(100%,22em)}
         .legend dl,.environment{display:grid;grid-template-columns:max-content 1fr;gap:6px 18px;margin:10px 0 0;font-size:13.5px}
         .legend dd,.environment dd{margin:0;color:var(--soft);overflow-wrap:anywhere}
         .environment dt{color:var(--faint)}
@@ -127,6 +128,7 @@ enum ReportStyle {
         .case>summary::-webkit-details-marker{display:none}
         .case>summary:hover{background:var(--raised)}
         .case b{font-weight:500}
+        .case small{color:var(--faint);font-size:12.5px}
         .c4{color:var(--soft)}
         .c5,.c6{text-align:right;white-space:nowrap}
         .c6{color:var(--faint)}
@@ -158,7 +160,7 @@ enum ReportStyle {
         """
 
     private static let drawings = """
-        .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));gap:26px 36px;margin:14px 0 8px}
+        .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr));gap:26px 34px;margin:14px 0 8px}
         figure{margin:0;min-width:0}
         figcaption{font-size:13.5px;margin-bottom:6px;line-height:1.4}
         figcaption span{display:block;color:var(--faint);font-size:12.5px}
@@ -166,7 +168,7 @@ enum ReportStyle {
         svg{display:block;width:100%;height:auto;overflow:visible}
         svg text{font-size:11.5px;fill:var(--ink)}
         svg .ax{fill:var(--soft)}
-        svg .val{font-weight:500}
+        svg .val,svg .ax{paint-order:stroke;stroke:var(--bg);stroke-width:3px;stroke-linejoin:round}
         .gr{stroke:var(--line);fill:none}
         .tk{stroke:var(--faint);fill:none}
         .lim{stroke:var(--soft);stroke-dasharray:2 3;fill:none}

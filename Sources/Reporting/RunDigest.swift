@@ -126,6 +126,19 @@ struct RunDigest {
         return parts.joined(separator: ", ")
     }
 
+    /// The same without the names of parameters, for the small room beside a line: `never`.
+    func shortVariant(_ subject: Subject) -> String {
+        let names = telling[subject.scenario] ?? []
+        return subject.parameters.filter { names.contains($0.name) }.map(\.value).joined(separator: " ")
+    }
+
+    /// For a terminal: `commit-threads 8`.
+    func shortName(_ subject: Subject) -> String {
+        let dataset = datasetsVary.contains(subject.scenario) ? subject.dataset : ""
+        let seed = hasSeveralSeeds ? "seed \(subject.seed)" : ""
+        return [subject.scenario, dataset, shortVariant(subject), seed].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
     /// `commit, threads 8`.
     func name(_ subject: Subject) -> String {
         let variant = variant(subject)

@@ -47,7 +47,7 @@ struct Scale {
         return stride(from: bottom, through: top, by: step).map { pow(10, Double($0)) }
     }
 
-    /// Round steps from 0: 1, 2 or 5 times a power of ten of `unit`, at most `count` of them and one more.
+    /// Round steps from 0 to `high` or just above: 1, 2 or 5 times a power of ten of `unit`, at most `count`.
     static func steps(upTo high: Double, unit: Double = 1, count: Int = 5) -> [Double] {
         guard high > 0, unit > 0 else { return [0, unit] }
         let raw = high / unit / Double(count)
@@ -61,7 +61,7 @@ struct Scale {
 /// Shared by all drawings.
 enum Drawing {
     /// Of a drawing, in its own units; on the page it is as wide as its column.
-    static let width = 440.0
+    static let width = 352.0
 
     /// One digit behind the point is finer than a pixel.
     static func number(_ value: Double) -> String {

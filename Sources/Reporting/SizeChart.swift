@@ -13,9 +13,9 @@ struct SizeChart {
     var title: String
     var lines: [Line]
 
-    private static let height = 250.0
-    private static let left = 60.0
-    private static let right = Drawing.width - 104
+    private static let height = 236.0
+    private static let left = 52.0
+    private static let right = Drawing.width - 98
     private static let top = 12.0
     private static let bottom = Self.height - 34
     /// More points than this are thinned, the largest of each stretch kept.
@@ -36,7 +36,7 @@ struct SizeChart {
                 Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
                 Drawing.label(
                     &svg, "ax", Self.left - 6, y.position(tick) + 4, .end,
-                    "\(Figure.rounded(tick / unit.size)) \(unit.name)")
+                    "\(Figure.trimmed(tick / unit.size)) \(unit.name)")
             }
             for (place, anchor) in [(first, Drawing.Anchor.start), (last, .end)] {
                 Drawing.label(
@@ -53,11 +53,10 @@ struct SizeChart {
         let thinned = lines.map { Self.thinned($0.series.points) }
         let ends = thinned.map { y.position(Double($0.last?.fileBytes ?? 0)) }
         let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
-        var seen: [String: Int] = [:]
+        let variants = RunDigest.unique(lines.map(\.variant))
         for (index, line) in lines.enumerated() {
             let colour = Drawing.colour(line.engine)
-            let dash = seen[line.engine, default: 0]
-            seen[line.engine] = dash + 1
+            let dash = variants.firstIndex(of: line.variant) ?? 0
             let files = thinned[index].map { (x: x.position(Double($0.position)), y: y.position(Double($0.fileBytes))) }
             svg.open("path", ["class": "ln s\(colour) d\(dash % 4)", "d": Drawing.path(files)])
             svg.close("path")
@@ -71,10 +70,10 @@ struct SizeChart {
             if let last = files.last {
                 Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
             }
-            let name = lines.filter { $0.engine == line.engine }.count > 1 && !line.variant.isEmpty ? line.variant : ""
+            let name = variants.count > 1 ? "\(line.engine) \(line.variant)" : line.engine
             Drawing.label(
                 &svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start,
-                TextTable.shortened(name.isEmpty ? line.engine : name, to: 17))
+                TextTable.shortened(name, to: 18))
         }
     }
 

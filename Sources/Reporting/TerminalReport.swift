@@ -23,7 +23,7 @@ struct TerminalReport {
         return (lines + [""] + closing).joined(separator: "\n") + "\n"
     }
 
-    private func styled(_ text: String, _ style: TextStyle) -> String {
+    func styled(_ text: String, _ style: TextStyle) -> String {
         style.applied(to: text, colour: colour)
     }
 
@@ -128,110 +128,5 @@ struct TerminalReport {
 
     static func firstLine(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    }
-
-    // MARK: Questions
-
-    private func answer(to question: Question) -> [String] {
-        let tables: [TextTable]
-        switch question {
-        case .safe, .deleted, .migrations: tables = [outcomeTable(question)].compactMap { $0 }
-        case .fast: tables = digest.durabilities.compactMap(speedTable)
-        case .large: tables = [sizeTable].compactMap { $0 }
-        }
-        if tables.isEmpty { return [] }
-        var lines: [String] = []
-        for (index, var table) in tables.enumerated() {
-            let lead = index == 0 ? question.text : ""
-            table.rows[0][0] = TextTable.Cell(lead, .strong)
-            if table.rows.count > Self.rowLimit + 1 {
-                let left = table.rows.count - Self.rowLimit - 1
-                table.rows.removeLast(left)
-                table.rows.append([TextTable.Cell("  \(left) more rows in the report", .faint)])
-            }
-            lines += table.lines(width: width, indent: 1, colour: colour)
-        }
-        return lines
-    }
-
-    private func outcomeTable(_ question: Question) -> TextTable? {
-        let rows = digest.outcomeRows(question).filter { $0.trialCount > 0 }
-        if rows.isEmpty { return nil }
-        let columns = RunDigest.columns(rows)
-        let named = digest.durabilities.count > 1
-        var table = TextTable()
-        table.rows.append(
-            [TextTable.Cell("")] + (["trials"] + columns.map(\.words) + ["promise"]).map { TextTable.Cell($0, .faint) })
-        for row in rows {
-            var cells = [
-                TextTable.Cell(
-                    "  \(row.engine)  \(digest.name(row.subject))" + (named ? ", \(row.subject.durability)" : "")
-                        + (row.isCut ? " (cut)" : "")),
-                TextTable.Cell(Figure.grouped(row.trialCount, gap: " ")),
-            ]
-            for column in columns {
-                let count = row.count(column)
-                let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
-                cells.append(TextTable.Cell(count == 0 ? "\u{B7}" : Figure.grouped(count, gap: " "), style))
-            }
-            cells.append(TextTable.Cell(row.promise, row.promise == "broken" ? .bad : .plain))
-            table.rows.append(cells)
-        }
-        return table
-    }
-
-    private func speedTable(_ durability: DurabilityClass) -> TextTable? {
-        let rows = digest.rows(of: .speed, durability).filter { row in
-            row.measure.metric.direction == .higherIsBetter
-                || row.measure.metric.name == Metric.operationNanoseconds.name
-        }
-        if rows.isEmpty { return nil }
-        let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
-        let subject = engines[0]
-        let hasRatio = rows.contains { $0.ratio(of: subject) != nil }
-        let hasLimit = rows.contains { digest.rawLimit($0.measure.metric, durability) != nil }
-        var table = TextTable()
-        let heads =
-            engines + (hasRatio ? ["\(subject) to best peer"] : []) + (hasLimit ? ["of raw limit"] : [])
-        table.rows.append([TextTable.Cell("")] + heads.map { TextTable.Cell($0, .faint) })
-        table.rows.append([TextTable.Cell("  (\(RunDigest.durabilityText(durability)))", .faint)])
-        for row in rows {
-            let metric = row.measure.metric
-            var cells = [TextTable.Cell("  \(row.measure.words), \(digest.name(row.subject))")]
-            cells += engines.map { engine in
-                TextTable.Cell(
-                    row.values[engine].map { Figure.text($0.sample.value, unit: metric.unit, gap: " ") } ?? "\u{B7}")
-            }
-            if hasRatio {
-                cells.append(TextTable.Cell(row.ratio(of: subject).map { Figure.ratio($0.value) } ?? ""))
-            }
-            if hasLimit, let own = row.values[subject]?.sample.value {
-                let limit = digest.rawLimit(metric, durability)
-                cells.append(TextTable.Cell(limit.map { Figure.percent(own / $0) } ?? ""))
-            }
-            table.rows.append(cells)
-        }
-        return table
-    }
-
-    /// From each series the size at first, at its largest and at last.
-    private var sizeTable: TextTable? {
-        let lines = digest.sizeLines.filter { $0.subject.family == .growth }
-        if lines.isEmpty { return nil }
-        var table = TextTable()
-        table.rows.append(
-            [TextTable.Cell("")]
-                + ["at first", "largest", "at last", "live at last"].map { TextTable.Cell($0, .faint) })
-        for line in lines {
-            guard let first = line.series.points.first, let last = line.series.points.last else { continue }
-            let largest = line.series.points.map(\.fileBytes).max() ?? 0
-            let name = "  \(line.engine)  \(digest.name(line.subject))"
-            table.rows.append(
-                [TextTable.Cell(line.isAlone ? name : "\(name), \(line.series.name)")]
-                    + [first.fileBytes, largest, last.fileBytes].map {
-                        TextTable.Cell(Figure.bytes(Double($0), gap: " "))
-                    } + [TextTable.Cell(last.liveBytes.map { Figure.bytes(Double($0), gap: " ") } ?? "\u{B7}")])
-        }
-        return table
     }
 }

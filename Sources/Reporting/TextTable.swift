@@ -1,4 +1,4 @@
-/// Columns for a terminal: the first to the left, the others to the right, as wide as their widest cell.
+/// Columns for a terminal: the first ones to the left, the others to the right, each as wide as its widest cell.
 struct TextTable {
     struct Cell {
         var text: String
@@ -11,12 +11,15 @@ struct TextTable {
     }
 
     var rows: [[Cell]] = []
+    /// How many columns stand to the left.
+    var leftColumns = 1
 
     /// The lines, none wider than `width` where that can be had by shortening the first column to 14 characters.
+    /// A row of one cell stands across all columns.
     func lines(width: Int, indent: Int, colour: Bool) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         var widths = (0..<count).map { column in
-            rows.map { column < $0.count ? $0[column].text.count : 0 }.max() ?? 0
+            rows.map { $0.count > 1 && column < $0.count ? $0[column].text.count : 0 }.max() ?? 0
         }
         let gap = 2
         let total = indent + widths.reduce(0, +) + gap * max(0, count - 1)
@@ -25,16 +28,15 @@ struct TextTable {
         }
         return rows.map { row in
             var line = String(repeating: " ", count: indent)
+            if row.count == 1 { return line + row[0].style.applied(to: row[0].text, colour: colour) }
             for (column, cell) in row.enumerated() {
                 let text = Self.shortened(cell.text, to: widths[column])
                 let padding = String(repeating: " ", count: widths[column] - text.count)
                 let shown = cell.style.applied(to: text, colour: colour)
-                if column == 0 {
-                    line += shown + (row.count > 1 ? padding : "")
-                } else {
-                    line += String(repeating: " ", count: gap) + padding + shown
-                }
+                line += column == 0 ? "" : String(repeating: " ", count: gap)
+                line += column < leftColumns ? shown + padding : padding + shown
             }
+            while line.last == " " { line.removeLast() }
             return line
         }
     }

@@ -1,0 +1,117 @@
+import Results
+
+extension TerminalReport {
+    /// The question and its tables; nothing where the run has no figure for it.
+    func answer(to question: Question) -> [String] {
+        let tables: [TextTable]
+        switch question {
+        case .safe, .deleted, .migrations: tables = digest.durabilities.compactMap { outcomeTable(question, $0) }
+        case .fast: tables = digest.durabilities.compactMap(speedTable)
+        case .large: tables = digest.durabilities.compactMap(sizeTable)
+        }
+        if tables.isEmpty { return [] }
+        var lines = [" " + styled(question.text, .strong)]
+        for var table in tables {
+            if table.rows.count > Self.rowLimit + 1 {
+                let left = table.rows.count - Self.rowLimit - 1
+                table.rows.removeLast(left)
+                table.rows.append([TextTable.Cell("\(Figure.count(left, "more row", gap: " ")) in the report", .faint)])
+            }
+            lines += table.lines(width: width, indent: 3, colour: colour)
+        }
+        return lines
+    }
+
+    /// A table whose first heading names the durability class.
+    private func table(_ durability: DurabilityClass, _ heads: [String]) -> TextTable {
+        var table = TextTable(leftColumns: 2)
+        table.rows.append(
+            [TextTable.Cell(RunDigest.durabilityText(durability), .faint), TextTable.Cell("")]
+                + heads.map { TextTable.Cell($0, .faint) })
+        return table
+    }
+
+    /// The name of a subject where it differs from that of the row above.
+    private func name(_ subject: Subject, after last: Subject?) -> TextTable.Cell {
+        TextTable.Cell(subject == last ? "" : digest.shortName(subject))
+    }
+
+    private func outcomeTable(_ question: Question, _ durability: DurabilityClass) -> TextTable? {
+        let rows = digest.outcomeRows(question).filter { $0.trialCount > 0 && $0.subject.durability == durability }
+        if rows.isEmpty { return nil }
+        let columns = RunDigest.columns(rows)
+        var table = table(durability, ["trials"] + columns.map(\.words) + ["promise"])
+        var last: Subject?
+        for row in rows {
+            var cells = [
+                name(row.subject, after: last),
+                TextTable.Cell(row.engine + (row.result.isCut ? " (cut)" : "")),
+                TextTable.Cell(Figure.grouped(row.trialCount, gap: " ")),
+            ]
+            for column in columns {
+                let count = row.count(column)
+                let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
+                cells.append(TextTable.Cell(Figure.grouped(count, gap: " "), style))
+            }
+            cells.append(TextTable.Cell(row.promise, row.promise == "broken" ? .bad : .plain))
+            table.rows.append(cells)
+            last = row.subject
+        }
+        return table
+    }
+
+    private func speedTable(_ durability: DurabilityClass) -> TextTable? {
+        let rows = digest.rows(of: .speed, durability).filter { row in
+            row.measure.metric.direction == .higherIsBetter
+                || row.measure.metric.name == Metric.operationNanoseconds.name
+        }
+        let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
+        guard let subject = engines.first else { return nil }
+        let hasRatio = rows.contains { $0.ratio(of: subject) != nil }
+        let hasLimit = rows.contains { digest.rawLimit($0.measure.metric, durability) != nil }
+        var table = table(
+            durability,
+            engines + (hasRatio ? ["\(subject) : best peer"] : []) + (hasLimit ? ["of raw limit"] : []))
+        var last: Subject?
+        for row in rows {
+            var cells = [name(row.subject, after: last), TextTable.Cell(row.measure.words)]
+            cells += engines.map { engine in
+                guard let (sample, result) = row.values[engine] else { return TextTable.Cell("\u{B7}", .faint) }
+                return TextTable.Cell(row.measure.text(sample.value, gap: " ") + (result.isCut ? "\u{2020}" : ""))
+            }
+            if hasRatio {
+                cells.append(TextTable.Cell(row.ratio(of: subject).map { Figure.ratio($0.value) } ?? ""))
+            }
+            if hasLimit {
+                let limit = digest.rawLimit(row.measure.metric, durability)
+                let share = row.values[subject].flatMap { value in limit.map { value.sample.value / $0 } }
+                cells.append(TextTable.Cell(share.map { Figure.percent($0, gap: " ") } ?? ""))
+            }
+            table.rows.append(cells)
+            last = row.subject
+        }
+        return table
+    }
+
+    /// From each series the size at first, at its largest and at last.
+    private func sizeTable(_ durability: DurabilityClass) -> TextTable? {
+        let lines = digest.sizeLines.filter { $0.subject.family == .growth && $0.subject.durability == durability }
+        if lines.isEmpty { return nil }
+        var table = table(durability, ["at first", "largest", "at last", "live at last"])
+        var last: Subject?
+        for line in lines {
+            let points = line.series.points
+            guard let first = points.first, let end = points.last else { continue }
+            let sizes = [first.fileBytes, points.map(\.fileBytes).max(), end.fileBytes, end.liveBytes]
+            let engine = line.isAlone ? line.engine : "\(line.engine), \(line.series.name)"
+            table.rows.append(
+                [name(line.subject, after: last), TextTable.Cell(engine)]
+                    + sizes.map { size in
+                        size.map { TextTable.Cell(Figure.bytes(Double($0), gap: " ")) }
+                            ?? TextTable.Cell("\u{B7}", .faint)
+                    })
+            last = line.subject
+        }
+        return table
+    }
+}
