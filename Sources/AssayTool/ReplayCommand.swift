@@ -29,14 +29,21 @@ struct ReplayCommand: Command {
         var runner = Runner(try configuration(arguments, run, manifest))
         let times = try arguments.unsigned("--times").map { Int($0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
         describe(recorded, trial)
-        let expected = expectedOutcome(recorded, trial)
+        let codes = run.details[recorded.test.id]?.trialCodes ?? []
         var reproduced = 0
-        for _ in 0..<max(1, times) {
+        var before: Outcome?
+        for round in 0..<max(1, times) {
             let (result, _) = try runner.replay(planned, trial: trial)
+            before = expected(recorded, trial, code: runner.replayedIndex.flatMap { codes.element(at: $0) })
+            if round == 0 {
+                let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
+                Output.line("recorded: \(before?.rawValue ?? nothing)")
+            }
             print(result)
-            if isSame(result, recorded, expected, trial) { reproduced += 1 }
+            if result.outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
         }
         try FileTree.remove(Self.scratch(run))
+        if trial != nil && before == nil { return 0 }
         Output.line("same outcome: \(reproduced) of \(max(1, times))")
         return reproduced > 0 ? 0 : 3
     }
@@ -83,19 +90,11 @@ struct ReplayCommand: Command {
         return FaultAddress(text: text)
     }
 
-    private func expectedOutcome(_ recorded: CaseResult, _ trial: FaultAddress?) -> Outcome? {
+    /// What the run recorded: for a trial by its place in the trial file.
+    private func expected(_ recorded: CaseResult, _ trial: FaultAddress?, code: UInt8?) -> Outcome? {
         guard let trial else { return recorded.outcome }
+        if let code { return Outcome(code: code) }
         return recorded.trials.first { $0.address == trial }?.outcome
-    }
-
-    private func isSame(
-        _ result: CaseResult, _ recorded: CaseResult, _ expected: Outcome?, _ trial: FaultAddress?
-    ) -> Bool {
-        if let expected { return result.outcome == expected }
-        // A trial that was not kept in full ended in one of the case's honest outcomes; a case without an outcome
-        // failed in the harness.
-        guard trial != nil else { return result.verdict == recorded.verdict }
-        return result.outcome.map { recorded.count(of: $0) > 0 } ?? false
     }
 
     private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) {
@@ -104,8 +103,6 @@ struct ReplayCommand: Command {
             "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  seed \(test.seed)"
         )
         if let trial { Output.line("trial \(trial)") }
-        let expected = expectedOutcome(recorded, trial)?.rawValue
-        Output.line("recorded: \(expected ?? (trial == nil ? recorded.verdict.rawValue : "not kept, so honest"))")
     }
 
     private func print(_ result: CaseResult) {
@@ -118,5 +115,12 @@ struct ReplayCommand: Command {
         if let crash = result.crash, !crash.standardError.isEmpty {
             Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
         }
+    }
+}
+
+extension Array {
+    /// nil beyond the end.
+    fileprivate func element(at index: Int) -> Element? {
+        indices.contains(index) ? self[index] : nil
     }
 }

@@ -112,6 +112,9 @@ struct RunCommand: Command {
         header.notBuilt = registries.engines.notBuilt
         header.cases = cases.map(\.test.id)
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
+        #if Zoo
+            header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
+        #endif
         if AllocationCounter() == nil {
             header.notBuilt.append(NotBuilt(name: "allocation counts", remedy: "apt-get install libjemalloc-dev"))
         }

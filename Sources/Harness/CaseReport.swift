@@ -11,6 +11,8 @@ package final class CaseReport {
     package private(set) var trialCodes: [UInt8] = []
     package private(set) var messages: [String] = []
     package private(set) var brokenTrials: [String] = []
+    /// In a replay of one trial: its place among the trials of the whole sweep; nil when the sweep has no such trial.
+    package internal(set) var replayedIndex: Int?
     package private(set) var isCut = false
     package private(set) var isInconclusive = false
 

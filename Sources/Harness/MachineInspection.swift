@@ -31,7 +31,7 @@ package enum MachineInspection {
     static func syncTime(directory: String) throws -> UInt64 {
         let path = directory + "/fsync-probe"
         try FileTree.writeBytes(path, [UInt8](repeating: 1, count: 64 << 10))
-        defer { _ = Result { try FileTree.remove(path) } }
+        defer { unlink(path) }
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
         defer { close(descriptor) }

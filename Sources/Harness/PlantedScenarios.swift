@@ -35,10 +35,9 @@ package enum PlantedScenarios {
         while true { sleep(1_000) }
     }
 
-    /// A trap that the optimiser cannot see coming.
+    /// A trap that the compiler cannot see coming. A failed precondition has no text in a release build.
     static func trap(_ test: Case) {
-        let numbers = Array(test.scenario.utf8)
-        precondition(numbers.isEmpty, "planted trap")
+        if test.family == .planted { fatalError("planted trap") }
     }
 }
 

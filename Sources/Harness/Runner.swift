@@ -49,6 +49,8 @@ package struct Runner {
     private var fixtures: FixtureStore
     private var remainingSeconds: Double?
     private var remainingWeight: Double
+    /// After a replay of one trial: its place in the case's trial file; nil when the sweep has no such trial.
+    package private(set) var replayedIndex: Int?
 
     package init(_ configuration: RunConfiguration) {
         self.configuration = configuration
@@ -135,7 +137,16 @@ package struct Runner {
         let caseDirectory = "\(configuration.directory.workDirectory)/\(test.id)"
         try FileTree.remove(caseDirectory)
         try FileTree.createDirectory(caseDirectory + "/case")
-        defer { _ = Result { try FileTree.remove(caseDirectory) } }
+        let details = try run(planned, in: caseDirectory, trial: trial, &result, scenario, engine)
+        try FileTree.remove(caseDirectory)
+        return (result, details)
+    }
+
+    private mutating func run(
+        _ planned: PlannedCase, in caseDirectory: String, trial: FaultAddress?, _ result: inout CaseResult,
+        _ scenario: any Scenario, _ engine: any Engine
+    ) throws -> CaseDetails {
+        let test = planned.test
         var fixture: DatabaseLocation?
         if let key = fixtureKey(test) {
             let limits = limits(shareSeconds: 60)
@@ -144,7 +155,7 @@ package struct Runner {
                 let details = conclude(failure, &result, scenario, engine)
                 result.message = "the fixture could not be built: \(result.message)"
                 if result.verdict == .pass { result.verdict = .harnessError }
-                return (result, details)
+                return details
             }
             fixture = try fixtures.copy(built, to: caseDirectory + "/fixture")
         }
@@ -153,8 +164,8 @@ package struct Runner {
             task: .runCase, test: test, directory: caseDirectory + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(share * 1e9), onlyTrial: trial)
         let end = try process.run(request, limits: limits(shareSeconds: share))
-        let details = conclude(end, &result, scenario, engine)
-        return (result, details)
+        replayedIndex = end.report?.replayedIndex
+        return conclude(end, &result, scenario, engine)
     }
 
     private func limits(shareSeconds: Double) -> WorkerLimits {

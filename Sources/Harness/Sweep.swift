@@ -14,6 +14,7 @@ extension CaseContext {
         trial: @escaping (FaultAddress) throws -> Trial
     ) throws {
         let chosen = onlyTrial.map { [$0] } ?? addresses
+        report.replayedIndex = onlyTrial.flatMap { addresses.firstIndex(of: $0) }
         let runner = TrialRunner(
             secondsPerTrial: secondsPerTrial, memoryLimitBytes: UInt64(megabytes) << 20, deadline: deadline,
             scratchDirectory: directory)

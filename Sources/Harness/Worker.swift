@@ -95,10 +95,25 @@ package struct Worker {
             onlyTrial: request.onlyTrial, report: report)
         switch request.task {
         case .runCase:
+            let start = ResourceUsage.now()
             try scenario.run(context)
+            addResources(ResourceUsage.now().since(start), to: report)
         case .buildFixture:
             try buildFixture(scenario, context)
         }
+    }
+
+    /// Of the whole case, its preparation and its oracle included: what a scenario measures itself has no label.
+    private func addResources(_ usage: ResourceUsage, to report: CaseReport) {
+        let label = "whole case"
+        let figures: [(Metric, Double)] = [
+            (.peakResidentBytes, Double(usage.peakResidentBytes)),
+            (.processorMilliseconds, Double(usage.processorNanoseconds) / 1e6),
+            (.pageFaults, Double(usage.pageFaults)), (.readBytes, Double(usage.readBytes)),
+            (.writtenBytes, Double(usage.writtenBytes)), (.readSystemCalls, Double(usage.readSystemCalls)),
+            (.writeSystemCalls, Double(usage.writeSystemCalls)),
+        ]
+        for (metric, value) in figures { report.add(metric, value, label: label) }
     }
 
     private func buildFixture(_ scenario: any Scenario, _ context: CaseContext) throws {

@@ -64,6 +64,8 @@ package struct WorkerReport: Sendable, Equatable {
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
+    /// See `CaseReport.replayedIndex`.
+    package var replayedIndex: Int?
     /// Why the worker could not do what it was asked.
     package var harnessFailure: String?
 
@@ -85,6 +87,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = report.brokenTrials
         isCut = report.isCut
         isInconclusive = report.isInconclusive
+        replayedIndex = report.replayedIndex
     }
 
     package var json: JSONValue {
@@ -95,6 +98,7 @@ package struct WorkerReport: Sendable, Equatable {
             JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
             JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
         ]
+        if let replayedIndex { members.append(JSONMember("trial_index", .integer(replayedIndex))) }
         if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
         return .object(members)
     }
@@ -114,6 +118,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = try Self.strings(json, "broken")
         isCut = try json.bool("cut")
         isInconclusive = try json.bool("inconclusive")
+        replayedIndex = json.has("trial_index") ? try json.integer("trial_index") : nil
         harnessFailure = json.has("failure") ? try json.string("failure") : nil
     }
 

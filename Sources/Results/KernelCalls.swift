@@ -28,6 +28,9 @@
             return copyFileRangeFunction(input, nil, output, nil, count, 0)
         }
 
+        /// Whether this program was built with the thread sanitizer.
+        package static let hasThreadSanitizer = dlsym(nil, "__tsan_init") != nil
+
         /// The environment of this process, for a child. Not changed by this program.
         package static var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? {
             // The imported `environ` is a global variable without a guard, which Swift 6 does not let through.

@@ -21,7 +21,7 @@ struct PlantedRunTests {
         directory = try TestDirectory()
     }
 
-    private func write(cases: String, hangSeconds: Double = 1) throws {
+    private func write(cases: String, hangSeconds: Double = 2) throws {
         try FileTree.writeText(
             planFile,
             "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, budget_seconds: 8, "
