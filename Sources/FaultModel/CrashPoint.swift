@@ -18,6 +18,7 @@ package struct CrashPoint: Sendable {
         /// The write page by page of its file.
         var pieces: [Piece] = []
 
+        /// Whether contents or name are on disk whatever the mask says.
         var isCertain: Bool { operation.fate == .durable }
         /// All bits of the operation.
         var bits: Range<Int> {
@@ -60,22 +61,24 @@ package struct CrashPoint: Sendable {
             var effect = Effect(operation: pending, dataBits: next..<next)
             effect.file = pending.inode.flatMap { touched.firstIndex(of: $0) }
             if let data = pending.data { effect.pieces = Self.pieces(of: data) }
-            if !effect.isCertain {
+            if pending.data != nil, !effect.isCertain {
                 effect.dataBits = next..<(next + (pending.data?.sectorCount ?? 0))
                 next = effect.dataBits.upperBound
-                if pending.size != nil, let inode = pending.inode {
+            }
+            if pending.size != nil, let inode = pending.inode {
+                if pending.isSizeDurable {
+                    lastSize[inode] = nil
+                } else {
                     effect.sizeBit = next
                     if let forerunner = lastSize[inode] { effect.forerunners = [forerunner] }
                     lastSize[inode] = next
                     next += 1
-                } else if let entry = pending.entry {
-                    effect.entryBit = next
-                    effect.forerunners = Set(entry.names.compactMap { lastName[$0] }).sorted()
-                    for name in entry.names { lastName[name] = next }
-                    next += 1
                 }
-            } else if pending.size != nil, let inode = pending.inode {
-                lastSize[inode] = nil
+            } else if let entry = pending.entry, !effect.isCertain {
+                effect.entryBit = next
+                effect.forerunners = Set(entry.names.compactMap { lastName[$0] }).sorted()
+                for name in entry.names { lastName[name] = next }
+                next += 1
             }
             effects.append(effect)
         }

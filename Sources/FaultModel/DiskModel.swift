@@ -7,8 +7,9 @@
 /// 3. A file's size is apart from its contents. Size changes of one file reach the disk in order.
 /// 4. Names are apart from both: a sync of the file does not cover its name, a sync of the directory does. Changes to
 ///    one name reach the disk in order, others in any.
-/// 5. After a sync that failed, what it should have covered stays in doubt for ever; a later sync covers only what was
-///    written after it. Programs still see the new contents.
+/// 5. After a sync that failed, the contents that it should have covered stay in doubt for ever: the system marks their
+///    pages clean, and a later sync writes only what was written after. Programs still see the new contents. Sizes and
+///    names are the file system's own, and wait for a later sync.
 /// 6. When a process dies, nothing changes at all.
 package struct DiskModel: Sendable {
     /// What is on disk for certain.
@@ -99,8 +100,13 @@ package struct DiskModel: Sendable {
 
     /// Ends the wait of the operations that a sync covered: on disk, or in doubt for ever.
     private mutating func settle(failed: Bool, _ isCovered: (PendingOperation) -> Bool) {
-        for index in pending.indices where pending[index].fate == .open && isCovered(pending[index]) {
-            pending[index].fate = failed ? .doubtful : .durable
+        for index in pending.indices where isCovered(pending[index]) {
+            if !failed {
+                if pending[index].fate == .open { pending[index].fate = .durable }
+                pending[index].isSizeDurable = true
+            } else if pending[index].data != nil, pending[index].fate == .open {
+                pending[index].fate = .doubtful
+            }
         }
         if failed { return }
         // An entry that is on disk has what its name went through before on disk too.
@@ -121,12 +127,12 @@ package struct DiskModel: Sendable {
         var durableInodes: Set<Inode> = []
         for operation in pending {
             guard let inode = operation.inode else { continue }
-            if operation.fate == .durable { durableInodes.insert(inode) } else { undecided.insert(inode) }
+            if operation.isDecided { durableInodes.insert(inode) } else { undecided.insert(inode) }
         }
         for inode in durableInodes where !undecided.contains(inode) { durable.files[inode] = current.files[inode] }
         // In a file with doubtful parts, later durable writes stay in the list and lie on top of them.
         pending.removeAll { operation in
-            guard operation.fate == .durable else { return false }
+            guard operation.isDecided else { return false }
             if let entry = operation.entry {
                 entry.apply(to: &durable.entries)
                 return true

@@ -16,7 +16,7 @@ package struct PendingOperation: Sendable {
     package enum Fate: Sendable {
         /// Not synced yet.
         case open
-        /// Covered by a sync that failed.
+        /// Contents that a sync covered which failed: no later sync writes them again.
         case doubtful
         /// On disk; still listed because something doubtful lies below it.
         case durable
@@ -30,7 +30,13 @@ package struct PendingOperation: Sendable {
     package var data: Data?
     package var size: Size?
     package var entry: EntryChange?
+    /// Of the contents; of the name or size where there are no contents.
     package var fate: Fate = .open
+    /// A size is the file system's own: after a sync that failed, a later one still covers it.
+    package var isSizeDurable = false
+
+    /// Whether nothing about it is open or in doubt.
+    var isDecided: Bool { fate == .durable && (size == nil || isSizeDurable) }
 
     package init(record: Int, role: FileRole, inode: Inode?, entry: EntryChange? = nil) {
         self.record = record

@@ -166,13 +166,25 @@ import Testing
         #expect(trace.finalContents(of: "a") == [filled(3, 512)])
     }
 
-    @Test func afterAFailedDirectorySyncTheNameStaysInDoubt() {
+    @Test func aSizeThatAFailedSyncShouldHaveCoveredWaitsForTheNextOne() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 512))
+        trace.write(file, filled(2, 512), at: 512)
+        trace.sync(file, failed: true)
+        let lost = filled(1, 512)
+        #expect(trace.finalContents(of: "a") == [lost, lost + filled(0, 512), lost + filled(2, 512)])
+        trace.sync(file)
+        #expect(trace.finalContents(of: "a") == [lost + filled(0, 512), lost + filled(2, 512)])
+    }
+
+    @Test func aNameThatAFailedSyncShouldHaveCoveredWaitsForTheNextOne() {
         var trace = TraceBuilder()
         _ = trace.create("a")
         trace.syncDirectory(failed: true)
         _ = trace.create("b")
+        func states() -> Set<Set<String>> { Set(trace.finalStates().map { Set($0.image.entries.keys) }) }
+        #expect(states() == [[], ["a"], ["b"], ["a", "b"]])
         trace.syncDirectory()
-        let states = Set(trace.finalStates().map { Set($0.image.entries.keys) })
-        #expect(states == [["b"], ["a", "b"]])
+        #expect(states() == [["a", "b"]])
     }
 }
