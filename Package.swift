@@ -46,7 +46,7 @@ let package = Package(
 
         // Strata: the engine.
         room("StrataFiles", ["CStrataShim"]),
-        room("StrataStorage", ["StrataFiles", "CXXHash"]),
+        room("StrataStorage", ["StrataFiles", "CXXHash", "CStrataShim"]),
         room("Strata", ["StrataStorage", "StrataFiles"]),
 
         // Assay: the harness.

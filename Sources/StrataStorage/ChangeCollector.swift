@@ -9,6 +9,8 @@ package struct TableChanges: Sendable {
     /// False when there were too many changes to list; compare the versions then.
     package var isComplete = true
 
+    package init(table: TableID) { self.table = table }
+
     package var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty && isComplete }
 }
 
@@ -18,6 +20,12 @@ package struct CommitNotice: Sendable {
     /// Tables that changed.
     package var changes: [TableChanges]
     package var schemaChanged: Bool
+
+    package init(version: TransactionID, changes: [TableChanges], schemaChanged: Bool) {
+        self.version = version
+        self.changes = changes
+        self.schemaChanged = schemaChanged
+    }
 }
 
 /// Collects changes while a transaction runs.

@@ -34,6 +34,7 @@ extension Store {
                 return store
             } catch {
                 store.monitor.withLock { store.state.isClosed = true }
+                store.releaseLock()
                 throw error
             }
         } catch {
@@ -185,6 +186,7 @@ extension Store {
         defer {
             monitor.withLock { state.isClosed = true }
             writer.log?.close()
+            releaseLock()
             file.close()
         }
         if options.readOnly || !fileSystem.isPersistent { return }
@@ -192,6 +194,11 @@ extension Store {
         try waitForCheckpoint()
         deliverNotices()
         try finish(committed)
+    }
+
+    /// The map keeps the file open after its descriptor is closed, so the lock does not go by itself.
+    private func releaseLock() {
+        do throws(FileError) { try file.unlock(byte: Self.openByte) } catch { return }
     }
 
     /// Both slots say the same version and no log; the log goes.

@@ -253,7 +253,7 @@ final class TableEditor {
         let treeLevel = branch.level
         if entries.isEmpty {
             nodes.drop(step.reference)
-            if level == 0 { root = .null } else { try replace(level - 1, step.index..<(step.index + 1), with: []) }
+            if level == 0 { root = .null } else { try replace(level - 1, parentRange(level), with: []) }
             return
         }
         let limit = min(max(nodes.limits.children, 2), Branch.capacity)
@@ -292,13 +292,19 @@ final class TableEditor {
         if level > 0 {
             // The separator above stays where it was: keys below the first one belong to this branch too.
             let parent = Branch(UnsafeRawPointer(path[level - 1].node))
-            above[0].key = min(above[0].key, parent.key(step.index))
-            try replace(level - 1, step.index..<(step.index + 1), with: above)
+            above[0].key = min(above[0].key, parent.key(path[level - 1].index))
+            try replace(level - 1, parentRange(level), with: above)
         } else if above.count > 1 {
             try grow(above, treeLevel + 1)
         } else {
             try collapse()
         }
+    }
+
+    /// The place of the branch at `level` in the one above.
+    private func parentRange(_ level: Int) -> Range<Int> {
+        let index = path[level - 1].index
+        return index..<(index + 1)
     }
 
     private func grow(_ entries: [BranchEntry], _ treeLevel: Int) throws(StorageError) {

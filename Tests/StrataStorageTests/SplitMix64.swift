@@ -12,3 +12,8 @@ struct SplitMix64: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 }
+
+extension SplitMix64 {
+    /// A number below `bound`.
+    mutating func below(_ bound: UInt64) -> UInt64 { next() % bound }
+}

@@ -1,0 +1,31 @@
+import StrataFiles
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A directory that goes with the object, with the files in it.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((base + "/strata-test-XXXXXX").utf8CString)
+        guard let made = mkdtemp(&template) else { throw FileError(.open, path: base, errno: errno) }
+        path = String(cString: made)
+    }
+
+    deinit {
+        guard let directory = opendir(path) else { return }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { unlink(path + "/" + name) }
+        }
+        closedir(directory)
+        rmdir(path)
+    }
+}
