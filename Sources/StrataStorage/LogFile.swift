@@ -249,7 +249,9 @@ extension LogFile {
     }
 
     /// Goes on at the start of the other segment, which must be free: what a checkpoint begins with.
-    package func switchSegment() {
+    /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
+    package func switchSegment(after lsn: UInt64? = nil) {
+        if let lsn, let last = lastLSN { lastLSN = max(last, lsn) }
         precondition(isInactiveSegmentFree, "the other segment is still needed to replay")
         activeSegment = 1 - activeSegment
         isInactiveSegmentFree = false

@@ -90,7 +90,7 @@ extension Store {
             if let log = writer.log, switchesSegment {
                 if writer.canReleaseSegment { log.releaseInactiveSegment() }
                 writer.canReleaseSegment = false
-                log.switchSegment()
+                log.switchSegment(after: version.version)
                 writer.segmentUsed = 0
                 slot.logRequired = true
                 slot.logSegment = UInt32(log.activeSegment)
