@@ -25,7 +25,10 @@ package enum PlantedScenarios {
     static func allocateWithoutBound() {
         let piece = 16 << 20
         for _ in 0..<1_024 {
-            guard let memory = malloc(piece) else { return }
+            // From the kernel: an allocation that nobody reads would be optimised away.
+            guard let memory = mmap(nil, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                memory != MAP_FAILED
+            else { return }
             memset(memory, 0x5A, piece)
         }
     }
