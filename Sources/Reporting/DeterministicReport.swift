@@ -45,9 +45,8 @@ enum DeterministicReport {
                     + (trial.signal.map { " signal \($0)" } ?? "") + (trial.detail.isEmpty ? "" : " " + trial.detail)
             }
             if !details.trialCodes.isEmpty {
-                lines.append(
-                    "trial-codes \(StableHash.identifier(of: details.trialCodes.map(String.init).joined(separator: ",")))"
-                )
+                let codes = details.trialCodes.map(String.init).joined(separator: ",")
+                lines.append("trial-codes \(StableHash.identifier(of: codes))")
             }
         }
         lines += result.samples.filter { $0.metric.kind == .deterministic }.map(line)

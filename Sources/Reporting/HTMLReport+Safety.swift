@@ -42,7 +42,7 @@ extension HTMLReport {
     }
 
     /// One sentence per engine: what it went through, and what of it went wrong.
-    private func answer(_ engine: String, _ rows: [OutcomeRow], _ item: inout Markup) {
+    func answer(_ engine: String, _ rows: [OutcomeRow], _ item: inout Markup) {
         let trials = rows.reduce(0) { $0 + $1.trialCount }
         item.element("strong", engine)
         if trials == 0 {

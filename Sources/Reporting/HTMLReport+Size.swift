@@ -44,8 +44,8 @@ extension HTMLReport {
         }
         let groups = Dictionary(grouping: lines, by: keyOf)
         note(
-            "Whole lines are the file, thin ones the live data in it. Where an engine has several lines they are its "
-                + "policies.", &section)
+            "Whole lines are data and log together, thin ones the live data. Where an engine has several lines they "
+                + "are its policies.", &section)
         section.element("div", ["class": "charts"]) { grid in
             for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
                 // More than eight lines cannot be told apart; then each engine has a chart.
@@ -74,9 +74,9 @@ extension HTMLReport {
 
     private func seriesTable(_ lines: [SizeLine], _ durability: DurabilityClass, _ section: inout Markup) {
         if lines.isEmpty { return }
-        let heads = ["at first", "largest", "at last", "live at last", "free at last", "log, largest"]
+        let heads = ["at first", "largest", "at last", "live at last", "free at last", "of it log, at most"]
         section.element("details", ["class": "numbers", "open": ""]) { details in
-            details.element("summary", "File size over time (\(Figure.count(lines.count, "row")))")
+            details.element("summary", "Data and log over time (\(Figure.count(lines.count, "row")))")
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
                     table.element("thead") { head in
@@ -98,7 +98,7 @@ extension HTMLReport {
         let points = line.series.points
         guard let first = points.first, let last = points.last else { return }
         let sizes: [Int?] = [
-            first.fileBytes, points.map(\.fileBytes).max(), last.fileBytes, last.liveBytes, last.freeBytes,
+            first.totalBytes, points.map(\.totalBytes).max(), last.totalBytes, last.liveBytes, last.freeBytes,
             points.map(\.logBytes).max(),
         ]
         body.element("tr") { row in

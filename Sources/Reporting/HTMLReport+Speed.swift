@@ -6,15 +6,16 @@ extension HTMLReport {
     func speed(_ main: inout Markup) {
         section(Question.fast.rawValue, Question.fast.text, &main) { section in
             var isEmpty = true
+            rawFigures(&section)
             for durability in digest.durabilities {
                 let speed = digest.rows(of: .speed, durability)
-                let latency = latencyLines(durability)
+                let latency = latencyGroups(durability)
                 let resources = digest.rows(of: .resource, durability)
                 if speed.isEmpty && latency.isEmpty && resources.isEmpty { continue }
                 isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
-                rawLimitNote(durability, speed, &section)
-                bars(speed, durability, &section)
+                rawLimitNote(speed, &section)
+                bars(digest.chartRows(durability), &section)
                 measures(speed, durability, "speed", "Speed, every figure", isOpen: true, &section)
                 latencies(latency, durability, &section)
                 measures(
@@ -24,21 +25,44 @@ extension HTMLReport {
         }
     }
 
-    private func rawLimitNote(_ durability: DurabilityClass, _ rows: [MeasureRow], _ section: inout Markup) {
-        let nanoseconds = Double(header.machine.fsyncNanoseconds)
-        guard let limit = rows.lazy.compactMap({ digest.rawLimit($0.measure.metric, durability) }).first else { return }
-        note(
-            "Raw limit: one 4 KiB overwrite with fdatasync takes \(Figure.duration(nanoseconds: nanoseconds)) here, so "
-                + "a single writer that syncs every commit cannot pass \(Figure.rounded(limit)) commits per second. "
-                + "Writers that share a sync can.", &section)
+    /// What the machine gives without an engine.
+    private func rawFigures(_ section: inout Markup) {
+        let figures = digest.rawResults.flatMap { result in
+            result.samples.filter { Measure($0).isRate }.map { (result, $0) }
+        }
+        if figures.isEmpty { return }
+        section.element("h3", "The machine without an engine")
+        section.element("dl", ["class": "figures"]) { list in
+            for (result, sample) in figures {
+                list.element("div") { entry in
+                    entry.element("dt") { name in
+                        let words = sample.label.isEmpty ? Measure(sample).words : sample.label
+                        name.element("a", ["href": place(of: result.test.id)], words)
+                    }
+                    entry.element(
+                        "dd", ["title": exactText(sample)], Figure.text(sample.value, unit: sample.metric.unit))
+                }
+            }
+        }
     }
 
-    private func bars(_ rows: [MeasureRow], _ durability: DurabilityClass, _ section: inout Markup) {
-        let rates = rows.filter { $0.measure.metric.direction == .higherIsBetter && $0.measure.metric.unit == "1/s" }
-        let times = rows.filter { $0.measure.metric.name == Metric.operationNanoseconds.name }
-        let groups = [("Per second: longer is faster", rates), ("Time of one operation: shorter is faster", times)]
+    private func rawLimitNote(_ rows: [MeasureRow], _ section: inout Markup) {
+        guard rows.contains(where: { digest.rawLimit($0) != nil }), let limit = digest.rawOverwritesPerSecond else {
+            return
+        }
+        note(
+            "Raw limit: this disk takes \(Figure.rounded(limit)) overwrites of 4 KiB with fdatasync per second, one "
+                + "after the other. A single writer that syncs every commit cannot pass that; writers that share a "
+                + "sync can. Where a case measured it again beside its commits, its own figure stands.", &section)
+    }
+
+    private func bars(_ rows: [MeasureRow], _ section: inout Markup) {
+        let groups = [
+            ("Per second: longer is faster", rows.filter(\.measure.isRate)),
+            ("Time of one operation: shorter is faster", rows.filter(\.measure.isOperationTime)),
+        ]
         for (title, group) in groups {
-            let charts = barCharts(group, durability).prefix(detail.charts / 2)
+            let charts = barCharts(group).prefix(detail.charts / 2)
             if charts.isEmpty { continue }
             section.element("h4", title)
             if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
@@ -60,31 +84,39 @@ extension HTMLReport {
     private typealias TitledChart = (row: MeasureRow, what: String, chart: BarChart)
 
     /// A chart per figure that two engines have. Of a figure that one engine has alone, the labels share a chart.
-    private func barCharts(_ rows: [MeasureRow], _ durability: DurabilityClass) -> [TitledChart] {
+    private func barCharts(_ rows: [MeasureRow]) -> [TitledChart] {
         struct Alone: Hashable {
             var subject: Subject
             var metric: Metric
             var engine: String
         }
-        var charts: [TitledChart] = []
+        func peers(_ row: MeasureRow) -> [String] {
+            let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
+            let peers = engines.filter { $0 != RunDigest.reference }
+            return peers.isEmpty ? engines : peers
+        }
+        let aloneOf = { (row: MeasureRow) -> Alone? in
+            let engines = peers(row)
+            guard engines.count == 1, let engine = engines.first, !row.measure.label.isEmpty else { return nil }
+            return Alone(subject: row.subject, metric: row.measure.metric, engine: engine)
+        }
+        let alone = Dictionary(grouping: rows.filter { aloneOf($0) != nil }, by: aloneOf)
         var seen: Set<Alone> = []
+        var charts: [TitledChart] = []
         for row in rows {
             let name = digest.name(row.subject)
+            if let key = aloneOf(row), let siblings = alone[key], siblings.count > 1 {
+                if seen.insert(key).inserted {
+                    let chart = BarChart(title: "\(name), \(key.engine)", rows: siblings, engine: key.engine)
+                    charts.append((row, key.engine, chart))
+                }
+                continue
+            }
             let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
             if engines.count > 1 {
-                let limit = digest.rawLimit(row.measure.metric, durability)
                 let title = "\(name): \(row.measure.words)"
-                let chart = BarChart(title: title, row: row, engines: engines, limit: limit)
+                let chart = BarChart(title: title, row: row, engines: engines, limit: digest.rawLimit(row))
                 charts.append((row, row.measure.words, chart))
-            } else if let engine = engines.first {
-                let key = Alone(subject: row.subject, metric: row.measure.metric, engine: engine)
-                let siblings = rows.filter {
-                    $0.subject == row.subject && $0.measure.metric == row.measure.metric && !$0.measure.label.isEmpty
-                        && $0.values.count == 1 && $0.values[engine] != nil
-                }
-                if siblings.count > 1, seen.insert(key).inserted {
-                    charts.append((row, engine, BarChart(title: "\(name), \(engine)", rows: siblings, engine: engine)))
-                }
             }
         }
         return charts
@@ -99,7 +131,7 @@ extension HTMLReport {
     ) {
         if rows.isEmpty { return }
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
-        let hasLimit = rows.contains { digest.rawLimit($0.measure.metric, durability) != nil }
+        let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         let id = "t-\(name)-\(durability.rawValue)"
         section.element("details", ["class": "numbers", "open": isOpen ? "" : nil]) { details in
             details.element("summary", "\(title) (\(Figure.count(rows.count, "row")))")
@@ -115,7 +147,7 @@ extension HTMLReport {
                     }
                     table.element("tbody") { body in
                         for row in rows.prefix(detail.rows) {
-                            measureLine(row, engines, hasLimit ? durability : nil, &body)
+                            measureLine(row, engines, hasLimit, &body)
                         }
                     }
                 }
@@ -125,7 +157,7 @@ extension HTMLReport {
     }
 
     private func measureLine(
-        _ row: MeasureRow, _ engines: [String], _ limited: DurabilityClass?, _ body: inout Markup
+        _ row: MeasureRow, _ engines: [String], _ hasLimit: Bool, _ body: inout Markup
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
@@ -148,8 +180,8 @@ extension HTMLReport {
                     }
                 }
             }
-            if let limited {
-                let limit = digest.rawLimit(row.measure.metric, limited)
+            if hasLimit {
+                let limit = digest.rawLimit(row)
                 line.element(
                     "td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""],
                     limit.map { row.measure.text($0) } ?? "")
@@ -175,114 +207,5 @@ extension HTMLReport {
                 "type": "search", "class": "filter", "data-for": table, "placeholder": "Filter",
                 "aria-label": "Filter rows",
             ])
-    }
-
-    // MARK: Latency
-
-    /// The distributions of one name of one subject.
-    private struct LatencyGroup {
-        var subject: Subject
-        var name: String
-        var lines: [(result: CaseResult, histogram: Histogram)]
-    }
-
-    private func latencyLines(_ durability: DurabilityClass) -> [LatencyGroup] {
-        digest.comparisons.filter { $0.subject.durability == durability }.flatMap { comparison -> [LatencyGroup] in
-            let results = digest.engines.compactMap { comparison.results[$0] }
-            let named = results.flatMap { result in
-                (run.details[result.test.id]?.histograms ?? []).map { (result: result, named: $0) }
-            }
-            return RunDigest.unique(named.map(\.named.name)).map { name in
-                LatencyGroup(
-                    subject: comparison.subject, name: name,
-                    lines: named.filter { $0.named.name == name && !$0.named.histogram.isEmpty }.map {
-                        ($0.result, $0.named.histogram)
-                    })
-            }.filter { !$0.lines.isEmpty }
-        }
-    }
-
-    private func latencies(_ groups: [LatencyGroup], _ durability: DurabilityClass, _ section: inout Markup) {
-        if groups.isEmpty { return }
-        section.element("h4", "Latency: lower is faster")
-        let shown = groups.prefix(detail.charts / 2)
-        section.element("div", ["class": "charts"]) { grid in
-            for group in shown {
-                let title = digest.name(group.subject)
-                let name = group.name == Metric.latencyNanoseconds.name ? "latency" : group.name
-                grid.element("figure") { figure in
-                    let rest = [name, RunDigest.datasetText(group.subject)].filter { !$0.isEmpty }
-                    caption(title, rest.joined(separator: " \u{B7} "), group.lines.first?.result.test.id, &figure)
-                    LatencyChart(
-                        title: "\(title): \(name)",
-                        lines: group.lines.map {
-                            LatencyChart.Line(engine: $0.result.test.engine, histogram: $0.histogram)
-                        }
-                    ).draw(&figure)
-                }
-            }
-        }
-        latencyTable(groups, durability, &section)
-    }
-
-    private func latencyTable(_ groups: [LatencyGroup], _ durability: DurabilityClass, _ section: inout Markup) {
-        let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
-        let count = groups.reduce(0) { $0 + $1.lines.count }
-        let id = "t-latency-\(durability.rawValue)"
-        section.element("details", ["class": "numbers", "open": ""]) { details in
-            details.element("summary", "Latency, every distribution (\(Figure.count(count, "row")))")
-            if count > 8 { filter(id, &details) }
-            details.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort", "id": id]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
-                            for words in quantiles.map(\.0) + ["max", "mean", "n"] {
-                                sortable(words, isNumber: true, &row)
-                            }
-                        }
-                    }
-                    table.element("tbody") { body in
-                        let lines = groups.flatMap { group in group.lines.map { (group, $0) } }
-                        for (group, line) in lines.prefix(detail.rows) {
-                            latencyLine(group, line.result, line.histogram, quantiles.map(\.1), &body)
-                        }
-                    }
-                }
-            }
-            leftOut(count, &details)
-        }
-    }
-
-    private func latencyLine(
-        _ group: LatencyGroup, _ result: CaseResult, _ histogram: Histogram, _ quantiles: [Double],
-        _ body: inout Markup
-    ) {
-        body.element("tr") { line in
-            line.element("th", ["scope": "row"]) {
-                $0.element("a", ["href": place(of: result.test.id)], digest.name(group.subject))
-            }
-            line.element("td", group.name == Metric.latencyNanoseconds.name ? "latency" : group.name)
-            line.element("td", result.test.engine)
-            for quantile in quantiles {
-                // Beyond one in `count` a quantile is only the slowest again.
-                let isKnown = Double(histogram.count) * (1 - quantile) >= 0.999
-                time(isKnown ? Double(histogram.quantile(quantile)) : nil, &line)
-            }
-            time(Double(histogram.maximum), &line)
-            time(histogram.mean, &line)
-            line.element("td", ["class": "n", "data-v": String(histogram.count)], Figure.grouped(Int(histogram.count)))
-        }
-        body.raw("\n")
-    }
-
-    private func time(_ nanoseconds: Double?, _ line: inout Markup) {
-        guard let nanoseconds else {
-            line.element("td", ["class": "n zero", "data-v": "", "title": "too few operations"], "\u{B7}")
-            return
-        }
-        line.element(
-            "td", ["class": "n", "data-v": Figure.exact(nanoseconds), "title": Figure.exact(nanoseconds) + " ns"],
-            Figure.duration(nanoseconds: nanoseconds))
     }
 }

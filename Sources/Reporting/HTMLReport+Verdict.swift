@@ -18,6 +18,7 @@ extension HTMLReport {
                     command(digest.resumeCommand, &text)
                 }
             }
+            glance(&section)
             causes(.violation, "Violations", &section)
             causes(.harnessError, "Errors of the harness", &section)
             causes(.inconclusive, "Inconclusive", &section)
@@ -129,11 +130,12 @@ extension HTMLReport {
         }
     }
 
-    /// What the verdicts that occur mean; the two that need no words stand too, so that the list is whole.
+    /// What the verdicts that occur mean. Open where one occurs that does not speak for itself.
     private func legend(_ section: inout Markup) {
         let shown = Standing.order.filter { digest.counts[$0] != nil }
         if shown.isEmpty { return }
-        section.element("details", ["class": "legend", "open": ""]) { details in
+        let isPlain = shown.allSatisfy { [.judged(.pass), .judged(.violation), .judged(.notApplicable)].contains($0) }
+        section.element("details", ["class": "legend", "open": isPlain ? nil : ""]) { details in
             details.element("summary", "What the verdicts mean")
             details.element("dl") { list in
                 for standing in shown {

@@ -10,8 +10,10 @@ import Measuring
 /// operations (one in 10, 100, 1 000), so that the tail takes as much room as the middle.
 struct LatencyChart {
     struct Line {
-        var engine: String
+        /// An engine, or the limit of the machine.
+        var name: String
         var histogram: Histogram
+        var isLimit = false
     }
 
     var title: String
@@ -55,14 +57,15 @@ struct LatencyChart {
             let ends = shown.map { y.position(Double(max(1, $0.histogram.maximum))) }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
             for (index, line) in shown.enumerated() {
-                let colour = Drawing.colour(line.engine)
+                let colour = line.isLimit ? 7 : Drawing.colour(line.name)
                 let points = points(line.histogram, x, y)
-                svg.open("path", ["class": "ln s\(colour)", "d": Drawing.path(points)])
+                svg.open(
+                    "path", ["class": line.isLimit ? "ln s\(colour) d2" : "ln s\(colour)", "d": Drawing.path(points)])
                 svg.close("path")
                 if let last = points.last {
                     Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
                 }
-                Drawing.label(&svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start, line.engine)
+                Drawing.label(&svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start, line.name)
             }
         }
     }
@@ -90,7 +93,7 @@ struct LatencyChart {
                 "\(name) \(Figure.duration(nanoseconds: Double(line.histogram.quantile(fraction))))"
             }
             let maximum = Figure.duration(nanoseconds: Double(line.histogram.maximum))
-            return "\(line.engine): \(quantiles.joined(separator: ", ")), slowest \(maximum)"
+            return "\(line.name): \(quantiles.joined(separator: ", ")), slowest \(maximum)"
         }.joined(separator: "; ")
     }
 }

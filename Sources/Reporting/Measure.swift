@@ -35,12 +35,23 @@ struct Measure: Hashable {
         if metric.direction == .neutral, metric.unit == "count" { return .amount }
         if Self.resources.contains(metric.name) { return .resource }
         if metric.name.hasPrefix("latency") || isQuantile { return .latency }
+        if metric.name.hasPrefix("sync") || metric.name.hasPrefix("growth") { return .size }
         switch metric.unit {
-        case "1/s", "ns", "us", "ms", "s": return .speed
+        case "1/s", "GB/s", "ns", "us", "ms", "s", "ratio": return .speed
         case "bytes": return .size
-        default: return metric.name.hasPrefix("sync") ? .size : .resource
+        default: return .resource
         }
     }
+
+    /// A limit of the machine that was measured beside the engine, and is no figure of the engine.
+    var isLimit: Bool { label.hasPrefix("raw ") }
+
+    /// What charts show: work per time, and time of one operation.
+    var isRate: Bool { metric.direction == .higherIsBetter && metric.unit.hasSuffix("/s") && !isLimit }
+    var isOperationTime: Bool { metric.name == Metric.operationNanoseconds.name && !isLimit }
+
+    /// What is measured once, and the middle of several measurements, go without saying.
+    private var isPlain: Bool { statistic == "value" || statistic == "median" }
 
     private var isQuantile: Bool {
         guard statistic.hasPrefix("p"), let digit = statistic.dropFirst().first else { return false }
@@ -49,16 +60,16 @@ struct Measure: Hashable {
 
     /// `commits/s`, `file bytes per row, read`: a unit that stands with the value is left to it.
     var words: String {
-        if metric.name == Metric.operationNanoseconds.name, statistic == "value" {
+        if metric.name == Metric.operationNanoseconds.name, isPlain {
             return label.isEmpty ? "per operation" : label
         }
-        if metric.unit == "1/s", metric.name.hasSuffix("_per_second"), statistic == "value" {
+        if metric.unit == "1/s", metric.name.hasSuffix("_per_second"), isPlain {
             return rate + (label.isEmpty ? "" : ", \(label)")
         }
         var words = metric.name.split(separator: "_").map(String.init)
-        if ["ns", "us", "ms"].contains(words.last), words.count > 1 { words.removeLast() }
+        if ["ns", "us", "ms", "ratio"].contains(words.last), words.count > 1 { words.removeLast() }
         var text = words.joined(separator: " ")
-        if statistic != "value" { text += " \(statistic)" }
+        if !isPlain { text += " \(statistic)" }
         return label.isEmpty ? text : "\(text), \(label)"
     }
 }
@@ -92,7 +103,8 @@ struct MeasureRow {
     /// peer and has none.
     func ratio(of engine: String) -> (value: Double, peer: String)? {
         guard engine != RunDigest.reference, let own = values[engine]?.sample.value, own > 0,
-            measure.metric.direction != .neutral, measure.metric.name != Metric.emptyLoopNanoseconds.name
+            measure.metric.direction != .neutral, !measure.isLimit,
+            measure.metric.name != Metric.emptyLoopNanoseconds.name
         else { return nil }
         let higher = measure.metric.direction == .higherIsBetter
         let peers = values.filter { $0.key != engine && $0.key != RunDigest.reference && $0.value.sample.value > 0 }
@@ -107,11 +119,15 @@ struct MeasureRow {
 }
 
 extension RunDigest {
-    /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time.
+    /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time. Limits of
+    /// the machine, which no engine has, are left out.
     func rows(of kind: MeasureClass, _ durability: DurabilityClass) -> [MeasureRow] {
-        comparisons.filter { $0.subject.durability == durability }.flatMap { comparison -> [MeasureRow] in
+        comparisons.filter {
+            $0.subject.durability == durability && $0.subject.scenario != Self.rawScenario
+        }.flatMap { comparison -> [MeasureRow] in
             let ordered = engines.compactMap { comparison.results[$0] }
-            let measures = Self.unique(ordered.flatMap { $0.samples.map(Measure.init) }).filter { $0.kind == kind }
+            let measures = Self.unique(ordered.flatMap { $0.samples.map(Measure.init) })
+                .filter { $0.kind == kind && !$0.isLimit }
             return measures.map { measure in
                 var row = MeasureRow(subject: comparison.subject, measure: measure, values: [:])
                 for result in ordered {
@@ -124,13 +140,28 @@ extension RunDigest {
         }
     }
 
+    /// What charts and the terminal show of the speed. A rate that only says a time per operation again is left out.
+    func chartRows(_ durability: DurabilityClass) -> [MeasureRow] {
+        struct Timed: Hashable {
+            var subject: Subject
+            var label: String
+        }
+        let rows = rows(of: .speed, durability).filter { $0.measure.isRate || $0.measure.isOperationTime }
+        let timed = Set(
+            rows.filter(\.measure.isOperationTime).map { Timed(subject: $0.subject, label: $0.measure.label) })
+        return rows.filter { row in
+            row.measure.metric.name != Metric.operationsPerSecond.name
+                || !timed.contains(Timed(subject: row.subject, label: row.measure.label))
+        }
+    }
+
     /// The figure that says most about a case: what was done per second, else time per operation, else the size.
     func headline(_ result: CaseResult) -> Sample? {
         let samples = result.samples
         func first(_ kind: MeasureClass, _ direction: Metric.Direction) -> Sample? {
             samples.first { Measure($0).kind == kind && $0.metric.direction == direction }
         }
-        return first(.speed, .higherIsBetter)
+        return samples.first { Measure($0).isRate }
             ?? samples.first { $0.metric.name == Metric.operationNanoseconds.name }
             ?? samples.first { Measure($0).kind == .latency && $0.statistic == "p50" }
             ?? first(.size, .lowerIsBetter) ?? first(.speed, .lowerIsBetter)

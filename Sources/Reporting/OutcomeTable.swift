@@ -10,7 +10,7 @@ struct OutcomeRow {
             switch self {
             case .fellBack: "fell back"
             case .silentlyWrong: "silently wrong"
-            case .memory: "out of memory"
+            case .memory: "over limit"
             default: rawValue
             }
         }

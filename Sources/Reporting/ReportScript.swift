@@ -76,8 +76,8 @@ enum ReportScript {
         const list = one('case-list');
         if (list) {
           const cases = Array.from(list.children);
-          const texts = cases.map(entry =>
-            (entry.querySelector('summary').textContent + ' ' + entry.querySelector('.facts').textContent).toLowerCase());
+          const texts = cases.map(entry => ['summary', '.facts']
+            .map(part => entry.querySelector(part).textContent).join(' ').toLowerCase());
           cases.forEach((entry, index) => { entry.dataset.i = index; });
           const count = () => {
             const shown = cases.filter(entry => !entry.hidden).length;

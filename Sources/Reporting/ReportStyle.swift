@@ -16,7 +16,8 @@ enum ReportStyle {
 
     private static let light = """
         --bg:#fdfdfc;--raised:#f6f6f3;--ink:#1c2024;--soft:#5a6068;--faint:#8b9098;--line:#e2e2dd;--link:#1f5fa8;\
-        --good:#1a7346;--bad:#b3261e;--doubt:#8a5a00;--calm:#4a5a7a;--goodbg:#e6f3ec;--badbg:#fbe9e7;--doubtbg:#fbf1dc;\
+        --good:#1a7346;--bad:#b3261e;--doubt:#8a5a00;--calm:#4a5a7a;--goodbg:#e6f3ec;--badbg:#fbe9e7;\
+        --doubtbg:#fbf1dc;\
         --calmbg:#ebeef4;--e0:#0b62a8;--e1:#c2571a;--e2:#8a6d00;--e3:#177a5b;--e4:#8b3a8f;--e5:#5b6b1f;--e6:#a03a5c;\
         --e7:#8a8f96;--correct:#6fae8d;--detected:#5b93c7;--repaired:#3d8f8a;--fell:#a9b8c9;--refused:#8f9bb3;\
         --wrong:#c4291c;--lost:#7d1d5f;--crashed:#e07a1f;--hung:#caa21a;--memory:#8a6a4a
@@ -24,7 +25,8 @@ enum ReportStyle {
 
     private static let dark = """
         --bg:#15181b;--raised:#1d2125;--ink:#e3e5e7;--soft:#a3a9b0;--faint:#737a82;--line:#2c3136;--link:#7db4ee;\
-        --good:#6cc795;--bad:#ff8a80;--doubt:#e5b95c;--calm:#a9b9d9;--goodbg:#17301f;--badbg:#3b1c1a;--doubtbg:#352a12;\
+        --good:#6cc795;--bad:#ff8a80;--doubt:#e5b95c;--calm:#a9b9d9;--goodbg:#17301f;--badbg:#3b1c1a;\
+        --doubtbg:#352a12;\
         --calmbg:#222935;--e0:#6cb0f0;--e1:#f09a5f;--e2:#d6b94a;--e3:#5cc7a2;--e4:#cf8bd3;--e5:#a9bd63;--e6:#e087a5;\
         --e7:#8a9098;--correct:#4a8a69;--detected:#4d83b5;--repaired:#45a09a;--fell:#5f7183;--refused:#6c7892;\
         --wrong:#f25c4f;--lost:#c75ba6;--crashed:#f09a45;--hung:#dcbb45;--memory:#b08f6d
@@ -33,7 +35,8 @@ enum ReportStyle {
     private static let page = """
         *{box-sizing:border-box}
         html{scroll-padding-top:1rem}
-        body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.55 -apple-system,BlinkMacSystemFont,"Segoe UI",\
+        body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.55 -apple-system,BlinkMacSystemFont,\
+        "Segoe UI",\
         Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;font-variant-numeric:tabular-nums lining-nums;\
         -webkit-text-size-adjust:100%}
         .top,main{max-width:1180px;margin:0 auto;padding:0 28px}
@@ -51,7 +54,8 @@ enum ReportStyle {
         a:focus-visible,button:focus-visible,summary:focus-visible,input:focus-visible,select:focus-visible{\
         outline:2px solid var(--link);outline-offset:2px}
         code,pre{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace}
-        pre{background:var(--raised);padding:12px;overflow:auto;max-height:22em;white-space:pre-wrap;overflow-wrap:anywhere}
+        pre{background:var(--raised);padding:12px;overflow:auto;max-height:22em;white-space:pre-wrap;\
+        overflow-wrap:anywhere}
         .faint{color:var(--faint);font-weight:400}
         .note{color:var(--soft);font-size:13.5px;max-width:92ch}
         .bad{color:var(--bad);font-weight:600}
@@ -59,7 +63,8 @@ enum ReportStyle {
         .facts{color:var(--soft);font-size:13.5px;margin:6px 0 0}
         .facts i{color:var(--faint);font-style:normal}
         .top .facts i{padding:0 2px}
-        button,select,input{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:5px;\
+        button,select,input{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);\
+        border-radius:5px;\
         padding:3px 10px}
         button{cursor:pointer}
         button:hover{border-color:var(--faint)}
@@ -67,7 +72,8 @@ enum ReportStyle {
         """
 
     private static let parts = """
-        .warnings{padding:14px 18px;margin-top:18px;border:1px solid var(--doubt);border-radius:6px;background:var(--doubtbg)}
+        .warnings{padding:14px 18px;margin-top:18px;border:1px solid var(--doubt);border-radius:6px;\
+        background:var(--doubtbg)}
         .warnings ul{margin:0;padding:0;list-style:none}
         .warnings strong{color:var(--doubt);letter-spacing:.04em;font-size:13px}
         .headline{display:flex;gap:14px;align-items:baseline;font-size:24px;font-weight:600;line-height:1.3;\
@@ -82,6 +88,8 @@ enum ReportStyle {
         .places{margin-left:.7em;font-size:13px}
         .answers{list-style:none;padding:0;margin:0 0 6px;max-width:84ch}
         .answers li{padding:2px 0}
+        .glance{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:8px 28px;margin:20px 0 8px}
+        .glance dd{margin:0}
         .cmd{display:block;max-width:100%;text-align:left;background:var(--raised);border-color:transparent;\
         padding:4px 10px;overflow-wrap:anywhere}
         p .cmd,.inline .cmd{display:inline-block;margin:0}
@@ -93,7 +101,8 @@ enum ReportStyle {
         caption{text-align:left;color:var(--soft);font-size:13px;padding:14px 0 2px}
         th,td{padding:6px 14px 6px 0;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--line)}
         th:last-child,td:last-child{padding-right:0}
-        thead th{color:var(--soft);font-weight:500;font-size:12.5px;vertical-align:bottom;border-bottom-color:var(--faint)}
+        thead th{color:var(--soft);font-weight:500;font-size:12.5px;vertical-align:bottom;\
+        border-bottom-color:var(--faint)}
         tbody th{font-weight:500}
         td.n,th.n{text-align:right;white-space:nowrap}
         td.n a{color:inherit}
@@ -112,7 +121,8 @@ enum ReportStyle {
         .numbers,.legend{margin-top:20px}
         summary{cursor:pointer;color:var(--soft);font-size:13.5px}
         .filter{display:block;font-size:13.5px;margin:8px 0;width:min(100%,22em)}
-        .legend dl,.environment{display:grid;grid-template-columns:max-content 1fr;gap:6px 18px;margin:10px 0 0;font-size:13.5px}
+        .legend dl,.environment{display:grid;grid-template-columns:max-content 1fr;gap:6px 18px;margin:10px 0 0;\
+        font-size:13.5px}
         .legend dd,.environment dd{margin:0;color:var(--soft);overflow-wrap:anywhere}
         .environment dt{color:var(--faint)}
         .environment dd{color:var(--ink)}
@@ -123,7 +133,8 @@ enum ReportStyle {
         #case-filter{flex:1 1 16em;max-width:26em}
         #case-count{color:var(--soft)}
         .case{border-bottom:1px solid var(--line)}
-        .case>summary{display:grid;grid-template-columns:9.5em minmax(0,1fr) 7em 5.5em 9em 6em;gap:0 12px;padding:6px 0;\
+        .case>summary{display:grid;grid-template-columns:9.5em minmax(0,1fr) 7em 5.5em 9em 6em;gap:0 12px;\
+        padding:6px 0;\
         color:var(--ink);align-items:baseline;list-style:none}
         .case>summary::-webkit-details-marker{display:none}
         .case>summary:hover{background:var(--raised)}
@@ -137,14 +148,17 @@ enum ReportStyle {
         .case .body .facts span{margin-right:16px;overflow-wrap:anywhere}
         .case:target>summary{background:var(--calmbg)}
         .message{max-width:84ch;overflow-wrap:anywhere}
-        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:0 32px;margin:12px 0 0;font-size:13px}
-        .figures div{display:flex;justify-content:space-between;gap:12px;border-bottom:1px solid var(--line);padding:3px 0}
+        .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:0 32px;\
+        margin:12px 0 0;font-size:13px}
+        .figures div{display:flex;justify-content:space-between;gap:12px;border-bottom:1px solid var(--line);\
+        padding:3px 0}
         .figures dt{color:var(--soft)}
         .figures dd{margin:0;white-space:nowrap}
         """
 
     private static let verdicts = """
-        .v{display:inline-block;white-space:nowrap;font-size:13px;line-height:1.5;padding:0 8px 0 6px;border-radius:4px;\
+        .v{display:inline-block;white-space:nowrap;font-size:13px;line-height:1.5;padding:0 8px 0 6px;\
+        border-radius:4px;\
         background:var(--calmbg);color:var(--calm)}
         .v b{display:inline-block;min-width:1.1em;margin-right:.25em;text-align:center;font-weight:600}
         a.v:hover{text-decoration:none;box-shadow:0 0 0 1px currentColor}
@@ -160,7 +174,8 @@ enum ReportStyle {
         """
 
     private static let drawings = """
-        .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr));gap:26px 34px;margin:14px 0 8px}
+        .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr));gap:26px 34px;\
+        margin:14px 0 8px}
         figure{margin:0;min-width:0}
         figcaption{font-size:13.5px;margin-bottom:6px;line-height:1.4}
         figcaption span{display:block;color:var(--faint);font-size:12.5px}
@@ -213,8 +228,8 @@ enum ReportStyle {
         .c6{grid-column:3}
         .c5{grid-column:1/3;text-align:left;color:var(--soft)}
         .case .body{padding-left:0}
-        .legend dl,.environment{grid-template-columns:1fr;gap:2px}
-        .legend dd,.environment dd{margin-bottom:8px}
+        .legend dl,.environment,.glance{grid-template-columns:1fr;gap:2px}
+        .legend dd,.environment dd,.glance dd{margin-bottom:8px}
         }
         @media print{.tools,nav,#theme,.filter{display:none}body{background:#fff}}
         """

@@ -214,12 +214,4 @@ struct RunDigest {
         }
         return list
     }
-
-    /// What a single writer that syncs once per commit cannot exceed: one 4 KiB overwrite with fdatasync after the
-    /// other, as measured before the first case. nil where it was not measured or means nothing.
-    func rawLimit(_ metric: Metric, _ durability: DurabilityClass) -> Double? {
-        guard metric.name == Metric.commitsPerSecond.name, durability == .full else { return nil }
-        let nanoseconds = run.header.machine.fsyncNanoseconds
-        return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
-    }
 }

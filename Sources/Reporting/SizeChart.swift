@@ -1,7 +1,7 @@
 import Results
 
-/// File size over the course of cases that differ by engine and policy alone. Whole lines are the file, thin ones the
-/// live data in it; where a reader pins a version a bar stands at the foot.
+/// Size over the course of cases that differ by engine and policy alone. Whole lines are data and log, thin ones the
+/// live data; where a reader pins a version a bar stands at the foot.
 struct SizeChart {
     struct Line {
         var engine: String
@@ -23,7 +23,7 @@ struct SizeChart {
 
     func draw(_ markup: inout Markup) {
         let points = lines.flatMap(\.series.points)
-        guard let high = points.map({ max($0.fileBytes, $0.liveBytes ?? 0) }).max(), high > 0 else { return }
+        guard let high = points.map({ max($0.totalBytes, $0.liveBytes ?? 0) }).max(), high > 0 else { return }
         let positions = points.map { Double($0.position) }
         let first = positions.min() ?? 0
         let last = max(positions.max() ?? 1, first + 1)
@@ -51,13 +51,15 @@ struct SizeChart {
 
     private func curves(_ x: Scale, _ y: Scale, _ svg: inout Markup) {
         let thinned = lines.map { Self.thinned($0.series.points) }
-        let ends = thinned.map { y.position(Double($0.last?.fileBytes ?? 0)) }
+        let ends = thinned.map { y.position(Double($0.last?.totalBytes ?? 0)) }
         let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
         let variants = RunDigest.unique(lines.map(\.variant))
         for (index, line) in lines.enumerated() {
             let colour = Drawing.colour(line.engine)
             let dash = variants.firstIndex(of: line.variant) ?? 0
-            let files = thinned[index].map { (x: x.position(Double($0.position)), y: y.position(Double($0.fileBytes))) }
+            let files = thinned[index].map {
+                (x: x.position(Double($0.position)), y: y.position(Double($0.totalBytes)))
+            }
             svg.open("path", ["class": "ln s\(colour) d\(dash % 4)", "d": Drawing.path(files)])
             svg.close("path")
             let live = thinned[index].compactMap { point in
@@ -97,7 +99,7 @@ struct SizeChart {
         var kept: [SizePoint] = []
         for start in stride(from: 0, to: points.count, by: stretch) {
             let part = points[start..<min(start + stretch, points.count)]
-            if let largest = part.max(by: { $0.fileBytes < $1.fileBytes }) { kept.append(largest) }
+            if let largest = part.max(by: { $0.totalBytes < $1.totalBytes }) { kept.append(largest) }
         }
         if let last = points.last, kept.last != last { kept.append(last) }
         return kept
@@ -106,10 +108,10 @@ struct SizeChart {
     private var description: String {
         lines.compactMap { line -> String? in
             guard let first = line.series.points.first, let last = line.series.points.last else { return nil }
-            let largest = line.series.points.map(\.fileBytes).max() ?? 0
+            let largest = line.series.points.map(\.totalBytes).max() ?? 0
             let name = line.variant.isEmpty ? line.engine : "\(line.engine), \(line.variant)"
-            return "\(name): \(Figure.bytes(Double(first.fileBytes))) at first, \(Figure.bytes(Double(largest))) "
-                + "at most, \(Figure.bytes(Double(last.fileBytes))) at last"
+            return "\(name): \(Figure.bytes(Double(first.totalBytes))) at first, \(Figure.bytes(Double(largest))) "
+                + "at most, \(Figure.bytes(Double(last.totalBytes))) at last"
         }.joined(separator: "; ")
     }
 }

@@ -10,6 +10,11 @@ struct SizeLine {
     var isAlone: Bool
 }
 
+extension SizePoint {
+    /// Data and log together: what the engine takes from the disk.
+    var totalBytes: Int { fileBytes + logBytes }
+}
+
 extension RunDigest {
     /// All series with points, in plan order.
     var sizeLines: [SizeLine] {

@@ -61,14 +61,11 @@ extension TerminalReport {
     }
 
     private func speedTable(_ durability: DurabilityClass) -> TextTable? {
-        let rows = digest.rows(of: .speed, durability).filter { row in
-            row.measure.metric.direction == .higherIsBetter
-                || row.measure.metric.name == Metric.operationNanoseconds.name
-        }
+        let rows = digest.chartRows(durability)
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         guard let subject = engines.first else { return nil }
         let hasRatio = rows.contains { $0.ratio(of: subject) != nil }
-        let hasLimit = rows.contains { digest.rawLimit($0.measure.metric, durability) != nil }
+        let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         var table = table(
             durability,
             engines + (hasRatio ? ["\(subject) : best peer"] : []) + (hasLimit ? ["of raw limit"] : []))
@@ -83,7 +80,7 @@ extension TerminalReport {
                 cells.append(TextTable.Cell(row.ratio(of: subject).map { Figure.ratio($0.value) } ?? ""))
             }
             if hasLimit {
-                let limit = digest.rawLimit(row.measure.metric, durability)
+                let limit = digest.rawLimit(row)
                 let share = row.values[subject].flatMap { value in limit.map { value.sample.value / $0 } }
                 cells.append(TextTable.Cell(share.map { Figure.percent($0, gap: " ") } ?? ""))
             }
@@ -93,25 +90,43 @@ extension TerminalReport {
         return table
     }
 
-    /// From each series the size at first, at its largest and at last.
+    /// Data and log together at first, at its largest and at last: from the series of a case, else from its samples.
     private func sizeTable(_ durability: DurabilityClass) -> TextTable? {
-        let lines = digest.sizeLines.filter { $0.subject.family == .growth && $0.subject.durability == durability }
-        if lines.isEmpty { return nil }
-        var table = table(durability, ["at first", "largest", "at last", "live at last"])
-        var last: Subject?
-        for line in lines {
-            let points = line.series.points
-            guard let first = points.first, let end = points.last else { continue }
-            let sizes = [first.fileBytes, points.map(\.fileBytes).max(), end.fileBytes, end.liveBytes]
-            let engine = line.isAlone ? line.engine : "\(line.engine), \(line.series.name)"
-            table.rows.append(
-                [name(line.subject, after: last), TextTable.Cell(engine)]
-                    + sizes.map { size in
-                        size.map { TextTable.Cell(Figure.bytes(Double($0), gap: " ")) }
-                            ?? TextTable.Cell("\u{B7}", .faint)
-                    })
-            last = line.subject
+        let growth = digest.comparisons.filter {
+            $0.subject.family == .growth && $0.subject.durability == durability
         }
-        return table
+        var table = table(durability, ["at first", "largest", "at last", "live at last"])
+        for comparison in growth {
+            var last: Subject?
+            for engine in digest.engines {
+                guard let result = comparison.results[engine] else { continue }
+                for (name, sizes) in sizes(result) {
+                    table.rows.append(
+                        [self.name(comparison.subject, after: last), TextTable.Cell(name)]
+                            + sizes.map { size in
+                                size.map { TextTable.Cell(Figure.bytes($0, gap: " ")) }
+                                    ?? TextTable.Cell("\u{B7}", .faint)
+                            })
+                    last = comparison.subject
+                }
+            }
+        }
+        return table.rows.count > 1 ? table : nil
+    }
+
+    private func sizes(_ result: CaseResult) -> [(String, [Double?])] {
+        let engine = result.test.engine
+        let series = (run.details[result.test.id]?.series ?? []).filter { !$0.points.isEmpty }
+        if series.isEmpty {
+            let files = result.samples.filter { $0.metric.name == Metric.fileBytes.name }.map(\.value)
+            return files.count > 1 ? [(engine, [files.first, files.max(), files.last, nil])] : []
+        }
+        return series.map { series in
+            let totals = series.points.map { Double($0.totalBytes) }
+            return (
+                series.name.isEmpty || digest.sizeLines.allSatisfy(\.isAlone) ? engine : "\(engine), \(series.name)",
+                [totals.first, totals.max(), totals.last, series.points.last?.liveBytes.map(Double.init)]
+            )
+        }
     }
 }

@@ -9,7 +9,7 @@ struct TerminalReport {
     /// More rows than this of one table are left to the HTML report, and counted.
     static let rowLimit = 16
 
-    private var run: Run { digest.run }
+    var run: Run { digest.run }
     private var header: RunHeader { digest.run.header }
 
     var text: String {

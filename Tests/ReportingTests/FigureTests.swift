@@ -62,6 +62,27 @@ struct FigureTests {
         #expect(row(.commitsPerSecond, ["strata": 300, "model": 1]).ratio(of: "strata") == nil)
     }
 
+    @Test("a limit of the machine is measured beside the engines, and never compared as if it were theirs")
+    func limits() throws {
+        let digest = RunDigest(PlausibleRun.run)
+        let rows = digest.rows(of: .speed, .full)
+        #expect(!rows.contains { $0.measure.isLimit || $0.subject.scenario == RunDigest.rawScenario })
+        let commit = try #require(rows.first { $0.subject.scenario == "commit" && $0.measure.isRate })
+        #expect(digest.rawLimit(commit) == 1_210)
+        let threads = try #require(rows.first { $0.subject.scenario == "commit-threads" && $0.measure.isRate })
+        #expect(digest.rawLimit(threads) == 1_240)
+        let insert = try #require(rows.first { $0.subject.scenario == "bulk-insert" })
+        #expect(digest.rawLimit(insert) == nil)
+        let relaxed = digest.rows(of: .speed, .none)
+        #expect(!relaxed.isEmpty && relaxed.allSatisfy { digest.rawLimit($0) == nil })
+    }
+
+    @Test("a rate that only says a time per operation again is not drawn twice")
+    func once() {
+        let rows = RunDigest(PlausibleRun.run).chartRows(.full).filter { $0.subject.scenario == "point-read" }
+        #expect(rows.map(\.measure.words) == ["one property", "three properties"])
+    }
+
     @Test("words that a shell would take apart are quoted")
     func shell() {
         #expect(RunDigest.shellWord("crash:op=17,state=0x3fa2") == "crash:op=17,state=0x3fa2")

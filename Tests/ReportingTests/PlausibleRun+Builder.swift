@@ -21,6 +21,22 @@ extension PlausibleRun {
             }
         }
 
+        mutating func raw() {
+            var result = PlausibleRun.passed(
+                PlausibleRun.test("raw-disk", .workload, "model", dataset: "", size: 0))
+            var more = CaseDetails()
+            result.samples = [
+                Sample(.operationsPerSecond, 1_240, count: 500, label: "overwrite and sync"),
+                Sample(.operationsPerSecond, 880, count: 250, label: "append and sync"),
+                Sample(
+                    Metric("gigabytes_per_second", unit: "GB/s", .higherIsBetter, .measured), 21.5, statistic: "max",
+                    label: "memory read"),
+            ]
+            PlausibleRun.add(
+                PlausibleRun.latency(780_000, count: 500, tail: 6, seed: 5), "overwrite and sync", to: &result, &more)
+            add(result, more)
+        }
+
         mutating func workloads() {
             for engine in PlausibleRun.engines {
                 for durability in engine == "model" ? [.full] : [DurabilityClass.full, .none] {
@@ -38,7 +54,9 @@ extension PlausibleRun {
                 var read = PlausibleRun.passed(PlausibleRun.test("point-read", .workload, engine))
                 var more = CaseDetails()
                 read.samples = [
-                    Sample(.operationNanoseconds, 912 / factor(engine), label: "one property"),
+                    Sample(.operationNanoseconds, 912 / factor(engine), statistic: "median", label: "one property"),
+                    Sample(
+                        .operationsPerSecond, 1e9 / 912 * factor(engine), statistic: "median", label: "one property"),
                     Sample(.operationNanoseconds, 1_720 / factor(engine), label: "three properties"),
                     Sample(.emptyLoopNanoseconds, 0.31),
                 ]
@@ -62,9 +80,10 @@ extension PlausibleRun {
             result.samples = [
                 Sample(.commitsPerSecond, 1e9 / middle * 0.93), Sample(.diskBytesPerCommit, 8_312 / factor(engine)),
                 Sample(.syncsPerCommit, engine == "model" ? 0 : 1),
+                Sample(.operationsPerSecond, 1_210, count: 200, label: "raw overwrite and sync"),
             ]
             PlausibleRun.add(
-                PlausibleRun.latency(middle, count: 2_000, tail: 8, seed: 11), "", to: &result, &more)
+                PlausibleRun.latency(middle, count: 2_000, tail: 8, seed: 11), "commit", to: &result, &more)
             result.isCut = engine == "sqlite" && durability == .full
             add(result, more)
         }

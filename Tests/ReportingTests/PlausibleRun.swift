@@ -108,6 +108,7 @@ enum PlausibleRun {
 
     private static func make() -> Run {
         var builder = Builder()
+        builder.raw()
         builder.workloads()
         builder.concurrency()
         builder.faults()
