@@ -8,8 +8,8 @@ final class Arena {
     private let range: MappedRange
     let base: UnsafeMutableRawPointer
     /// Pages of the node that starts at this place; 0 for a node given up, -1 inside a node.
-    private(set) var nodePages: [Int32] = []
-    private var spare: [Int: [Int]] = [:]
+    @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
+    @exclusivity(unchecked) private var spare: [Int: [Int]] = [:]
     private let capacity: Int
 
     /// - Parameter capacity: bytes of address space.

@@ -12,14 +12,14 @@ final class ColumnBuffer {
     }
 
     let kind: SegmentKind
-    private(set) var count = 0
-    private(set) var words: UnsafeMutablePointer<UInt64>
-    private(set) var lengths: UnsafeMutablePointer<UInt32>
-    private(set) var flags: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private(set) var words: UnsafeMutablePointer<UInt64>
+    @exclusivity(unchecked) private(set) var lengths: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) private(set) var flags: UnsafeMutablePointer<UInt8>
     /// False as long as every flag is zero.
-    private(set) var hasFlags = false
-    private var capacity: Int
-    private var heap: ByteHeap?
+    @exclusivity(unchecked) private(set) var hasFlags = false
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private var heap: ByteHeap?
 
     init(_ kind: SegmentKind, capacity: Int = 64) {
         self.kind = kind
@@ -213,9 +213,9 @@ final class ColumnBuffer {
 
 /// Bytes at stable addresses, freed together.
 final class ByteHeap {
-    private var chunks: [UnsafeMutableRawBufferPointer] = []
-    private var next: UnsafeMutableRawPointer?
-    private var room = 0
+    @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
+    @exclusivity(unchecked) private var next: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var room = 0
 
     deinit { for chunk in chunks { chunk.deallocate() } }
 

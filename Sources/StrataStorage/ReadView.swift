@@ -5,13 +5,13 @@
 /// belongs to whoever has the transaction.
 package final class ReadView: Sendable {
     /// Immutable in a version's view; guarded by the write lock in a transaction's.
-    nonisolated(unsafe) var state: VersionState
+    @exclusivity(unchecked) nonisolated(unsafe) var state: VersionState
     let reader: PageReader
     /// Set while a transaction is open; flushes what it holds back before something is read.
     nonisolated(unsafe) weak var writer: WriteTransaction?
     private let isWriter: Bool
     /// Counts the writes of a transaction. Row locations from before the last one are void.
-    package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
+    @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
 
     init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false) {
         self.state = state

@@ -17,13 +17,13 @@ final class TableEditor {
     }
 
     /// From the root down to the branch above the group.
-    private var path: [Step] = []
+    @exclusivity(unchecked) private var path: [Step] = []
     /// Rows to be appended, with keys above all others.
     private let appended: RowSet
     /// The highest key of the table, rows held back included; nil when not known, or no row.
-    private var lastKey: Int64?
-    private var isLastKeyKnown = false
-    private var deletion: PendingDeletion?
+    @exclusivity(unchecked) private var lastKey: Int64?
+    @exclusivity(unchecked) private var isLastKeyKnown = false
+    @exclusivity(unchecked) private var deletion: PendingDeletion?
 
     private struct PendingDeletion {
         /// Keys that belong to the group.

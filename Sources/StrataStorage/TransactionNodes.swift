@@ -11,13 +11,13 @@ final class TransactionNodes: NodeWriting {
     let file: any File
     let limits: StoreLimits
     /// The version that this transaction will be.
-    var version: UInt64
+    @exclusivity(unchecked) var version: UInt64
     /// Nodes of older versions that this one does not reach.
-    private(set) var dead: [Extent] = []
+    @exclusivity(unchecked) private(set) var dead: [Extent] = []
     /// Pages taken for nodes that went to the file before the commit.
-    private(set) var placed: [Extent] = []
+    @exclusivity(unchecked) private(set) var placed: [Extent] = []
     /// Pages that were written early and given up again: they were never part of a version.
-    private(set) var abandoned: [Extent] = []
+    @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
 
     init(
         reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits,

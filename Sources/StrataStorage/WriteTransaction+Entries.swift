@@ -1,19 +1,11 @@
 /// Keeping index and backlink trees equal to the columns that they are made from (invariant 7).
 extension WriteTransaction {
-    /// Enters all indexed and linking values of a new row.
-    @inline(__always)
-    func addEntries(
-        _ table: Int, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>, delta: Int32
-    ) throws(StorageError) {
-        if view.state.tables[table].entries.isEmpty { return }
-        for column in 0..<cells.count { try addEntry(table, key, column, cells[column], delta: delta) }
-    }
-
     /// Enters one value, or takes it out.
     func addEntry(
         _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell, delta: Int32
     ) throws(StorageError) {
-        let definition = view.state.schema.tables[table].columns[column]
+        let definition = plans[table].columns[column]
+        if definition.type == .links && definition.index == .none && cell.count == 0 { return }
         if let kind = definition.index.rootKind {
             try add(table, definition.id, kind, IndexKey.high(cell, definition), key, delta)
         }

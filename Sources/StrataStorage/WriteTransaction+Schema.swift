@@ -33,6 +33,7 @@ extension WriteTransaction {
         view.state.schema = new
         view.state.layouts = new.tables.map(TableLayout.init)
         editors = Array(repeating: nil, count: tables.count)
+        plans = new.tables.map(TablePlan.init)
         entryOperations = tables.map { $0.entries.map { _ in [] } }
         changes.rearrange(to: new.tables.map(\.id))
         view.generation &+= 1

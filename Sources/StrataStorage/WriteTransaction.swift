@@ -11,14 +11,15 @@ package final class WriteTransaction {
     /// What ``view`` was based on.
     let base: VersionState
     /// The version to be, and the creation version of rows that it inserts.
-    var version: UInt64
-    var editors: [TableEditor?]
+    @exclusivity(unchecked) var version: UInt64
+    @exclusivity(unchecked) var editors: [TableEditor?]
+    @exclusivity(unchecked) var plans: [TablePlan]
     /// Changes of index and backlink trees that wait, by table and tree.
-    var entryOperations: [[[EntryOperation]]]
-    var recorder: ChangeRecorder
-    var changes: ChangeCollector
-    var schemaChanged = false
-    var isEnded = false
+    @exclusivity(unchecked) var entryOperations: [[[EntryOperation]]]
+    @exclusivity(unchecked) var recorder: ChangeRecorder
+    @exclusivity(unchecked) var changes: ChangeCollector
+    @exclusivity(unchecked) var schemaChanged = false
+    @exclusivity(unchecked) var isEnded = false
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
 
@@ -30,6 +31,7 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         editors = Array(repeating: nil, count: base.tables.count)
+        plans = base.schema.tables.map(TablePlan.init)
         entryOperations = base.tables.map { $0.entries.map { _ in [] } }
         recorder = ChangeRecorder(limit: recordLimit)
         changes = ChangeCollector(tables: base.schema.tables.map(\.id))
@@ -68,13 +70,8 @@ package final class WriteTransaction {
     func insert(
         _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
-        let columns = view.state.schema.tables[table].columns
-        guard cells.count == columns.count else { throw .misuse(.noSuchColumn) }
-        var hasLong = false
-        for index in 0..<cells.count {
-            try Self.check(cells[index], columns[index])
-            hasLong = hasLong || (cells[index].kind == .bytes && cells[index].count > nodes.limits.inlineBytes)
-        }
+        let plan = plans[table]
+        let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
         let editor = editor(table)
         if hasLong {
             try insertLong(editor, table, key, created, cells)
@@ -82,12 +79,12 @@ package final class WriteTransaction {
             try editor.insert(key.rawValue, created: created, cells, nil)
         }
         view.generation &+= 1
-        try addEntries(table, key, cells, delta: 1)
+        for column in plan.entered { try addEntry(table, key, column, cells[column], delta: 1) }
         if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
             view.state.tables[table].nextKey = key.rawValue + 1
         }
         if !isReplay {
-            recorder.insert(view.state.schema.tables[table].id, columns: columns, key: key, cells: cells)
+            if !recorder.isTooLarge { recorder.insert(plan.id, columns: plan.columns, key: key, cells: cells) }
             changes.inserted(table, key.rawValue)
         }
     }
@@ -116,16 +113,6 @@ package final class WriteTransaction {
         return CellValue(cell, long: try nodes.makeLong(cell.bytesValue, table: table))
     }
 
-    private static func check(_ cell: Cell, _ column: ColumnDefinition) throws(StorageError) {
-        switch cell.kind {
-        case .null:
-            if !column.isOptional && column.type != .link { throw .misuse(.notOptional) }
-        case .integer: if column.type != .integer && column.type != .link { throw .misuse(.wrongType) }
-        case .double: if column.type != .double { throw .misuse(.wrongType) }
-        case .bytes: if column.type != .bytes && column.type != .links { throw .misuse(.wrongType) }
-        }
-    }
-
     /// Changes one value of a row.
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
     package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
@@ -133,7 +120,7 @@ package final class WriteTransaction {
         let definition = view.state.schema.tables[table]
         guard column >= 0 && column < definition.columns.count else { throw .misuse(.noSuchColumn) }
         let columnDefinition = definition.columns[column]
-        try Self.check(cell, columnDefinition)
+        try plans[table].check(cell, column)
         let isBytes = columnDefinition.type == .bytes || columnDefinition.type == .links
         if isBytes || columnDefinition.index != .none || columnDefinition.type.isLink {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }

@@ -1,0 +1,45 @@
+/// What a transaction needs to know of a table for every row that it writes, looked up once.
+final class TablePlan {
+    let id: TableID
+    let columns: [ColumnDefinition]
+    /// Columns that have an index or backlinks.
+    let entered: [Int]
+    /// For each column the kinds of cells that it takes, as a set of bits.
+    private let accepted: [UInt8]
+
+    init(_ definition: TableDefinition) {
+        id = definition.id
+        columns = definition.columns
+        entered = columns.indices.filter { definition.columns[$0].index != .none || definition.columns[$0].type.isLink }
+        accepted = columns.map { column in
+            let kind: Cell.Kind =
+                switch column.type {
+                case .integer, .link: .integer
+                case .double: .double
+                case .bytes, .links: .bytes
+                }
+            let null: UInt8 = column.isOptional || column.type == .link ? 1 << Cell.Kind.null.rawValue : 0
+            return UInt8(1) << kind.rawValue | null
+        }
+    }
+
+    /// - Returns: whether bytes are so long that they need nodes of their own.
+    /// - Throws: `misuse`.
+    @inline(__always)
+    func check(
+        _ cells: UnsafeBufferPointer<Cell>, inlineBytes: Int
+    ) throws(StorageError) -> Bool {
+        guard cells.count == accepted.count else { throw .misuse(.noSuchColumn) }
+        var hasLong = false
+        for index in 0..<cells.count {
+            try check(cells[index], index)
+            hasLong = hasLong || (cells[index].kind == .bytes && cells[index].count > inlineBytes)
+        }
+        return hasLong
+    }
+
+    @inline(__always)
+    func check(_ cell: Cell, _ column: Int) throws(StorageError) {
+        if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
+    }
+}
