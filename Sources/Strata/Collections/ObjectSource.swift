@@ -1,0 +1,190 @@
+import StrataStorage
+
+/// Where the objects of a collection come from, and which of them, in which order: evaluated when looked at, and again
+/// when the Realm shows something else.
+///
+/// Concurrency: confined with its Realm, but for a frozen Realm's, which any thread may read: there the keys are found
+/// before the source is handed out.
+public final class ObjectSource {
+    enum Base {
+        /// All rows of the class, by key.
+        case table
+        /// The list at a position of the owner's properties.
+        case list(ObjectBase, property: Int)
+        /// The rows of `origin` whose property at `property` leads to the owner.
+        case backlinks(ObjectBase, origin: ClassAccess, property: Int)
+        /// Known rows; those that are gone stay in their places.
+        case keys([Int64])
+    }
+
+    let instance: RealmInstance
+    let access: ClassAccess
+    let base: Base
+    let steps: [Step]
+    private var cache: (stamp: UInt64, keys: [Int64])?
+
+    enum Step {
+        case filter(Predicate)
+        case sort([SortDescriptor])
+    }
+
+    init(_ access: ClassAccess, _ base: Base, steps: [Step] = []) {
+        instance = access.instance
+        self.access = access
+        self.base = base
+        self.steps = steps
+        if instance.isFrozen { cache = (instance.stamp, evaluate()) }
+    }
+
+    func filtered(_ predicate: Predicate) -> ObjectSource {
+        ObjectSource(access, base, steps: steps + [.filter(predicate)])
+    }
+
+    func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource {
+        ObjectSource(access, base, steps: steps + [.sort(descriptors)])
+    }
+
+    /// Whether it is the whole class in the order of keys, where storage counts and finds by itself.
+    var isWholeTable: Bool {
+        if case .table = base { return steps.isEmpty && !instance.isFrozen }
+        return false
+    }
+
+    /// The owner of a list or of backlinks.
+    var owner: ObjectBase? {
+        switch base {
+        case .list(let owner, _), .backlinks(let owner, _, _): return owner
+        case .table, .keys: return nil
+        }
+    }
+
+    var isInvalidated: Bool { instance.currentView == nil || owner?.isInvalidated ?? false }
+
+    var count: Int {
+        instance.checkConfinement()
+        if isWholeTable, let view = instance.currentView {
+            return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
+        }
+        return keys().count
+    }
+
+    /// The key at a place; nil behind the end.
+    func key(at place: Int) -> Int64? {
+        instance.checkConfinement()
+        guard place >= 0 else { return nil }
+        if isWholeTable {
+            guard let view = instance.currentView else { return nil }
+            return attempt(nil) { () throws(StorageError) in try view.key(at: place, in: access.table)?.rawValue }
+        }
+        let keys = keys()
+        return place < keys.count ? keys[place] : nil
+    }
+
+    func index(of key: Int64) -> Int? {
+        if isWholeTable {
+            guard let view = instance.currentView else { return nil }
+            return attempt(nil) { () throws(StorageError) in try view.ordinal(of: RowKey(key), in: access.table) }
+        }
+        return keys().firstIndex(of: key)
+    }
+
+    /// All keys, in order.
+    /// - Complexity: O(1) while the Realm shows the same; else that of the query.
+    func keys() -> [Int64] {
+        if let cache, cache.stamp == instance.stamp { return cache.keys }
+        instance.checkConfinement()
+        let keys = evaluate()
+        if !instance.isFrozen { cache = (instance.stamp, keys) }
+        return keys
+    }
+
+    /// Takes keys that were found by other means for the version that is shown.
+    func seed(_ keys: [Int64]) { if !instance.isFrozen { cache = (instance.stamp, keys) } }
+
+    /// Runs `body`; when storage fails, remembers why and gives `otherwise`.
+    func attempt<Value>(_ otherwise: Value, _ body: () throws(StorageError) -> Value) -> Value {
+        do throws(StorageError) { return try body() } catch {
+            instance.noteDamage(Realm.Error(error))
+            instance.report(access.name, nil, Realm.Error(error).description)
+            return otherwise
+        }
+    }
+
+    /// The same query in another instance of the same file; nil when the owner of a list is not there.
+    func moved(to other: RealmInstance) -> ObjectSource? {
+        guard let access = other.twin(of: access) else { return nil }
+        switch base {
+        case .table, .keys: return ObjectSource(access, base, steps: steps)
+        case .list(let owner, let property):
+            guard let owner = other.twin(of: owner) else { return nil }
+            return ObjectSource(access, .list(owner, property: property), steps: steps)
+        case .backlinks(let owner, let origin, let property):
+            guard let owner = other.twin(of: owner), let origin = other.twin(of: origin) else { return nil }
+            return ObjectSource(access, .backlinks(owner, origin: origin, property: property), steps: steps)
+        }
+    }
+
+    private func evaluate() -> [Int64] {
+        guard let view = instance.currentView else { return [] }
+        return attempt([]) { () throws(StorageError) in try evaluate(view) }
+    }
+
+    private func evaluate(_ view: ReadView) throws(StorageError) -> [Int64] {
+        var steps = steps[...]
+        var keys: [Int64]
+        if case .table = base, case .filter(let predicate)? = steps.first {
+            steps.removeFirst()
+            keys = try TableQuery(instance, access, predicate).run(view)
+        } else {
+            keys = try baseKeys(view)
+        }
+        for step in steps {
+            switch step {
+            case .filter(let predicate):
+                let evaluator = PredicateEvaluator(instance, access, predicate)
+                var kept: [Int64] = []
+                for key in keys where try evaluator.matches(RowKey(key), view) { kept.append(key) }
+                keys = kept
+            case .sort(let descriptors):
+                keys = try RowSort(instance, access, descriptors).sorted(keys, view)
+            }
+        }
+        return keys
+    }
+
+    private func baseKeys(_ view: ReadView) throws(StorageError) -> [Int64] {
+        switch base {
+        case .table: return try view.keys(access.table)
+        case .keys(let keys): return keys
+        case .list(let owner, let property):
+            return try view.links(owner, column: owner._access.properties[property].column)
+        case .backlinks(let owner, let origin, let property):
+            guard !owner.isInvalidated else { return [] }
+            return try view.backlinks(to: owner, origin, column: origin.properties[property].column)
+        }
+    }
+}
+
+extension ReadView {
+    /// The keys in a column of links; none when the owner is gone.
+    func links(_ owner: ObjectBase, column: Int) throws(StorageError) -> [Int64] {
+        guard column >= 0, owner._isCurrent || owner._relocate(), let location = owner._location,
+            let bytes = try bytes(location, column)
+        else { return [] }
+        guard let reader = LinkPayload.Reader(bytes) else {
+            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+        }
+        return reader.links
+    }
+
+    /// The rows of `origin` that lead to `owner` through `column`, one entry per link.
+    func backlinks(to owner: ObjectBase, _ origin: ClassAccess, column: Int) throws(StorageError) -> [Int64] {
+        guard column >= 0 else { return [] }
+        var keys: [Int64] = []
+        try backlinks(to: RowKey(owner._key), of: origin.table, column) { (key, count) throws(StorageError) in
+            for _ in 0..<count { keys.append(key.rawValue) }
+            return true
+        }
+        return keys
+    }
+}

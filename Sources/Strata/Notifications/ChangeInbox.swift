@@ -1,0 +1,71 @@
+import Dispatch
+import StrataStorage
+import Synchronization
+
+/// Changes that were committed and that one Realm instance has not looked at yet.
+///
+/// Concurrency: commits put in from their threads, the instance takes out on its own. Bounded: beyond `limit` entries
+/// the details are given up, and observers compare instead.
+final class ChangeInbox: Sendable {
+    private let state = Mutex(State())
+    /// Tells the instance that something came, on its queue; nil when it looks by itself.
+    private let wake: (@Sendable () -> Void)?
+    private static let limit = 200_000
+
+    private struct State {
+        var notices: [CommitNotice] = []
+        var entries = 0
+        /// Whether anybody wants details.
+        var collects = false
+        /// Notices up to this version were given up.
+        var lostUpTo = TransactionID(0)
+        var isWakePending = false
+        /// A version can be seen a moment before its notice is here.
+        var received = TransactionID(0)
+    }
+
+    init(wake: (@Sendable () -> Void)?) { self.wake = wake }
+
+    func receive(_ notice: CommitNotice) {
+        let wakes = state.withLock { state in
+            state.received = max(state.received, notice.version)
+            if state.collects {
+                state.notices.append(notice)
+                state.entries += notice.changes.reduce(1) { $0 + $1.deleted.count + $1.modified.count + 1 }
+                if state.entries > Self.limit {
+                    state.lostUpTo = notice.version
+                    state.notices.removeAll()
+                    state.entries = 0
+                }
+            } else {
+                state.lostUpTo = notice.version
+            }
+            defer { state.isWakePending = true }
+            return !state.isWakePending
+        }
+        if wakes, let wake { wake() }
+    }
+
+    func setCollecting(_ collects: Bool) {
+        state.withLock { state in
+            state.collects = collects
+            if !collects {
+                state.lostUpTo = max(state.lostUpTo, state.notices.last?.version ?? state.lostUpTo)
+                state.notices.removeAll()
+                state.entries = 0
+            }
+        }
+    }
+
+    func wakeArrived() { state.withLock { $0.isWakePending = false } }
+
+    /// What happened after `old`, up to and with `new`; nil when the details were given up.
+    func take(after old: TransactionID, upTo new: TransactionID) -> [CommitNotice]? {
+        state.withLock { state in
+            let taken = state.notices.filter { $0.version <= new && $0.version > old }
+            state.notices.removeAll { $0.version <= new }
+            state.entries = state.notices.count
+            return state.lostUpTo > old || state.received < new ? nil : taken
+        }
+    }
+}

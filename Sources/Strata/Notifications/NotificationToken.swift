@@ -1,0 +1,81 @@
+import Dispatch
+import Synchronization
+
+/// Keeps an observer alive. Letting go of it, or ``invalidate()``, ends the notifications; both may happen on any
+/// thread, any number of times, and inside the notification itself.
+public final class NotificationToken: Sendable {
+    private let state: Mutex<Held>
+
+    private struct Held: @unchecked Sendable {  // the observer is used on its Realm's thread; here it is only let go of
+        var observer: (any Observer)?
+        var isActive = true
+    }
+
+    init(_ observer: (any Observer)?) {
+        let held = Held(observer: observer)
+        state = Mutex(held)
+    }
+
+    public func invalidate() {
+        let gone = state.withLock { state in
+            let observer = state.observer
+            state = Held(observer: nil, isActive: false)
+            return Held(observer: observer)
+        }
+        gone.observer?.isActive.store(false, ordering: .relaxed)
+    }
+
+    deinit { invalidate() }
+
+    /// Gives an observer that was made on its queue to the token; false when the token was invalidated before.
+    func hold(_ observer: any Observer) -> Bool {
+        let given = Held(observer: observer)
+        return state.withLock { state in
+            guard state.isActive else { return false }
+            state = given
+            return true
+        }
+    }
+
+    var isActive: Bool { state.withLock { $0.isActive } }
+
+    /// Whether this token holds `observer`.
+    func holds(_ observer: any Observer) -> Bool { state.withLock { $0.observer === observer } }
+}
+
+/// How a collection came to be what it is now.
+///
+/// Applied to the old elements - deletions from the back, then insertions from the front - an update gives the new ones.
+public enum RealmCollectionChange<CollectionType> {
+    /// The first notification.
+    case initial(CollectionType)
+    /// Deletions and modifications as places before the change, insertions as places after it; each ascending.
+    case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
+    case error(any Error)
+}
+
+/// What happened to an object.
+public enum ObjectChange<T> {
+    case change(T, [PropertyChange])
+    /// The last notification.
+    case deleted
+    case error(any Error)
+}
+
+/// A property that changed.
+public struct PropertyChange {
+    public let name: String
+    /// Before the change; nil for null.
+    public let oldValue: Any?
+    public let newValue: Any?
+}
+
+extension Realm {
+    /// What a Realm's own observers are told.
+    public enum Notification: String, Sendable {
+        /// The Realm shows another version.
+        case didChange = "RLMRealmDidChangeNotification"
+        /// There is a newer version, and the Realm does not follow by itself.
+        case refreshRequired = "RLMRealmRefreshRequiredNotification"
+    }
+}

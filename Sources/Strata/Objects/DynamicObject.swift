@@ -1,0 +1,176 @@
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An object that is read and written by the names of its properties.
+///
+///     let name = object["name"] as? String
+///     let value = try object.value(for: "address", "city")
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+    public subscript(dynamicMember member: String) -> Any? {
+        get { self[member] }
+        set { self[member] = newValue }
+    }
+
+    /// The class's own name in the file.
+    public var dynamicClassName: String { _frame == nil ? "" : _access.name }
+
+    /// A property's value, through links: `value(for: "bar", "baz", "qux")`.
+    /// - Throws: `invalidInput` for a name that the class on the way does not have.
+    public func value(for names: String...) throws -> Any? {
+        var current: Any? = self
+        for (place, name) in names.enumerated() {
+            guard let object = current as? DynamicObject else {
+                if current == nil { return nil }
+                throw Realm.Error(.invalidInput, "'\(names[place - 1])' is no object; '\(name)' cannot be read from it")
+            }
+            current = try object.tryGetValue(for: name)
+        }
+        return current
+    }
+
+    /// A property's value, or an error when the class has no property of that name.
+    public func tryGetValue(for name: String) throws -> Any? {
+        guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
+        return self[name]
+    }
+}
+
+extension Optional where Wrapped == Any {
+    /// Goes on through a link: `old["bar"]["baz"]["qux"]`. Nil where there is no object.
+    public subscript(_ name: String) -> Any? {
+        guard let object = _flatten(self) as? ObjectBase else { return nil }
+        return object[name]
+    }
+}
+
+extension ObjectBase {
+    func _unknown(_ name: String) -> Realm.Error {
+        let known = (_frame == nil ? nil : _access.properties.map(\.name).joined(separator: ", ")) ?? ""
+        return Realm.Error(
+            .invalidInput, "'\(_frame == nil ? type(of: self).className() : _access.name)' has no property '\(name)'; "
+                + "it has \(known)")
+    }
+
+    /// A property by name.
+    func _dynamicValue(_ name: String) -> Any? {
+        guard _frame != nil else {
+            guard let field = ClassPlan.plan(for: type(of: self)).fields.first(where: { $0.name == name }) else {
+                return nil
+            }
+            return field.field.getAny(_field(field.offset))
+        }
+        let access = _access
+        guard let place = access.positions[name] else {
+            access.instance.misuse(access, _key, _unknown(name))
+            return nil
+        }
+        if let plan = access.plan { return plan.fields[place].field.readAny(self, plan.fields[place].offset) }
+        return _storedAny(access, place)
+    }
+
+    /// A property of a class that is known by the file alone.
+    private func _storedAny(_ access: ClassAccess, _ place: Int) -> Any? {
+        let property = access.properties[place]
+        let instance = access.instance
+        if property.column == Int(ColumnSlot.key) { return Int(_key) }
+        if property.isLinkingObjects { return _inverse(access, property) }
+        if property.isList { return AnyListFactory.make(self, place, property) }
+        guard let value = instance.storedValue(self, property) else {
+            if isInvalidated { instance.reportInvalidAccess(self) }
+            return nil
+        }
+        if case .link(let key) = value {
+            return access.target(of: property).flatMap { instance.materialize($0, RowKey(key)) }
+        }
+        return value.any(as: property.tag.type)
+    }
+
+    private func _inverse(_ access: ClassAccess, _ property: BoundProperty) -> Any? {
+        guard let origin = access.target(of: property), let name = property.origin,
+            let source = LinkingObjects<DynamicObject>.source(self, origin, name)
+        else { return nil }
+        return Results<DynamicObject>(source)
+    }
+
+    func _setDynamicValue(_ name: String, _ value: Any?) {
+        guard _frame != nil else {
+            let plan = ClassPlan.plan(for: type(of: self))
+            guard let field = plan.fields.first(where: { $0.name == name }), field.field.setAny(_field(field.offset), value)
+            else { preconditionFailure("'\(plan.name).\(name)' cannot hold \(String(describing: value))") }
+            return
+        }
+        let access = _access
+        guard access.instance.requireWrite(access) != nil else { return }
+        guard let place = access.positions[name] else { return access.instance.fail(_unknown(name)) }
+        access.instance.assign(self, access, place, value, .error)
+    }
+
+    /// Takes properties from a dictionary, an array or an object, while unmanaged.
+    /// - Returns: what does not fit.
+    func _assign(_ value: Any) -> Realm.Error? {
+        let plan = ClassPlan.plan(for: type(of: self))
+        let pairs = RealmInstance.pairs(value, plan.fields.filter(\.isStored).map(\.name))
+        guard let pairs else {
+            return Realm.Error(.invalidInput, "a \(plan.name) is made from a dictionary, an array or an object")
+        }
+        for (name, value) in pairs {
+            guard let field = plan.fields.first(where: { $0.name == name }) else {
+                return Realm.Error(.invalidInput, "'\(plan.name)' has no property '\(name)'")
+            }
+            guard field.isStored else { continue }
+            guard field.field.setAny(_field(field.offset), value) else {
+                return Realm.Error(.invalidInput, "'\(plan.name).\(name)' cannot hold \(String(describing: value))")
+            }
+        }
+        return nil
+    }
+
+    func _describe() -> String {
+        if _frame != nil, isInvalidated { return "\(_access.name) (deleted, key \(_key))" }
+        let name = _frame == nil ? type(of: self).className() : _access.name
+        let names = _frame == nil
+            ? ClassPlan.plan(for: type(of: self)).fields.map { ($0.name, $0.shape.type == .linkingObjects) }
+            : _access.properties.map { ($0.name, $0.isLinkingObjects) }
+        var lines = ["\(name) {"]
+        for (property, isInverse) in names where !isInverse {
+            let value = _flatten(_dynamicValue(property))
+            var shown = value.map { "\($0)" } ?? "nil"
+            if let object = value as? ObjectBase, object._frame != nil { shown = "\(object._access.name) \(object._key)" }
+            if let list = value as? any AnyList { shown = "\(list.anyElements.count) elements" }
+            lines.append("\t\(property) = \(shown);")
+        }
+        return (lines + ["}"]).joined(separator: "\n")
+    }
+}
+
+/// Lists of classes that are known by the file alone.
+enum AnyListFactory {
+    static func make(_ owner: ObjectBase, _ position: Int, _ property: BoundProperty) -> Any? {
+        switch property.tag.type {
+        case .object: return List<DynamicObject>(owner, position: position)
+        case .int: return list(Int.self, owner, position, property)
+        case .bool: return list(Bool.self, owner, position, property)
+        case .string: return list(String.self, owner, position, property)
+        case .double: return list(Double.self, owner, position, property)
+        case .float: return list(Float.self, owner, position, property)
+        case .date: return list(Date.self, owner, position, property)
+        case .data: return list(Data.self, owner, position, property)
+        case .UUID: return list(UUID.self, owner, position, property)
+        case .objectId: return list(ObjectId.self, owner, position, property)
+        case .any, .decimal128, .linkingObjects: return nil
+        }
+    }
+
+    private static func list<Element: _Scalar>(
+        _: Element.Type, _ owner: ObjectBase, _ position: Int, _ property: BoundProperty
+    ) -> Any {
+        property.tag.isOptional
+            ? List<Element?>(owner, position: position) : List<Element>(owner, position: position)
+    }
+}

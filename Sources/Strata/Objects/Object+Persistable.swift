@@ -1,0 +1,70 @@
+import StrataStorage
+
+extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
+    public static var _wrappedShape: _PropertyShape {
+        _PropertyShape(.object, isOptional: true, objectType: self)
+    }
+
+    public static var _elementShape: _PropertyShape { _PropertyShape(.object, objectType: self) }
+    public static var _releasesWhenManaged: Bool { true }
+
+    /// The object that a link leads to.
+    public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
+        guard let key = object._loadInteger(offset) else { return nil }
+        let access = object._access
+        guard let target = access.target(of: self, offset: offset) else { return nil }
+        guard let made = access.instance.materialize(target, RowKey(key)) else { return nil }
+        return unsafeDowncast(made, to: self)
+    }
+
+    public static func _storeWrapped(_ value: ObjectBase, _ object: ObjectBase, _ offset: Int) {
+        guard let instance = object._instance, let key = instance.linkKey(of: value) else { return }
+        object._store(offset, .link(key.rawValue))
+    }
+
+    public static func _addWrapped(_ value: ObjectBase, _ encoder: _RowEncoder) { encoder.addTarget(value) }
+
+    public static func _encodeWrapped(_ value: ObjectBase, _ encoder: _RowEncoder, _ column: Int) {
+        encoder.putLink(value, column)
+    }
+
+    public static func _wrappedFromAny(_ value: Any) -> Self? {
+        if let object = value as? Self { return object }
+        guard !(value is ObjectBase) else { return nil }
+        let made = self.init()
+        return made._assign(value) == nil ? made : nil
+    }
+
+    public static func _wrappedPlain(_ value: ObjectBase) -> _StoredValue? { nil }
+
+    public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
+        guard case .link(let key) = value, let instance = context.instance, let target = context.target else {
+            return nil
+        }
+        return unsafeDowncast(instance.materializeOrInvalid(target, RowKey(key)), to: self)
+    }
+
+    public func _encodeElement(_ context: _ElementContext) -> _StoredValue {
+        guard let instance = context.instance, let key = instance.linkKey(of: self) else { return .null }
+        return .link(key.rawValue)
+    }
+
+    public static func _substituteElement(_ context: _ElementContext) -> Self {
+        guard let instance = context.instance, let target = context.target else { return self.init() }
+        return unsafeDowncast(instance.invalidObject(target, key: nil), to: self)
+    }
+}
+
+/// What a collection needs to turn stored values into elements.
+public struct _ElementContext {
+    let instance: RealmInstance?
+    /// The class of objects.
+    let target: ClassAccess?
+
+    static var unmanaged: Self { Self(instance: nil, target: nil) }
+
+    init(instance: RealmInstance?, target: ClassAccess?) {
+        self.instance = instance
+        self.target = target
+    }
+}

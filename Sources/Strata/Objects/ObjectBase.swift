@@ -1,0 +1,139 @@
+import StrataStorage
+
+/// What all persisted classes have in common. Applications subclass ``Object``.
+///
+/// An object is unmanaged until it is added to a Realm: its properties are its own fields. A managed object is an
+/// accessor: identity, the place of its row in the view it was last read under, and no values.
+open class ObjectBase: Hashable, CustomStringConvertible {
+    /// Nil while unmanaged.
+    @usableFromInline @exclusivity(unchecked) final var _frame: UnsafeMutablePointer<_ClassFrame>?
+    /// The stamp that `_location` belongs to.
+    @usableFromInline @exclusivity(unchecked) final var _stamp: UInt64
+    @exclusivity(unchecked) final var _location: RowLocation?
+    /// Row key and creation version: captured once, and with the table the object's identity.
+    @exclusivity(unchecked) final var _key: Int64
+    @exclusivity(unchecked) final var _creation: UInt64
+    /// The Realm of a managed object, or the trace of an object that stands in for a key path.
+    @usableFromInline @exclusivity(unchecked) final var _owner: AnyObject?
+    /// The write that the row was born in, by the Realm's own count, if that write was not committed when the object
+    /// was made. A cancelled write's version number is used again, so the creation version alone does not tell.
+    @exclusivity(unchecked) final var _birthWrite: UInt32
+    /// Set while the object is being added, for links that lead back to it.
+    @exclusivity(unchecked) final var _isBeingAdded: Bool
+
+    public required init() {
+        _frame = nil
+        _stamp = 0
+        _location = nil
+        _key = 0
+        _creation = 0
+        _owner = nil
+        _birthWrite = 0
+        _isBeingAdded = false
+    }
+
+    /// The name that the class has in files, in migrations and in messages.
+    open class func className() -> String { String(describing: self) }
+
+    /// The primary key's property name in the older form of declaration.
+    open class func primaryKey() -> String? { nil }
+
+    /// Indexed properties in the older form of declaration.
+    open class func indexedProperties() -> [String] { [] }
+
+    /// The Realm that manages the object; nil while unmanaged.
+    public final var realm: Realm? { _instance.map { Realm($0) } }
+
+    final var _instance: RealmInstance? {
+        _frame == nil ? nil : _owner.map { unsafeDowncast($0, to: RealmInstance.self) }
+    }
+
+    /// Whether the row behind a managed object is gone. Never true for an unmanaged object.
+    public final var isInvalidated: Bool { _frame != nil && !(_isCurrentRow() || _relocate()) }
+
+    private final func _isCurrentRow() -> Bool { _stamp == _access.frame.pointee.stamp }
+
+    /// Whether the object belongs to an immutable version.
+    public final var isFrozen: Bool { _instance?.isFrozen ?? false }
+
+    /// Whether both stand for the same row, or are the same unmanaged object. Reads no storage.
+    public final func isSameObject(as other: ObjectBase?) -> Bool {
+        guard let other else { return false }
+        if self === other { return true }
+        guard _frame != nil, other._frame != nil else { return false }
+        guard _key == other._key, _creation == other._creation, _access.tableID == other._access.tableID,
+            _access.instance.store === other._access.instance.store
+        else { return false }
+        return _birthWrite == other._birthWrite || !(_wasTakenBack || other._wasTakenBack)
+    }
+
+    /// Whether the row was born in a write that was cancelled.
+    private final var _wasTakenBack: Bool { _birthWrite != 0 && _access.instance.isCancelled(_birthWrite) }
+
+    public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a.isSameObject(as: b) }
+
+    /// Stable from the moment the object is managed, whatever happens to its row.
+    public func hash(into hasher: inout Hasher) {
+        guard _frame != nil else { return hasher.combine(ObjectIdentifier(self)) }
+        hasher.combine(_key)
+        hasher.combine(_creation)
+        hasher.combine(_access.tableID)
+    }
+
+    /// The class name and every property, one per line; linked objects by class and key.
+    public var description: String { _describe() }
+
+    /// A property by name; nil when there is none of that name.
+    ///
+    /// Assigning goes through the same checks as a typed property; a value of another type fails the write transaction.
+    public final subscript(key: String) -> Any? {
+        get { _dynamicValue(key) }
+        set { _setDynamicValue(key, newValue) }
+    }
+
+    /// A property, or a typed error when the row is gone or cannot be read.
+    ///
+    ///     let name = try dog.read(\.name)
+    public final func _readChecked<Value>(_ read: () -> Value) throws -> Value {
+        guard _frame != nil else { return read() }
+        let access = _access
+        if !_isCurrentRow() {
+            if let error = access.tryRelocate(self) { throw error }
+        }
+        return try access.instance.collectingDamage(read)
+    }
+}
+
+/// A key path reader for any subclass, so that `\.name` is the subclass's own.
+public protocol _CheckedReading: ObjectBase {}
+
+extension ObjectBase: _CheckedReading {}
+
+extension _CheckedReading {
+    /// A property, or a typed error when the row is gone or cannot be read: the checked form of `self.property`.
+    ///
+    ///     let name = try dog.read(\.name)
+    /// - Throws: ``Realm/Error`` with `objectDeleted` or `invalidDatabase`.
+    public func read<Value>(_ property: KeyPath<Self, Value>) throws -> Value {
+        try _readChecked { self[keyPath: property] }
+    }
+}
+
+/// An object with an identity of its own in a Realm.
+open class Object: ObjectBase {
+    public required init() { super.init() }
+
+    /// An unmanaged object with properties from a dictionary by name, an array in order of declaration, or another
+    /// object.
+    public convenience init(value: Any) {
+        self.init()
+        if let error = _assign(value) { preconditionFailure(error.description) }
+    }
+}
+
+/// Gives an object the identity that a SwiftUI list needs: `id` reads no storage.
+public protocol ObjectKeyIdentifiable: Identifiable where Self: ObjectBase {}
+
+extension ObjectKeyIdentifiable {
+    public var id: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
+}

@@ -1,0 +1,194 @@
+/// A property that the database keeps.
+///
+///     final class Person: Object {
+///         @Persisted(primaryKey: true) var id = 0
+///         @Persisted var name = ""
+///         @Persisted(indexed: true) var age: Int?
+///         @Persisted(deleteRule: .cascade) var dogs: List<Dog>
+///     }
+///
+/// The wrapper knows neither its name nor its column: it finds both by the offset at which it stands in its object,
+/// which the optimizer folds to a constant. So a read costs no dictionary and no allocation.
+@propertyWrapper
+@frozen
+public struct Persisted<Value: _Persistable> {
+    /// An unmanaged object's value; a managed object's list; in a class's prototype the declared default.
+    @usableFromInline var value: Value?
+    /// ``PersistedOptions``; it also gives every wrapper a size, and so an address of its own.
+    @usableFromInline let options: UInt8
+
+    @inlinable
+    init(value: Value?, options: UInt8) {
+        self.value = value
+        self.options = options
+    }
+
+    /// Starts as the type's own default: 0, empty, false, nil. In the struct itself, where the compiler looks for it.
+    @inlinable
+    public init() { self.init(value: nil, options: 0) }
+
+    /// A declared default.
+    @inlinable
+    public init(wrappedValue: Value) { self.init(value: wrappedValue, options: 0) }
+
+    /// Not for use: a property of a class goes through the static subscript.
+    @available(*, unavailable, message: "@Persisted works in subclasses of Object only")
+    public var wrappedValue: Value {
+        get { preconditionFailure("unavailable") }
+        set { preconditionFailure("unavailable") }
+    }
+
+    @inlinable
+    public static subscript<Owner: ObjectBase>(
+        _enclosingInstance object: Owner,
+        wrapped _: ReferenceWritableKeyPath<Owner, Value>,
+        storage storage: ReferenceWritableKeyPath<Owner, Self>
+    ) -> Value {
+        @inline(__always)
+        get {
+            let field = withUnsafeMutablePointer(to: &object[keyPath: storage]) { $0 }
+            if object._frame != nil { return Value._read(object, object._offset(of: field)) }
+            if object._owner == nil, let value = field.pointee.value { return value }
+            return Self._readUnmanaged(object, field)
+        }
+        @inline(__always)
+        set {
+            let field = withUnsafeMutablePointer(to: &object[keyPath: storage]) { $0 }
+            if object._frame != nil {
+                Value._write(object, object._offset(of: field), newValue)
+            } else {
+                field.pointee.value = newValue
+            }
+        }
+    }
+
+    /// A field that has no value yet, or whose object records which fields a key path touches.
+    @usableFromInline
+    static func _readUnmanaged(_ object: ObjectBase, _ field: UnsafeMutablePointer<Self>) -> Value {
+        if let trace = object._owner as? KeyPathTrace {
+            return trace.record(object, offset: object._offset(of: field), as: Value.self)
+        }
+        if let value = field.pointee.value { return value }
+        let made = Value._makeDefault()
+        field.pointee.value = made
+        return made
+    }
+}
+
+extension Persisted {
+    @inlinable
+    public init(indexed: Bool) { self.init(value: nil, options: indexed ? PersistedOptions.indexed : 0) }
+
+    @inlinable
+    public init(primaryKey: Bool) { self.init(value: nil, options: primaryKey ? PersistedOptions.primaryKey : 0) }
+
+    /// - Parameter deleteRule: what happens to the targets when the owner is deleted.
+    @inlinable
+    public init(deleteRule: DeleteRule) { self.init(value: nil, options: PersistedOptions.rule(deleteRule)) }
+
+    @inlinable
+    public init(wrappedValue: Value, indexed: Bool) {
+        self.init(value: wrappedValue, options: indexed ? PersistedOptions.indexed : 0)
+    }
+
+    @inlinable
+    public init(wrappedValue: Value, primaryKey: Bool) {
+        self.init(value: wrappedValue, options: primaryKey ? PersistedOptions.primaryKey : 0)
+    }
+
+    /// The inverse of `originProperty` in another class.
+    public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
+        self.init(value: LinkingObjects(fromType: Element.self, property: originProperty), options: 0)
+    }
+}
+
+/// The bits of a wrapper's `options`.
+@usableFromInline
+enum PersistedOptions {
+    @usableFromInline static let primaryKey: UInt8 = 1
+    @usableFromInline static let indexed: UInt8 = 2
+
+    @usableFromInline
+    static func rule(_ rule: DeleteRule) -> UInt8 { rule.rawValue << 2 }
+
+    static func rule(in options: UInt8) -> DeleteRule { DeleteRule(rawValue: options >> 2 & 3) ?? .nullify }
+}
+
+/// What schema discovery and dynamic access need of a wrapper whose value type they do not know.
+protocol PersistedField {
+    static var shape: _PropertyShape { get }
+    static func options(_ field: UnsafeRawPointer) -> UInt8
+    /// The value of an unmanaged object's field, or its default.
+    static func getAny(_ field: UnsafeMutableRawPointer) -> Any?
+    /// False when the value is of another type.
+    static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool
+    static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder)
+    static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int)
+    static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
+    /// Keeps what the object had in this row, for an identity that no deletion takes away.
+    static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
+    static func readAny(_ object: ObjectBase, _ offset: Int) -> Any?
+    static func originProperty(_ field: UnsafeMutableRawPointer) -> String?
+    /// An unmanaged field as a column holds it; nil for links and collections.
+    static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
+    /// Writes a managed object's property; false when the value is of another type.
+    static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
+}
+
+extension Persisted: PersistedField {
+    static var shape: _PropertyShape { Value._shape }
+
+    private static func typed(_ field: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
+        field.assumingMemoryBound(to: Self.self)
+    }
+
+    private static func current(_ field: UnsafeMutableRawPointer) -> Value {
+        let field = typed(field)
+        if let value = field.pointee.value { return value }
+        let made = Value._makeDefault()
+        field.pointee.value = made
+        return made
+    }
+
+    static func options(_ field: UnsafeRawPointer) -> UInt8 {
+        field.assumingMemoryBound(to: Self.self).pointee.options
+    }
+
+    static func getAny(_ field: UnsafeMutableRawPointer) -> Any? { Value._toAny(current(field)) }
+
+    static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool {
+        guard let value = Value._fromAny(value) else { return false }
+        typed(field).pointee.value = value
+        return true
+    }
+
+    static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder) {
+        if let value = typed(field).pointee.value { Value._addTargets(value, encoder) }
+    }
+
+    static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {
+        Value._encode(typed(field).pointee.value ?? Value._makeDefault(), encoder, column)
+    }
+
+    static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {
+        Value._bind(&typed(field).pointee.value, object, offset)
+    }
+
+    static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {
+        typed(field).pointee.value = Value._read(object, offset)
+    }
+
+    static func readAny(_ object: ObjectBase, _ offset: Int) -> Any? { Value._toAny(Value._read(object, offset)) }
+
+    static func originProperty(_ field: UnsafeMutableRawPointer) -> String? {
+        (typed(field).pointee.value as? any AnyLinkingObjects)?.propertyName
+    }
+
+    static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue? { Value._plain(current(field)) }
+
+    static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool {
+        guard let value = Value._fromAny(value) else { return false }
+        Value._write(object, offset, value)
+        return true
+    }
+}

@@ -1,0 +1,231 @@
+import StrataStorage
+
+/// Types that a new row takes straight from an object's memory; everything else goes through its own encoding.
+enum FieldCode: UInt8 {
+    case int, optionalInt, double, optionalDouble, bool, string, optionalString, other
+
+    init(_ field: PlanField) {
+        switch ObjectIdentifier(field.field) {
+        case ObjectIdentifier(Persisted<Int>.self): self = .int
+        case ObjectIdentifier(Persisted<Int?>.self): self = .optionalInt
+        case ObjectIdentifier(Persisted<Double>.self): self = .double
+        case ObjectIdentifier(Persisted<Double?>.self): self = .optionalDouble
+        case ObjectIdentifier(Persisted<Bool>.self): self = .bool
+        case ObjectIdentifier(Persisted<String>.self): self = .string
+        case ObjectIdentifier(Persisted<String?>.self): self = .optionalString
+        default: self = .other
+        }
+    }
+}
+
+/// Where a field of a class goes. Trivial, so that the loop over a class's fields counts no references.
+struct FieldEncoding {
+    let code: FieldCode
+    let offset: Int32
+    let column: Int32
+    /// Position in the plan's fields.
+    let field: Int32
+}
+
+/// The cells of a row that is being made from an object.
+///
+/// Small strings are used where they stand in the object, others are copied into scratch memory, which keeps its
+/// address until the row is written. One per Realm; a row is encoded after everything that it leads to was added, so
+/// the encoder is never used for two rows at once.
+public final class _RowEncoder {
+    unowned(unsafe) let instance: RealmInstance
+    var policy = Realm.UpdatePolicy.error
+    private(set) var cells: UnsafeMutablePointer<Cell>
+    private var capacity: Int
+    private var scratch = ScratchBytes()
+    /// Links to objects whose own row comes later.
+    private(set) var deferred: [DeferredLinks] = []
+    private var current: ObjectBase?
+
+    init(_ instance: RealmInstance) {
+        self.instance = instance
+        capacity = 32
+        cells = .allocate(capacity: capacity)
+    }
+
+    deinit { cells.deallocate() }
+
+    /// Fills a cell for each column of `access`'s table from the fields of `object`.
+    func encode(_ object: ObjectBase, _ access: ClassAccess) -> UnsafeBufferPointer<Cell> {
+        reserve(access.columnCount)
+        scratch.clear()
+        current = object
+        defer { current = nil }
+        let start = Unmanaged.passUnretained(object).toOpaque()
+        access.encodings.withUnsafeBufferPointer { encodings in
+            for encoding in encodings {
+                encode(start + Int(encoding.offset), encoding, access)
+            }
+        }
+        return UnsafeBufferPointer(start: cells, count: access.columnCount)
+    }
+
+    @inline(__always)
+    private func encode(_ field: UnsafeMutableRawPointer, _ encoding: FieldEncoding, _ access: ClassAccess) {
+        let column = Int(encoding.column)
+        switch encoding.code {
+        case .int:
+            cells[column] = .integer(Int64(field.assumingMemoryBound(to: Int?.self).pointee ?? 0))
+        case .optionalInt:
+            let value = field.assumingMemoryBound(to: Int??.self).pointee ?? nil
+            cells[column] = value.map { .integer(Int64($0)) } ?? .null
+        case .double:
+            cells[column] = .double(field.assumingMemoryBound(to: Double?.self).pointee ?? 0)
+        case .optionalDouble:
+            let value = field.assumingMemoryBound(to: Double??.self).pointee ?? nil
+            cells[column] = value.map { .double($0) } ?? .null
+        case .bool:
+            cells[column] = .integer(field.assumingMemoryBound(to: Bool?.self).pointee ?? false ? 1 : 0)
+        case .string:
+            cells[column] = text(field, field.assumingMemoryBound(to: String?.self).pointee ?? "")
+        case .optionalString:
+            let value = field.assumingMemoryBound(to: String??.self).pointee ?? nil
+            cells[column] = value.map { text(field, $0) } ?? .null
+        case .other:
+            access.plan?.fields[Int(encoding.field)].field.encode(field, self, column)
+        }
+    }
+
+    /// The bytes of a string that starts at `field`.
+    @inline(__always)
+    private func text(_ field: UnsafeMutableRawPointer, _ value: String) -> Cell {
+        if let count = SmallString.count(at: field) {
+            return .bytes(UnsafeRawBufferPointer(start: field, count: count))
+        }
+        return scratch.append(value)
+    }
+
+    func put(_ value: _StoredValue, _ column: Int) {
+        switch value {
+        case .null: cells[column] = .null
+        case .integer(let integer), .link(let integer): cells[column] = .integer(integer)
+        case .double(let double): cells[column] = .double(double)
+        case .text(let text): cells[column] = scratch.append(text)
+        case .bytes(let bytes): put(bytes, column)
+        }
+    }
+
+    func put(_ bytes: [UInt8], _ column: Int) { cells[column] = scratch.append(bytes) }
+
+    /// Adds what a link leads to, so that it has a key by the time its owner's row is encoded.
+    func addTarget(_ target: ObjectBase) {
+        guard target._frame == nil, !target._isBeingAdded else { return }
+        instance.addRow(target, policy)
+    }
+
+    /// A link; null for now when the target waits for its own row.
+    func putLink(_ target: ObjectBase, _ column: Int) {
+        if target._frame == nil {
+            postpone([target], column)
+            cells[column] = .null
+        } else if let key = instance.linkKey(of: target) {
+            cells[column] = .integer(key.rawValue)
+        } else {
+            cells[column] = .null
+        }
+    }
+
+    /// A list of links; empty for now when one of the targets waits for its own row.
+    func putLinks(_ targets: [ObjectBase], _ column: Int) {
+        if targets.contains(where: { $0._frame == nil }) {
+            postpone(targets, column)
+            cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        } else {
+            put(LinkPayload.encode(targets.compactMap { instance.linkKey(of: $0)?.rawValue }), column)
+        }
+    }
+
+    private func postpone(_ targets: [ObjectBase], _ column: Int) {
+        if let current { deferred.append(DeferredLinks(owner: current, column: column, targets: targets)) }
+    }
+
+    func takeDeferred() -> [DeferredLinks] {
+        defer { deferred.removeAll() }
+        return deferred
+    }
+
+    private func reserve(_ count: Int) {
+        guard count > capacity else { return }
+        cells.deallocate()
+        capacity = count
+        cells = .allocate(capacity: capacity)
+    }
+}
+
+/// A column of links that is written when every row of a cycle is there.
+struct DeferredLinks {
+    let owner: ObjectBase
+    let column: Int
+    let targets: [ObjectBase]
+}
+
+/// Strings of up to 15 bytes of UTF-8 stand in their own two words; whether this standard library lays them out as
+/// expected is tried once.
+enum SmallString {
+    static let isKnown: Bool = {
+        func check(_ text: String) -> Bool {
+            withUnsafePointer(to: text) { pointer in
+                let raw = UnsafeRawPointer(pointer)
+                guard let count = layoutCount(raw), count == text.utf8.count else { return false }
+                return UnsafeRawBufferPointer(start: raw, count: count).elementsEqual(text.utf8)
+            }
+        }
+        let long = String(repeating: "long ", count: 10)
+        return MemoryLayout<String>.size == 16 && check("") && check("person-000001") && check("fifteen letters")
+            && check("日本語") && withUnsafePointer(to: long) { layoutCount(UnsafeRawPointer($0)) == nil }
+    }()
+
+    /// How many bytes of text stand at `address`, or nil when the string is not a small one.
+    @inline(__always)
+    static func count(at address: UnsafeRawPointer) -> Int? { isKnown ? layoutCount(address) : nil }
+
+    /// The last byte: 0xA0 (or 0xE0 for ASCII) and the count.
+    @inline(__always)
+    private static func layoutCount(_ address: UnsafeRawPointer) -> Int? {
+        let last = address.load(fromByteOffset: 15, as: UInt8.self)
+        return last & 0xB0 == 0xA0 ? Int(last & 0x0F) : nil
+    }
+}
+
+/// Bytes that keep their address until they are cleared.
+struct ScratchBytes: ~Copyable {
+    private var blocks: [UnsafeMutableRawBufferPointer] = []
+    private var block = 0
+    private var used = 0
+
+    deinit {
+        for block in blocks { block.deallocate() }
+    }
+
+    mutating func clear() {
+        block = 0
+        used = 0
+    }
+
+    mutating func append(_ text: String) -> Cell {
+        var text = text
+        return text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func append(_ bytes: [UInt8]) -> Cell { bytes.withUnsafeBytes { append($0) } }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) -> Cell {
+        while block < blocks.count && blocks[block].count - used < bytes.count {
+            block += 1
+            used = 0
+        }
+        if block == blocks.count {
+            blocks.append(.allocate(byteCount: max(4096, bytes.count), alignment: 16))
+            used = 0
+        }
+        let room = UnsafeMutableRawBufferPointer(rebasing: blocks[block][used..<(used + bytes.count)])
+        room.copyMemory(from: bytes)
+        used += bytes.count
+        return .bytes(UnsafeRawBufferPointer(room))
+    }
+}

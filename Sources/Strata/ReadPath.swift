@@ -1,0 +1,163 @@
+import StrataStorage
+
+/// What the objects of one class in one Realm share on their way to a value. One per class and Realm, at a fixed
+/// address, so that a property read is: load the frame, compare the stamp, load the column, read.
+///
+/// Invariants:
+/// 1. `stamp` changes whenever the Realm's view does: at a refresh, at the begin and end of a write, and at every
+///    change inside one. A location is used under the stamp that it was found under, never under another.
+/// 2. `view` is what the stamp stands for, and the Realm keeps it alive.
+/// 3. A frame lives as long as its Realm, which every managed object retains.
+@frozen
+public struct _ClassFrame {
+    @usableFromInline var stamp: UInt64
+    /// Column position by field offset; see ``ColumnSlot``.
+    @usableFromInline var columns: UnsafeMutablePointer<Int32>
+    /// A ``ReadView``, unretained.
+    @usableFromInline var viewAddress: UnsafeMutableRawPointer
+    /// A ``ClassAccess``, unretained.
+    @usableFromInline var accessAddress: UnsafeMutableRawPointer
+
+    init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
+        self.stamp = stamp
+        self.columns = columns
+        viewAddress = Unmanaged.passUnretained(view).toOpaque()
+        accessAddress = Unmanaged.passUnretained(access).toOpaque()
+    }
+
+    @inline(__always)
+    var view: Unmanaged<ReadView> { .fromOpaque(viewAddress) }
+
+    @inline(__always)
+    var access: Unmanaged<ClassAccess> { .fromOpaque(accessAddress) }
+}
+
+/// What stands in a frame's column table beside column positions.
+enum ColumnSlot {
+    /// The integer primary key, which is the row's key.
+    static let key: Int32 = -1
+    /// Linking objects: no column of this table.
+    static let computed: Int32 = -2
+    /// No property starts at this offset, or the file has no column for it.
+    static let none: Int32 = -3
+}
+
+extension ObjectBase {
+    /// Whether the row's cached place belongs to what the Realm sees now.
+    @inlinable
+    var _isCurrent: Bool {
+        @inline(__always)
+        get {
+            #if DEBUG
+                _checkConfinement()
+            #endif
+            return _stamp == _frame.unsafelyUnwrapped.pointee.stamp
+        }
+    }
+
+    @inlinable @inline(__always)
+    func _offset<Field>(of field: UnsafeMutablePointer<Field>) -> Int {
+        UnsafeRawPointer(field) - UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Finds the row in the current view.
+    /// - Returns: false when it was deleted, or cannot be read.
+    /// - Complexity: O(log rows).
+    @usableFromInline
+    @inline(never)
+    func _relocate() -> Bool { _access.relocate(self) }
+
+    @usableFromInline
+    @inline(never)
+    func _checkConfinement() { _access.instance.checkConfinement() }
+
+    /// The frame of a managed object's class.
+    @inline(__always)
+    var _access: ClassAccess {
+        guard let frame = _frame else { preconditionFailure("the object is not managed") }
+        return frame.pointee.access._withUnsafeGuaranteedRef { $0 }
+    }
+
+    /// An integer, or a link's key; nil when null. The row must be current.
+    @usableFromInline
+    func _loadInteger(_ offset: Int) -> Int64? {
+        let frame = _frame.unsafelyUnwrapped
+        let column = frame.pointee.columns[offset]
+        let location = _location.unsafelyUnwrapped
+        if column < 0 { return column == ColumnSlot.key ? _key : nil }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) { return try view.integer(location, Int(column)) } catch { return _damaged(error) }
+        }
+    }
+
+    @usableFromInline
+    func _loadDouble(_ offset: Int) -> Double? {
+        let frame = _frame.unsafelyUnwrapped
+        let column = frame.pointee.columns[offset]
+        let location = _location.unsafelyUnwrapped
+        if column < 0 { return nil }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) { return try view.double(location, Int(column)) } catch { return _damaged(error) }
+        }
+    }
+
+    @usableFromInline
+    func _loadString(_ offset: Int) -> String? { _withBytes(offset) { String(decoding: $0, as: UTF8.self) } }
+
+    /// The bytes of a column; they are the map's own and void after `body`.
+    @inline(__always)
+    func _withBytes<Value>(_ offset: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+        let frame = _frame.unsafelyUnwrapped
+        let column = frame.pointee.columns[offset]
+        let location = _location.unsafelyUnwrapped
+        if column < 0 { return nil }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) { return try view.bytes(location, Int(column)).map(body) } catch {
+                return _damaged(error)
+            }
+        }
+    }
+
+    /// Reports that a column could not be read.
+    @inline(never)
+    private func _damaged<Value>(_ error: StorageError) -> Value? {
+        _access.instance.reportDamage(self, error)
+        return nil
+    }
+
+    /// What a property of a deleted object reads, after the access policy had its say.
+    @usableFromInline
+    @inline(never)
+    func _substitute<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
+        let access = _access
+        if access.isPrimaryKey(offset), let value = _capturedKey(offset, as: Value.self) { return value }
+        access.instance.reportInvalidAccess(self)
+        return _declaredDefault(offset, as: Value.self)
+    }
+
+    /// The value that a new object of the class would start with.
+    @usableFromInline
+    @inline(never)
+    func _declaredDefault<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
+        guard let prototype = _access.plan?.prototype else { return Value._makeDefault() }
+        let field = prototype._field(offset).assumingMemoryBound(to: Persisted<Value>.self)
+        return field.pointee.value ?? Value._makeDefault()
+    }
+
+    private func _capturedKey<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value? {
+        if _access.frame.pointee.columns[offset] == ColumnSlot.key { return Value._fromAny(_key) }
+        return _field(offset).assumingMemoryBound(to: Persisted<Value>.self).pointee.value
+    }
+
+    func _field(_ offset: Int) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(self).toOpaque() + offset
+    }
+
+    /// Writes a property of a managed object.
+    @usableFromInline
+    @inline(never)
+    func _store(_ offset: Int, _ value: _StoredValue) {
+        let access = _access
+        access.instance.store(self, access, Int(access.frame.pointee.columns[offset]), value)
+    }
+}

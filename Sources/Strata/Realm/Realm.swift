@@ -1,0 +1,140 @@
+import Dispatch
+import StrataFiles
+import StrataStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A database, as one thread or queue sees it.
+///
+///     let realm = try Realm()
+///     try realm.write { realm.add(Dog(value: ["name": "Taro", "age": 3])) }
+///     let dogs = realm.objects(Dog.self).where { $0.age >= 3 }
+///
+/// Concurrency: belongs to the thread, or the queue, that opened it; everywhere else its use ends the program with a
+/// message. Opening the same file again on the same thread gives the same Realm. Many threads may have one file open;
+/// one at a time writes.
+public struct Realm: Equatable {
+    let instance: RealmInstance
+
+    init(_ instance: RealmInstance) { self.instance = instance }
+
+    /// Opens the default configuration's file.
+    public init(queue: DispatchQueue? = nil) throws {
+        try self.init(configuration: .defaultConfiguration, queue: queue)
+    }
+
+    public init(fileURL: URL) throws {
+        var configuration = Configuration.defaultConfiguration
+        configuration.fileURL = fileURL
+        try self.init(configuration: configuration)
+    }
+
+    /// Opens a file, creating and migrating it as the configuration says.
+    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
+        if queue != nil { dispatchPrecondition(condition: .onQueue(queue ?? .main)) }
+        instance = try InstanceCache.instance(configuration, queue: queue)
+    }
+
+    /// Opens a file of another file system, with other threads, for tests and for a harness.
+    package init(
+        configuration: Configuration, fileSystem: any FileSystem, scheduling: any Scheduling = SystemScheduling()
+    ) throws {
+        var configuration = configuration
+        configuration.fileSystem = fileSystem
+        configuration.scheduling = scheduling
+        try self.init(configuration: configuration)
+    }
+
+    public static func == (a: Realm, b: Realm) -> Bool { a.instance === b.instance }
+
+    public var configuration: Configuration { instance.configuration }
+    /// The classes of the file.
+    public var schema: Schema { Schema(instance.currentView?.schema ?? StoreSchema()) }
+    public var isInWriteTransaction: Bool { instance.isInWrite }
+    public var isFrozen: Bool { instance.isFrozen }
+    public var isEmpty: Bool {
+        guard let view = instance.currentView else { return true }
+        return view.schema.tables.indices.allSatisfy { (try? view.rowCount($0)) == 0 }
+    }
+
+    /// Whether the main thread's and a queue's Realm follow other threads' commits by themselves.
+    public var autorefresh: Bool {
+        get { instance.autorefresh }
+        nonmutating set { instance.autorefresh = newValue }
+    }
+
+    /// The open file, for tests and for a harness.
+    package var store: Store { instance.store }
+
+    // MARK: Finding
+
+    /// All objects of a class, by key.
+    public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
+        instance.checkConfinement()
+        return Results(ObjectSource(requireAccess(type), .table))
+    }
+
+    /// The object of a primary key; nil when there is none.
+    /// - Complexity: O(log rows).
+    public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
+        instance.checkConfinement()
+        let access = requireAccess(type)
+        guard let primary = access.primary else {
+            preconditionFailure("'\(access.name)' has no primary key; use where")
+        }
+        guard let value = _flatten(key).map({ _StoredValue(any: $0, as: primary.tag.type) }) ?? .null else { return nil }
+        do throws(StorageError) {
+            guard let row = try instance.find(access, primaryKey: value) else { return nil }
+            return instance.materialize(access, row).map { unsafeDowncast($0, to: type) }
+        } catch {
+            instance.noteDamage(Realm.Error(error))
+            instance.report(access.name, nil, Realm.Error(error).description)
+            return nil
+        }
+    }
+
+    func requireAccess(_ type: ObjectBase.Type) -> ClassAccess {
+        precondition(
+            instance.currentView != nil, "the Realm was invalidated; call refresh() before it is used again")
+        guard let access = instance.access(for: type) else {
+            preconditionFailure("'\(type.className())' is not a class of this Realm: add it to objectTypes")
+        }
+        return access
+    }
+
+    // MARK: Versions
+
+    /// Shows the newest version, and tells observers what changed.
+    /// - Returns: whether there was something new.
+    @discardableResult
+    public func refresh() -> Bool {
+        instance.checkConfinement()
+        return instance.refresh()
+    }
+
+    /// Lets go of the version that is shown: objects and results are invalid from here on.
+    public func invalidate() {
+        instance.checkConfinement()
+        if instance.isInWrite { cancelWrite() }
+        instance.invalidate()
+    }
+
+    /// An immutable Realm of the version that is shown; any thread may use it.
+    public func freeze() -> Realm {
+        guard let frozen = instance.frozen() else { preconditionFailure("the Realm was invalidated") }
+        return Realm(frozen)
+    }
+
+    /// A live Realm of the same file on this thread.
+    public func thaw() -> Realm {
+        guard instance.isFrozen else { return self }
+        guard let live = InstanceCache.live(instance) else { preconditionFailure("the Realm's file cannot be opened") }
+        return Realm(live)
+    }
+}

@@ -1,0 +1,140 @@
+import StrataFiles
+import StrataStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Runs when a file's schema version is older than the program's. Throwing leaves file, version and schema as they were.
+public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
+
+extension Realm {
+    /// Where a Realm lives and how it is opened.
+    ///
+    ///     let configuration = Realm.Configuration(fileURL: url, schemaVersion: 2, migrationBlock: { migration, old in
+    ///         if old < 1 { ... }
+    ///         if old < 2 { ... }
+    ///     })
+    public struct Configuration: Sendable {
+        /// How sure a commit is when `write` returns.
+        public enum Durability: Sendable {
+            /// Every commit survives a loss of power.
+            case full
+            /// The last commits may be lost, in order; never inconsistent.
+            case periodic
+            /// Whatever the system writes in time.
+            case none
+        }
+
+        /// What reading a deleted object does.
+        public enum InvalidAccess: Sendable {
+            /// Reads the property's declared default, and tells ``Configuration/invalidAccessHandler``.
+            case substitute
+            /// Ends the program with a message, as Realm does.
+            case trap
+        }
+
+        /// A read of something that is no longer there.
+        public struct InvalidAccessReport: Sendable {
+            public let className: String
+            /// The row's key; nil when an index led nowhere.
+            public let key: Int64?
+            /// The version in which it was found missing.
+            public let version: UInt64
+            public let message: String
+        }
+
+        private static let standard = Mutex(Configuration())
+
+        /// What `Realm()` opens.
+        public static var defaultConfiguration: Configuration {
+            get { standard.withLock { $0 } }
+            set { standard.withLock { $0 = newValue } }
+        }
+
+        /// Nil for a Realm in memory. Setting it ends `inMemoryIdentifier`.
+        public var fileURL: URL? {
+            didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+        }
+        /// A Realm in memory, which lives as long as one of its instances.
+        public var inMemoryIdentifier: String? {
+            didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+        }
+        /// 64 bytes. Not in this version: opening with a key throws.
+        public var encryptionKey: Data?
+        public var readOnly: Bool
+        public var schemaVersion: UInt64
+        public var migrationBlock: MigrationBlock?
+        /// Starts with an empty file instead of migrating.
+        public var deleteRealmIfMigrationNeeded: Bool
+        /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
+        public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
+        /// The classes of this Realm, and with them those that they lead to; nil takes every class of the program.
+        public var objectTypes: [ObjectBase.Type]?
+        public var durability: Durability
+        public var invalidAccess: InvalidAccess
+        /// Told of every substituted read. Called on the thread that read.
+        public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
+        /// Where files and threads come from, for tests and for a harness.
+        package var fileSystem: (any FileSystem)?
+        package var scheduling: (any Scheduling)?
+
+        public init(
+            fileURL: URL? = Configuration.defaultFileURL(), inMemoryIdentifier: String? = nil,
+            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            durability: Durability = .full, invalidAccess: InvalidAccess = .substitute,
+            invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil
+        ) {
+            self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+            self.inMemoryIdentifier = inMemoryIdentifier
+            self.encryptionKey = encryptionKey
+            self.readOnly = readOnly
+            self.schemaVersion = schemaVersion
+            self.migrationBlock = migrationBlock
+            self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+            self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.objectTypes = objectTypes
+            self.durability = durability
+            self.invalidAccess = invalidAccess
+            self.invalidAccessHandler = invalidAccessHandler
+        }
+
+        /// `default.strata` in the user's data directory, below the program's name.
+        public static func defaultFileURL() -> URL? {
+            let environment = ProcessInfo.processInfo.environment
+            let base = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
+            let program = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "strata"
+            return URL(fileURLWithPath: base).appendingPathComponent(program).appendingPathComponent("default.strata")
+        }
+    }
+}
+
+extension Realm.Configuration {
+    /// The path that identifies the store in this process.
+    var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
+
+    var storeOptions: StoreOptions {
+        var options = StoreOptions()
+        if let fileSystem { options.fileSystem = fileSystem }
+        if let scheduling { options.scheduling = scheduling }
+        if inMemoryIdentifier != nil { options.fileSystem = MemoryFileSystem() }
+        options.readOnly = readOnly
+        switch durability {
+        case .full: options.durability = .full
+        case .periodic: options.durability = .periodic
+        case .none: options.durability = .none
+        }
+        options.compactOnLaunch = shouldCompactOnLaunch
+        return options
+    }
+
+    /// The classes that this configuration opens.
+    func plans() throws(Realm.Error) -> [ClassPlan] {
+        try ClassPlan.closure(of: objectTypes ?? ClassDiscovery.allClasses())
+    }
+}

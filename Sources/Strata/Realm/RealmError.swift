@@ -1,0 +1,91 @@
+import StrataStorage
+
+extension Realm {
+    /// Why the database refused or failed.
+    ///
+    ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
+    public struct Error: Swift.Error, CustomStringConvertible, Equatable {
+        public enum Code: String, Sendable {
+            case fail, fileAccess, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
+            case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
+            case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
+            /// A deleted object was used where that is an error.
+            case objectDeleted
+            /// A primary key that is there already.
+            case duplicateKey
+            /// A delete rule forbids it.
+            case deleteDenied
+            /// Used on another thread or queue than the one it belongs to.
+            case incorrectThread
+            /// Called at a moment when it is not allowed: outside a write, or inside one.
+            case wrongState
+
+            /// For `catch Realm.Error.fileAccess` and its like.
+            public static func ~= (code: Code, error: any Swift.Error) -> Bool {
+                (error as? Realm.Error)?.code == code
+            }
+        }
+
+        public let code: Code
+        /// What happened and what to do about it.
+        public let message: String
+
+        public init(_ code: Code, _ message: String) {
+            self.code = code
+            self.message = message
+        }
+
+        public var description: String { "\(code.rawValue): \(message)" }
+        public var localizedDescription: String { message }
+
+        public static let fail = Code.fail
+        public static let fileAccess = Code.fileAccess
+        public static let filePermissionDenied = Code.filePermissionDenied
+        public static let fileExists = Code.fileExists
+        public static let fileNotFound = Code.fileNotFound
+        public static let schemaMismatch = Code.schemaMismatch
+        public static let alreadyOpen = Code.alreadyOpen
+        public static let outOfDiskSpace = Code.outOfDiskSpace
+        public static let invalidDatabase = Code.invalidDatabase
+        public static let unsupportedFileFormatVersion = Code.unsupportedFileFormatVersion
+        public static let objectDeleted = Code.objectDeleted
+        public static let duplicateKey = Code.duplicateKey
+        public static let deleteDenied = Code.deleteDenied
+    }
+}
+
+extension Realm.Error {
+    init(_ error: StorageError) {
+        switch error {
+        case .file(let file):
+            let code: Code =
+                switch file.errno {
+                case 2: .fileNotFound
+                case 1, 13, 30: .filePermissionDenied
+                case 17: .fileExists
+                case 12: .addressSpaceExhausted
+                default: file.operation == .open ? .fileAccess : .fileOperationFailed
+                }
+            self.init(code, file.description)
+        case .noSpace(let file):
+            self.init(.outOfDiskSpace, "\(file); nothing was lost, free some space and try again")
+        case .notAStore(let path): self.init(.invalidDatabase, "\(path) is not a database of this format")
+        case .unsupportedFormat(let path, let version):
+            self.init(.unsupportedFileFormatVersion, "\(path) has format \(version), made by a newer version")
+        case .corrupt(let page, let offset, let reason):
+            self.init(.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
+        case .logMissing(let path): self.init(.invalidDatabase, "the log that \(path) needs is missing")
+        case .logMismatch(let path): self.init(.invalidDatabase, "the log beside \(path) belongs to another database")
+        case .logCorrupt(let path, let offset): self.init(.invalidDatabase, "the log \(path) is damaged at \(offset)")
+        case .inUse(let path): self.init(.alreadyOpen, "another process has \(path) open")
+        case .readOnly(let path): self.init(.filePermissionDenied, "\(path) was opened for reading only")
+        case .poisoned: self.init(.fail, "an earlier write failed; close every Realm of this file and open it again")
+        case .commitOutcomeUnknown(let version):
+            self.init(.fail, "whether \(version) is durable is not known; close every Realm and open it again")
+        case .closed: self.init(.fail, "the Realm is closed")
+        case .misuse(let misuse): self.init(misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
+        case .limit(let limit):
+            self.init(limit == .addressSpace ? .addressSpaceExhausted : .fail, "limit of \(limit.rawValue) reached")
+        }
+    }
+}

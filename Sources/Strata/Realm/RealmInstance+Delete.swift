@@ -1,0 +1,139 @@
+import StrataStorage
+
+extension RealmInstance {
+    /// Deletes objects, and what their classes' delete rules take with them.
+    func delete(_ objects: [ObjectBase]) {
+        var rows: [DeleteRun.Row] = []
+        for object in objects {
+            guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
+                precondition(isInWrite, "delete works inside a write only")
+                return fail(
+                    Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
+            }
+            let access = object._access
+            guard requireWrite(access) != nil else { return }
+            if let error = access.tryRelocate(object) { return fail(error) }
+            rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
+        }
+        run(rows)
+    }
+
+    /// Deletes what a query finds, without an object per row.
+    func delete(_ source: ObjectSource) {
+        guard let transaction = requireWrite(source.access) else { return }
+        if source.isWholeTable && !hasDeleteRules {
+            do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch { fail(Realm.Error(error)) }
+            return invalidatePlaces()
+        }
+        run(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
+    }
+
+    func deleteAll() {
+        guard let transaction, let view = currentView else {
+            preconditionFailure("deleteAll works inside a write only")
+        }
+        do throws(StorageError) {
+            for table in view.schema.tables.indices { try transaction.deleteAll(table) }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        invalidatePlaces()
+    }
+
+    private func run(_ rows: [DeleteRun.Row]) {
+        guard let transaction else { return }
+        var run = DeleteRun(self, transaction)
+        do throws(StorageError) {
+            if let denied = try run.delete(rows) { fail(denied) }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        invalidatePlaces()
+    }
+}
+
+/// Deletes rows and follows delete rules, without recursion: a chain of any length takes no stack.
+struct DeleteRun {
+    struct Row {
+        var access: ClassAccess
+        var key: Int64
+    }
+
+    private let instance: RealmInstance
+    private let transaction: WriteTransaction
+    /// Rows to which a deleted owner led by `cascadeIfLast`.
+    private var orphans: [Row] = []
+
+    init(_ instance: RealmInstance, _ transaction: WriteTransaction) {
+        self.instance = instance
+        self.transaction = transaction
+    }
+
+    /// - Returns: the refusal of a `deny` rule.
+    /// - Complexity: O(log rows) per deleted row and per link from or to it.
+    mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
+        var waiting = rows
+        while true {
+            while let row = waiting.popLast() {
+                let view = transaction.view
+                guard let location = try view.locate(row.access.table, RowKey(row.key)) else { continue }
+                if instance.hasDeleteRules, let plan = row.access.plan {
+                    for (field, property) in zip(plan.fields, row.access.properties)
+                    where field.deleteRule != .nullify && property.column >= 0 {
+                        let targets = try targets(row, location, property, view)
+                        switch field.deleteRule {
+                        case .nullify: break
+                        case .cascade: waiting += targets
+                        case .cascadeIfLast: orphans += targets
+                        case .deny where targets.isEmpty: break
+                        case .deny:
+                            return Realm.Error(
+                                .deleteDenied,
+                                "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
+                                    + "'\(property.name)', whose delete rule is deny")
+                        }
+                    }
+                }
+                try transaction.delete(row.access.table, RowKey(row.key))
+            }
+            waiting = try unreferencedOrphans()
+            if waiting.isEmpty { return nil }
+        }
+    }
+
+    private func targets(
+        _ row: Row, _ location: RowLocation, _ property: BoundProperty, _ view: ReadView
+    ) throws(StorageError) -> [Row] {
+        guard let target = row.access.target(of: property) else { return [] }
+        if property.isList {
+            guard let bytes = try view.bytes(location, property.column), let reader = LinkPayload.Reader(bytes) else {
+                return []
+            }
+            return reader.links.map { Row(access: target, key: $0) }
+        }
+        return try view.integer(location, property.column).map { [Row(access: target, key: $0)] } ?? []
+    }
+
+    /// Orphans to which nothing leads any more.
+    private mutating func unreferencedOrphans() throws(StorageError) -> [Row] {
+        defer { orphans.removeAll() }
+        let view = transaction.view
+        var found: [Row] = []
+        for orphan in orphans {
+            guard try view.locate(orphan.access.table, RowKey(orphan.key)) != nil else { continue }
+            if try linkCount(orphan, view) == 0 { found.append(orphan) }
+        }
+        return found
+    }
+
+    private func linkCount(_ row: Row, _ view: ReadView) throws(StorageError) -> Int {
+        var count = 0
+        for (table, definition) in view.schema.tables.enumerated() {
+            for (column, columnDefinition) in definition.columns.enumerated()
+            where columnDefinition.type.isLink && columnDefinition.target == row.access.tableID {
+                count += try view.backlinkCount(to: RowKey(row.key), of: table, column)
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,188 @@
+import StrataStorage
+
+extension RealmInstance {
+    /// The object of a row; nil when there is none.
+    /// - Complexity: O(log rows), and one object.
+    func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
+        guard let view = currentView else { return nil }
+        do throws(StorageError) {
+            guard let location = try view.locate(access.table, key) else { return nil }
+            let object = access.plan?.type.init() ?? DynamicObject()
+            bind(object, access, key, creation: try view.creationVersion(location).rawValue)
+            object._location = location
+            object._stamp = stamp
+            captureKey(object, access)
+            return object
+        } catch {
+            noteDamage(Realm.Error(error))
+            report(access.name, key.rawValue, Realm.Error(error).description)
+            return nil
+        }
+    }
+
+    /// The object of a row, or one that was never there.
+    func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase {
+        materialize(access, key) ?? invalidObject(access, key: key)
+    }
+
+    /// What stands for an element that is gone: managed, invalidated from the start.
+    func invalidObject(_ access: ClassAccess, key: RowKey?) -> ObjectBase {
+        let object = access.plan?.type.init() ?? DynamicObject()
+        bind(object, access, key ?? RowKey(0), creation: 0)
+        return object
+    }
+
+    /// Makes `object` an accessor of a row.
+    @inline(__always)
+    func bind(_ object: ObjectBase, _ access: ClassAccess, _ key: RowKey, creation: UInt64) {
+        object._frame = access.frame
+        object._owner = self
+        object._key = key.rawValue
+        object._creation = creation
+        object._stamp = 0
+        object._birthWrite = creation == writeVersion && creation != 0 ? writeNumber : 0
+    }
+
+    /// A primary key that is not the row's key is read once, so that it outlives the row.
+    @inline(__always)
+    private func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
+        guard let primary = access.primary, primary.column >= 0, let field = access.plan?.primary else { return }
+        field.field.capture(object._field(field.offset), object, field.offset)
+    }
+
+    /// The row of a primary key.
+    /// - Complexity: O(log rows).
+    func find(_ access: ClassAccess, primaryKey value: _StoredValue) throws(StorageError) -> RowKey? {
+        guard let view = currentView, let primary = access.primary else { return nil }
+        if primary.column == Int(ColumnSlot.key) {
+            guard case .integer(let key) = value else { return nil }
+            return try view.locate(access.table, RowKey(key)) == nil ? nil : RowKey(key)
+        }
+        if value.isNull {
+            // An index need not answer for null.
+            return try firstRow(access, primary.column, view) { $0.isNull }
+        }
+        let column = primary.column
+        let table = access.table
+        return try value.withCell { (cell) throws(StorageError) in try view.rows(table, column, equalTo: cell).first }
+    }
+
+    private func firstRow(
+        _ access: ClassAccess, _ column: Int, _ view: ReadView, _ matches: (_StoredValue) -> Bool
+    ) throws(StorageError) -> RowKey? {
+        let tag = access.properties.first { $0.column == column }?.tag
+        for key in try view.keys(access.table) {
+            guard let tag, let location = try view.locate(access.table, RowKey(key)) else { continue }
+            if matches(try view.value(location, column, tag)) { return RowKey(key) }
+        }
+        return nil
+    }
+
+    /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
+    /// it cannot.
+    func linkKey(of object: ObjectBase) -> RowKey? {
+        if object._frame == nil {
+            addRow(object, .error)
+            finishDeferred()
+        }
+        guard let other = object._instance else { return nil }
+        if other.kind == .migrationSource, isMigration { return RowKey(object._key) }
+        if other === self || (other.store === store && !other.isFrozen) {
+            if object._access.instance.isInWrite || !object.isInvalidated { return checkedKey(object) }
+        }
+        let reason =
+            other.store === store && !other.isFrozen
+            ? object._access.deletedError(object)
+            : Realm.Error(.invalidInput, "the \(object._access.name) belongs to another or to a frozen Realm; thaw it")
+        fail(reason)
+        return nil
+    }
+
+    private func checkedKey(_ object: ObjectBase) -> RowKey? {
+        if object.isInvalidated {
+            fail(object._access.deletedError(object))
+            return nil
+        }
+        return RowKey(object._key)
+    }
+
+    /// Writes one column of a managed object.
+    func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
+        guard let transaction = requireWrite(access) else { return }
+        if object._stamp != stamp, let error = access.tryRelocate(object) { return fail(error) }
+        if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
+            return checkUnchangedKey(object, access, primary, value)
+        }
+        guard column >= 0 else {
+            return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
+        }
+        do throws(StorageError) {
+            let key = RowKey(object._key)
+            let table = access.table
+            try value.withCell { (cell) throws(StorageError) in try transaction.set(table, key, column, cell) }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        invalidatePlaces()
+    }
+
+    /// Writing the primary key that is there already is allowed.
+    private func checkUnchangedKey(
+        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
+    ) {
+        if isMigration, primary.column >= 0 { return storeKeyInMigration(object, access, primary, value) }
+        guard let view = currentView, let location = object._location else { return }
+        do throws(StorageError) {
+            let known =
+                primary.column >= 0
+                ? try view.value(location, primary.column, primary.tag) : _StoredValue.integer(object._key)
+            if known != value {
+                fail(
+                    Realm.Error(
+                        .invalidInput, "the primary key '\(access.name).\(primary.name)' cannot change once managed"))
+            }
+        } catch {
+            fail(Realm.Error(error))
+        }
+    }
+
+    /// A migration may fill a new primary key; its uniqueness is checked at the end.
+    private func storeKeyInMigration(
+        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
+    ) {
+        guard let transaction else { return }
+        do throws(StorageError) {
+            try value.withCell { (cell) throws(StorageError) in
+                try transaction.set(access.table, RowKey(object._key), primary.column, cell)
+            }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        invalidatePlaces()
+    }
+
+    /// The running transaction; stops the program outside of one.
+    func requireWrite(_ access: ClassAccess) -> WriteTransaction? {
+        checkConfinement()
+        precondition(!isFrozen, "a frozen \(access.name) cannot be changed; thaw it first")
+        guard let transaction else {
+            preconditionFailure("a managed \(access.name) can be changed inside a write only: realm.write { ... }")
+        }
+        return transaction
+    }
+}
+
+extension ReadView {
+    /// A column as the value that queries, lists and dynamic access work with.
+    func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
+        switch tag.columnType {
+        case .integer: return try integer(row, column).map { .integer($0) } ?? .null
+        case .link: return try integer(row, column).map { .link($0) } ?? .null
+        case .double: return try double(row, column).map { .double($0) } ?? .null
+        case .bytes, .links:
+            guard let bytes = try bytes(row, column) else { return .null }
+            return tag.type == .string && tag.collection == .none
+                ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(Array(bytes))
+        }
+    }
+}

@@ -1,0 +1,274 @@
+import Dispatch
+import StrataStorage
+
+/// A Realm on one thread or queue, a frozen one, or one side of a migration: the view that its objects read through.
+///
+/// States of a live instance: reading (a snapshot is pinned and is the view), writing (a transaction's own state is the
+/// view; the snapshot stays pinned as what observers last saw). Every change of the view or of what it shows gives a
+/// new stamp, which voids all cached places.
+final class RealmInstance {
+    enum Kind { case live, frozen, migrationSource, migrationTarget }
+
+    let kind: Kind
+    let store: Store
+    /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
+    let shared: SharedStore?
+    let configuration: Realm.Configuration
+    let confinement: Confinement
+    let observation: Observation
+    private(set) var stamp: UInt64 = 1
+    private(set) var snapshot: Snapshot?
+    private(set) var transaction: WriteTransaction?
+    /// What reads see; nil once invalidated or closed.
+    private(set) var currentView: ReadView?
+    var autorefresh = true
+
+    private var accesses: [ClassAccess] = []
+    private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
+    private var dynamicAccesses: [String: ClassAccess] = [:]
+    private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
+    private var plans: [ObjectIdentifier: ClassPlan] = [:]
+    private var resolvedSchema = TransactionID(0)
+    /// Whether any class of this Realm has a delete rule other than nullify.
+    private(set) var hasDeleteRules = false
+
+    /// Why the running write must not be committed.
+    var failure: Realm.Error?
+    /// Counts writes of this instance; 0 stands for none.
+    private(set) var writeNumber: UInt32 = 0
+    private var cancelledWrites: Set<UInt32> = []
+    /// The version that rows inserted by the running write are born in.
+    private(set) var writeVersion: UInt64 = 0
+    private(set) lazy var encoder = _RowEncoder(self)
+    private var damage: Realm.Error?
+    /// The other side of a migration, which a misuse of this side makes fail.
+    unowned(unsafe) var failing: RealmInstance?
+    private weak var frozenTwin: RealmInstance?
+
+    init(
+        _ kind: Kind, store: Store, shared: SharedStore?, configuration: Realm.Configuration,
+        confinement: Confinement, inbox: ChangeInbox? = nil
+    ) throws(Realm.Error) {
+        self.kind = kind
+        self.store = store
+        self.shared = shared
+        self.configuration = configuration
+        self.confinement = confinement
+        observation = Observation(inbox)
+        for plan in try configuration.plans() {
+            plans[ObjectIdentifier(plan.type)] = plan
+            hasDeleteRules = hasDeleteRules || plan.fields.contains { $0.deleteRule != .nullify }
+        }
+    }
+
+    deinit { if let inbox = observation.inbox { shared?.remove(inbox) } }
+
+    var isFrozen: Bool { kind == .frozen || kind == .migrationSource }
+    var isInWrite: Bool { transaction != nil }
+    var isMigration: Bool { kind == .migrationSource || kind == .migrationTarget }
+
+    /// Stops the program when called where the instance does not belong.
+    @inline(__always)
+    func checkConfinement() {
+        if !confinement.isHere {
+            preconditionFailure(
+                "Realm accessed from incorrect thread: objects, results and Realms belong to the thread or queue that "
+                    + "opened the Realm. Freeze them, or pass a ThreadSafeReference.")
+        }
+    }
+
+    // MARK: Views
+
+    /// Shows a pinned version.
+    func show(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        setView(snapshot.view)
+    }
+
+    /// Shows a write transaction's own state.
+    func show(_ transaction: WriteTransaction, number: UInt32) {
+        self.transaction = transaction
+        writeNumber = number
+        writeVersion = transaction.view.version.next.rawValue
+        setView(transaction.view)
+    }
+
+    private func setView(_ view: ReadView) {
+        currentView = view
+        if let shared, shared.schemaVersion > resolvedSchema || resolvedSchema.rawValue == 0 {
+            resolvedSchema = view.version
+            for access in accesses { access.resolve(view.schema) }
+        }
+        invalidatePlaces()
+    }
+
+    /// After a change of schema inside the running transaction.
+    func schemaDidChange() {
+        guard let transaction else { return }
+        currentView = transaction.view
+        for access in accesses { access.resolve(transaction.view.schema) }
+        invalidatePlaces()
+    }
+
+    /// Voids all cached places.
+    @inline(__always)
+    func invalidatePlaces() {
+        stamp &+= 1
+        guard let currentView else { return }
+        let view = Unmanaged.passUnretained(currentView).toOpaque()
+        for access in accesses {
+            access.frame.pointee.stamp = stamp
+            access.frame.pointee.viewAddress = view
+        }
+    }
+
+    /// Ends a write. The view is void until a snapshot is shown.
+    func endWrite(cancelled: Bool) {
+        if cancelled { cancelledWrites.insert(writeNumber) }
+        transaction = nil
+        failure = nil
+        writeVersion = 0
+    }
+
+    func isCancelled(_ write: UInt32) -> Bool { cancelledWrites.contains(write) }
+
+    /// Lets go of the version that is shown; objects and results are invalid until the next refresh.
+    func invalidate() {
+        snapshot = nil
+        currentView = nil
+        stamp &+= 1
+        for access in accesses { access.frame.pointee.stamp = stamp }
+    }
+
+    // MARK: Classes
+
+    /// The access of a class; nil when it is not part of this Realm.
+    func access(for type: ObjectBase.Type) -> ClassAccess? {
+        let identity = ObjectIdentifier(type)
+        if let lastAccess, lastAccess.type == identity { return lastAccess.access }
+        if let known = accessByType[identity] {
+            lastAccess = (identity, known)
+            return known
+        }
+        guard let plan = plans[identity], let made = ClassAccess(self, plan: plan, name: plan.name) else { return nil }
+        accesses.append(made)
+        accessByType[identity] = made
+        lastAccess = (identity, made)
+        return made
+    }
+
+    /// The access of a class by name, as its own type or as ``DynamicObject``.
+    func access(named name: String, typed: Bool) -> ClassAccess? {
+        if typed, let plan = plans.values.first(where: { $0.name == name }) { return access(for: plan.type) }
+        if let known = dynamicAccesses[name] { return known }
+        guard let made = ClassAccess(self, plan: nil, name: name) else { return nil }
+        accesses.append(made)
+        dynamicAccesses[name] = made
+        return made
+    }
+
+    /// Inverse properties that the program declares in the class `name`.
+    func inverses(of name: String) -> [BoundProperty] {
+        guard let plan = plans.values.first(where: { $0.name == name }) else { return [] }
+        return plan.fields.filter { $0.shape.type == .linkingObjects }.map { field in
+            BoundProperty(
+                name: field.name, tag: ColumnTag(field.shape, isPrimary: false), column: Int(ColumnSlot.computed),
+                target: field.shape.objectType?.className(), origin: field.origin, deleteRule: .nullify,
+                isIndexed: false, offset: 0)
+        }
+    }
+
+    // MARK: Frozen twins
+
+    /// An immutable instance of the version that is shown; the same one as long as it lives and the version is shown.
+    func frozen() -> RealmInstance? {
+        if isFrozen { return self }
+        guard let shared else { return nil }
+        let pinned: Snapshot
+        if let snapshot, transaction == nil {
+            pinned = snapshot
+        } else {
+            guard let newest = snapshotOrReport() else { return nil }
+            pinned = newest
+        }
+        if let frozenTwin, frozenTwin.snapshot?.version == pinned.version { return frozenTwin }
+        guard
+            let made = try? RealmInstance(
+                .frozen, store: store, shared: shared, configuration: configuration, confinement: .none)
+        else { return nil }
+        made.show(pinned)
+        for plan in plans.values { _ = made.access(for: plan.type) }
+        frozenTwin = made
+        return made
+    }
+
+    private func snapshotOrReport() -> Snapshot? {
+        do throws(StorageError) { return try store.snapshot() } catch {
+            noteDamage(Realm.Error(error))
+            return nil
+        }
+    }
+
+    /// The access of the same class here.
+    func twin(of access: ClassAccess) -> ClassAccess? {
+        if access.instance === self { return access }
+        return self.access(named: access.name, typed: access.plan != nil)
+    }
+
+    /// The same row here; nil when it is not in the version that is shown.
+    func twin(of object: ObjectBase) -> ObjectBase? {
+        guard object._frame != nil, let access = twin(of: object._access) else { return nil }
+        guard let made = materialize(access, RowKey(object._key)), made._creation == object._creation else { return nil }
+        return made
+    }
+
+    // MARK: Failures
+
+    /// Marks the running write, so that it throws `error` instead of being committed.
+    func fail(_ error: Realm.Error) {
+        precondition(transaction != nil, error.description)
+        if failure == nil { failure = error }
+    }
+
+    /// Remembers that something could not be read, for callers that can throw.
+    func noteDamage(_ error: Realm.Error) {
+        if damage == nil { damage = error }
+        if transaction != nil && failure == nil { failure = error }
+    }
+
+    func reportDamage(_ object: ObjectBase, _ error: StorageError) {
+        noteDamage(Realm.Error(error))
+        report(object._access.name, object._key, Realm.Error(error).description)
+    }
+
+    func reportInvalidAccess(_ object: ObjectBase) {
+        let error = object._access.tryRelocate(object) ?? object._access.deletedError(object)
+        if error.code != .objectDeleted { noteDamage(error) }
+        report(object._access.name, object._key, error.description)
+    }
+
+    /// Tells of a read that found nothing, by the policy of the configuration.
+    func report(_ className: String, _ key: Int64?, _ message: String) {
+        if configuration.invalidAccess == .trap { preconditionFailure(message) }
+        configuration.invalidAccessHandler?(
+            Realm.Configuration.InvalidAccessReport(
+                className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message))
+    }
+
+    /// A name that is not there: fails the migration or the write, or is reported.
+    func misuse(_ access: ClassAccess, _ key: Int64, _ error: Realm.Error) {
+        if let failing { return failing.fail(error) }
+        if transaction != nil { return fail(error) }
+        report(access.name, key, error.description)
+    }
+
+    /// Runs `read`, and throws what it could not read.
+    func collectingDamage<Value>(_ read: () -> Value) throws -> Value {
+        let before = damage
+        damage = nil
+        defer { damage = before }
+        let value = read()
+        if let damage { throw damage }
+        return value
+    }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import StrataFiles
+import StrataStorage
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// One open file in this process: what all Realm instances of a path stand on.
+///
+/// Concurrency: every member may be called from any thread. Lock order: registry, then a path's entry, then state. An
+/// entry's lock is held while its file is opened and migrated, so that this happens once; no other is held across I/O.
+final class SharedStore: Sendable {
+    let store: Store
+    let key: Key
+    /// What was asked of the file when it was opened.
+    let isReadOnly: Bool
+    private let state = Mutex(State())
+    private let entry: Entry
+
+    struct Key: Hashable {
+        var path: String
+        /// Tells file systems apart; nil is the real one.
+        var fileSystem: ObjectIdentifier?
+    }
+
+    private struct State {
+        var inboxes: [ObjectIdentifier: WeakInbox] = [:]
+        /// The last version that changed the schema, as far as this process saw.
+        var schemaVersion = TransactionID(0)
+        var token: ObserverToken?
+    }
+
+    private struct WeakInbox { weak var inbox: ChangeInbox? }
+
+    /// What is known of one path: its store while it is open, and who opens it.
+    private final class Entry: Sendable {
+        let store = Mutex(WeakStore())
+        /// The thread that opens the store now, or 0. Keeps a migration from opening the file that it migrates.
+        let opener = Atomic<UInt>(0)
+        /// Stores that were let go of and are not closed yet.
+        let closing = Atomic<Int>(0)
+    }
+
+    private struct WeakStore { weak var store: SharedStore? }
+    private static let registry = Mutex<[Key: Entry]>([:])
+
+    /// The store of a configuration, opened when nobody has it open, and brought to its schema.
+    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    static func open(_ configuration: Realm.Configuration) throws -> SharedStore {
+        let key = Key(configuration)
+        let entry = registry.withLock { registry in
+            if let known = registry[key] { return known }
+            let made = Entry()
+            registry[key] = made
+            return made
+        }
+        if entry.opener.load(ordering: .relaxed) == Confinement.currentThread {
+            throw Realm.Error(
+                .wrongState, "\(key.path) is being migrated by this thread; use the migration's own objects")
+        }
+        return try entry.store.withLock { place in
+            entry.opener.store(Confinement.currentThread, ordering: .relaxed)
+            defer { entry.opener.store(0, ordering: .relaxed) }
+            if let known = place.store {
+                if known.isReadOnly != configuration.readOnly {
+                    throw Realm.Error(
+                        .alreadyOpen,
+                        "\(key.path) is open already with readOnly \(known.isReadOnly); use the same value")
+                }
+                try SchemaSetup(known.store, configuration).run()
+                return known
+            }
+            while entry.closing.load(ordering: .acquiring) > 0 { sched_yield() }
+            let made = try SharedStore(configuration, key, entry)
+            place.store = made
+            return made
+        }
+    }
+
+    /// Whether an instance of the configuration's file is alive in this process.
+    static func isOpen(_ configuration: Realm.Configuration) -> Bool {
+        let key = Key(configuration)
+        guard let entry = registry.withLock({ $0[key] }) else { return false }
+        return entry.store.withLock { $0.store } != nil
+    }
+
+    private init(_ configuration: Realm.Configuration, _ key: Key, _ entry: Entry) throws {
+        self.key = key
+        self.entry = entry
+        isReadOnly = configuration.readOnly
+        store = try SchemaSetup.openStore(configuration)
+        entry.closing.add(1, ordering: .relaxed)
+        let token = store.addObserver { [weak self] notice in self?.receive(notice) }
+        state.withLock { $0.token = token }
+    }
+
+    deinit {
+        state.withLock { $0.token?.cancel() }
+        // Nobody is left to tell; the next open of the file finds whatever is wrong.
+        do { try store.close() } catch {}
+        entry.closing.subtract(1, ordering: .releasing)
+    }
+
+    /// The last version that may have changed the schema.
+    var schemaVersion: TransactionID { state.withLock { $0.schemaVersion } }
+
+    func add(_ inbox: ChangeInbox) {
+        state.withLock { $0.inboxes[ObjectIdentifier(inbox)] = WeakInbox(inbox: inbox) }
+    }
+
+    func remove(_ inbox: ChangeInbox) {
+        let identity = ObjectIdentifier(inbox)
+        state.withLock { _ = $0.inboxes.removeValue(forKey: identity) }
+    }
+
+    private func receive(_ notice: CommitNotice) {
+        let inboxes = state.withLock { state in
+            if notice.schemaChanged { state.schemaVersion = max(state.schemaVersion, notice.version) }
+            return state.inboxes.values.compactMap(\.inbox)
+        }
+        for inbox in inboxes { inbox.receive(notice) }
+    }
+}
+
+extension SharedStore.Key {
+    init(_ configuration: Realm.Configuration) {
+        path = configuration.path
+        if let given = configuration.fileSystem, type(of: given) is AnyObject.Type {
+            fileSystem = ObjectIdentifier(given as AnyObject)
+        } else {
+            fileSystem = nil
+        }
+    }
+}

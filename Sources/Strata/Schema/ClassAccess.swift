@@ -1,0 +1,169 @@
+import StrataStorage
+
+/// One class in one Realm: its table and columns in the version that the Realm sees now.
+///
+/// Concurrency: confined with its Realm. A frozen Realm's is made whole before anything reads it.
+final class ClassAccess {
+    /// Nil for a class that is reached by name alone.
+    let plan: ClassPlan?
+    let name: String
+    /// The Realm owns this object; every object that leads here retains the Realm.
+    unowned(unsafe) let instance: RealmInstance
+    let frame: UnsafeMutablePointer<_ClassFrame>
+    private(set) var table = 0
+    private(set) var tableID = TableID(0)
+    private(set) var properties: [BoundProperty] = []
+    /// Fields of the plan by what a new row needs.
+    private(set) var encodings: [FieldEncoding] = []
+    private(set) var columnCount = 0
+    private(set) var primary: BoundProperty?
+    private(set) var positions: [String: Int] = [:]
+
+    /// Nil when the file has no such class.
+    init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
+        guard let view = instance.currentView, view.schema.position(named: name) != nil else { return nil }
+        self.plan = plan
+        self.name = name
+        self.instance = instance
+        let limit = max(plan?.offsetLimit ?? 1, 1)
+        let columns = UnsafeMutablePointer<Int32>.allocate(capacity: limit)
+        columns.initialize(repeating: ColumnSlot.none, count: limit)
+        frame = .allocate(capacity: 1)
+        frame.initialize(
+            to: _ClassFrame(
+                stamp: instance.stamp, columns: columns, view: view, access: self))
+        resolve(view.schema)
+    }
+
+    deinit {
+        frame.pointee.columns.deallocate()
+        frame.deallocate()
+    }
+
+    /// Finds table and columns again after a change of schema.
+    func resolve(_ schema: StoreSchema) {
+        guard let position = schema.position(named: name) else { return }
+        let definition = schema.tables[position]
+        table = position
+        tableID = definition.id
+        columnCount = definition.columns.count
+        properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
+        positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+        primary = properties.first(where: \.isPrimary)
+        guard let plan else { return }
+        encodings.removeAll()
+        for (index, field) in plan.fields.enumerated() {
+            frame.pointee.columns[field.offset] = Int32(properties[index].column)
+            if properties[index].column >= 0 {
+                encodings.append(
+                    FieldEncoding(
+                        code: FieldCode(field), offset: Int32(field.offset), column: Int32(properties[index].column),
+                        field: Int32(index)))
+            }
+        }
+    }
+
+    private func typedProperties(
+        _ plan: ClassPlan, _ definition: TableDefinition, _ schema: StoreSchema
+    ) -> [BoundProperty] {
+        plan.fields.map { field in
+            var column = Int(ColumnSlot.none)
+            if field.name == definition.rowKeyProperty {
+                column = Int(ColumnSlot.key)
+            } else if !field.isStored {
+                column = Int(ColumnSlot.computed)
+            } else if let position = definition.position(named: field.name) {
+                column = position
+            }
+            return BoundProperty(
+                name: field.name, tag: ColumnTag(field.shape, isPrimary: field.isPrimary), column: column,
+                target: field.shape.objectType?.className(), origin: field.origin, deleteRule: field.deleteRule,
+                isIndexed: column >= 0 && definition.columns[column].index != .none, offset: field.offset)
+        }
+    }
+
+    /// What the file itself says of the class, plus an inverse for every class that leads to it is asked for by name.
+    private func storedProperties(_ definition: TableDefinition, _ schema: StoreSchema) -> [BoundProperty] {
+        var properties: [BoundProperty] = []
+        if let key = definition.rowKeyProperty {
+            properties.append(
+                BoundProperty(
+                    name: key, tag: ColumnTag(_PropertyShape(.int), isPrimary: true), column: Int(ColumnSlot.key),
+                    target: nil, origin: nil, deleteRule: .nullify, isIndexed: true, offset: 0))
+        }
+        for (position, column) in definition.columns.enumerated() {
+            guard let tag = ColumnTag(rawValue: column.tag) else { continue }
+            let target = column.target.flatMap { schema.position(of: $0) }.map { schema.tables[$0].name }
+            properties.append(
+                BoundProperty(
+                    name: column.name, tag: tag, column: position, target: target, origin: nil, deleteRule: .nullify,
+                    isIndexed: column.index != .none, offset: 0))
+        }
+        properties += instance.inverses(of: name)
+        return properties
+    }
+
+    /// The position of the property whose field stands at `offset` of a typed object.
+    func position(ofOffset offset: Int) -> Int { properties.firstIndex { $0.offset == offset } ?? 0 }
+
+    func property(_ name: String) -> BoundProperty? { positions[name].map { properties[$0] } }
+
+    func isPrimaryKey(_ offset: Int) -> Bool { primary?.offset == offset && plan != nil }
+
+    /// The class of the objects that a typed link leads to.
+    func target(of type: ObjectBase.Type, offset: Int) -> ClassAccess? { instance.access(for: type) }
+
+    /// The class that a property leads to, by name.
+    func target(of property: BoundProperty) -> ClassAccess? {
+        property.target.flatMap { instance.access(named: $0, typed: plan != nil) }
+    }
+
+    /// Finds the row of `object` in the current view, and remembers where.
+    func relocate(_ object: ObjectBase) -> Bool { tryRelocate(object) == nil }
+
+    /// - Returns: why the row cannot be read.
+    func tryRelocate(_ object: ObjectBase) -> Realm.Error? {
+        instance.checkConfinement()
+        guard let view = instance.currentView, object._creation != 0 else { return deletedError(object) }
+        do throws(StorageError) {
+            guard let location = try view.locate(table, RowKey(object._key)),
+                try view.creationVersion(location).rawValue == object._creation,
+                object._birthWrite == 0 || !instance.isCancelled(object._birthWrite)
+            else { return deletedError(object) }
+            if instance.isFrozen { return nil }
+            object._location = location
+            object._stamp = instance.stamp
+            return nil
+        } catch {
+            return Realm.Error(error)
+        }
+    }
+
+    func deletedError(_ object: ObjectBase) -> Realm.Error {
+        let key = primary.map { "\($0.name) \(object._key)" } ?? "key \(object._key)"
+        let version = instance.currentView.map { " as of version \($0.version.rawValue)" } ?? ""
+        return Realm.Error(
+            .objectDeleted,
+            "the \(name) with \(key) was deleted or its Realm was invalidated\(version); check isInvalidated, "
+                + "or show results.snapshot()")
+    }
+}
+
+/// A property with its column in the version that the Realm sees now.
+struct BoundProperty {
+    let name: String
+    let tag: ColumnTag
+    /// A position, or a ``ColumnSlot``.
+    let column: Int
+    /// The class that links lead to, or that linking objects come from.
+    let target: String?
+    let origin: String?
+    let deleteRule: DeleteRule
+    let isIndexed: Bool
+    /// Of the field in a typed object.
+    let offset: Int
+
+    var isPrimary: Bool { tag.isPrimary }
+    var isList: Bool { tag.collection == .list }
+    var isLinkingObjects: Bool { tag.type == .linkingObjects }
+}

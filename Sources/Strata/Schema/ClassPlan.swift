@@ -1,0 +1,100 @@
+@_spi(Reflection) import Swift
+import Synchronization
+
+/// What is known of a class before any file is open: its persisted fields and where they stand. Made once per class.
+final class ClassPlan: @unchecked Sendable {  // immutable after init; the prototype is only read
+    let type: ObjectBase.Type
+    let name: String
+    let fields: [PlanField]
+    /// Holds the declared defaults.
+    let prototype: ObjectBase
+    /// The byte behind the last field's first, for tables by offset.
+    let offsetLimit: Int
+    let primary: PlanField?
+    /// Positions in `fields` of those that lead to other objects or hold a collection.
+    let bound: [Int]
+
+    private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
+
+    /// - Complexity: some microseconds for the first request of a class; then a dictionary access under a lock.
+    static func plan(for type: ObjectBase.Type) -> ClassPlan {
+        let identity = ObjectIdentifier(type)
+        if let known = plans.withLock({ $0[identity] }) { return known }
+        let made = ClassPlan(type)
+        return plans.withLock { plans in
+            if let known = plans[identity] { return known }
+            plans[identity] = made
+            return made
+        }
+    }
+
+    private init(_ type: ObjectBase.Type) {
+        self.type = type
+        name = type.className()
+        prototype = type.init()
+        let primaryName = type.primaryKey()
+        let indexedNames = type.indexedProperties()
+        var fields: [PlanField] = []
+        let object = prototype
+        // Option 1: a class.
+        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
+            guard let field = fieldType as? any PersistedField.Type else { return true }
+            let label = String(cString: label)
+            let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
+            let address = object._field(offset)
+            let options = field.options(address)
+            let isPrimary = options & PersistedOptions.primaryKey != 0 || name == primaryName
+            fields.append(
+                PlanField(
+                    name: name, offset: offset, shape: field.shape, field: field, isPrimary: isPrimary,
+                    isIndexed: options & PersistedOptions.indexed != 0 || indexedNames.contains(name),
+                    deleteRule: PersistedOptions.rule(in: options), origin: field.originProperty(address)))
+            return true
+        }
+        self.fields = fields
+        primary = fields.first(where: \.isPrimary)
+        offsetLimit = (fields.map(\.offset).max() ?? 0) + 1
+        bound = fields.indices.filter { fields[$0].shape.type == .object || fields[$0].shape.collection != .none }
+    }
+
+    /// Classes that `types` name or lead to.
+    /// - Throws: ``Realm/Error`` when two classes share a name.
+    static func closure(of types: [ObjectBase.Type]) throws(Realm.Error) -> [ClassPlan] {
+        var plans: [String: ClassPlan] = [:]
+        var waiting = types
+        while let type = waiting.popLast() {
+            let plan = ClassPlan.plan(for: type)
+            if let known = plans[plan.name] {
+                if known.type == type { continue }
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "two classes are called '\(plan.name)': \(String(reflecting: known.type)) and "
+                        + "\(String(reflecting: type)); rename one, or list the wanted ones in objectTypes")
+            }
+            plans[plan.name] = plan
+            for field in plan.fields {
+                if let target = field.shape.objectType, field.shape.type == .object { waiting.append(target) }
+            }
+        }
+        return plans.values.sorted { $0.name < $1.name }
+    }
+}
+
+/// A persisted field of a class.
+struct PlanField {
+    let name: String
+    /// In bytes from the object's start.
+    let offset: Int
+    let shape: _PropertyShape
+    let field: any PersistedField.Type
+    let isPrimary: Bool
+    let isIndexed: Bool
+    let deleteRule: DeleteRule
+    /// For linking objects: the property of the other class.
+    let origin: String?
+
+    /// Whether the property has a column of its own unless it is the row's key.
+    var isStored: Bool { shape.type != .linkingObjects }
+    /// Whether an integer primary key may be the row's key.
+    var canBeRowKey: Bool { isPrimary && shape.type == .int && !shape.isOptional && shape.collection == .none }
+}

@@ -1,0 +1,73 @@
+import StrataStorage
+
+/// What the object layer keeps of a property in its column's `tag`. Stays for ever: docs/file-format-objects.md.
+struct ColumnTag: Equatable {
+    var type: PropertyType
+    var collection: _PropertyCollection
+    var isOptional: Bool
+    var isPrimary: Bool
+
+    init(_ shape: _PropertyShape, isPrimary: Bool) {
+        type = shape.type
+        collection = shape.collection
+        isOptional = shape.isOptional
+        self.isPrimary = isPrimary
+    }
+
+    /// Nil for a tag that a newer version wrote.
+    init?(rawValue: UInt32) {
+        guard let type = PropertyType(rawValue: UInt8(rawValue & 0xFF)),
+            let collection = _PropertyCollection(rawValue: UInt8(rawValue >> 8 & 0xF)), rawValue >> 14 == 0
+        else { return nil }
+        self.type = type
+        self.collection = collection
+        isOptional = rawValue >> 12 & 1 == 1
+        isPrimary = rawValue >> 13 & 1 == 1
+    }
+
+    var rawValue: UInt32 {
+        UInt32(type.rawValue) | UInt32(collection.rawValue) << 8 | (isOptional ? 1 << 12 : 0) | (isPrimary ? 1 << 13 : 0)
+    }
+
+    /// How the storage engine keeps the property.
+    var columnType: ColumnType {
+        if collection != .none { return type == .object ? .links : .bytes }
+        switch type {
+        case .int, .bool: return .integer
+        case .float, .double, .date: return .double
+        case .object: return .link
+        case .string, .data, .objectId, .UUID, .decimal128, .any, .linkingObjects: return .bytes
+        }
+    }
+
+    /// What rows read that are older than the column.
+    var defaultBits: UInt64? {
+        type == .date && !isOptional && collection == .none ? (-978_307_200.0 as Double).bitPattern : nil
+    }
+
+    func index(isIndexed: Bool) -> IndexKind {
+        guard isIndexed || isPrimary, collection == .none, type != .object else { return .none }
+        return columnType == .bytes ? .hash : .ordered
+    }
+}
+
+/// What the object layer keeps of a class in its table's `tag`.
+enum TableTag {
+    static let noPrimaryKey: UInt32 = 0
+    /// The row's key is the primary key; its property's name stands in the table's `information`, as UTF-8.
+    static let primaryKeyIsRowKey: UInt32 = 1
+    /// A column with the primary flag.
+    static let primaryKeyIsColumn: UInt32 = 2
+}
+
+extension TableDefinition {
+    /// The name of the property that is the row's key.
+    var rowKeyProperty: String? {
+        tag == TableTag.primaryKeyIsRowKey ? String(decoding: information, as: UTF8.self) : nil
+    }
+
+    /// The primary key's name, wherever it is kept.
+    var primaryKeyName: String? {
+        rowKeyProperty ?? columns.first { ColumnTag(rawValue: $0.tag)?.isPrimary == true }?.name
+    }
+}

@@ -1,0 +1,56 @@
+import StrataStorage
+
+/// A class as a file knows it.
+public struct ObjectSchema: Sendable, CustomStringConvertible {
+    public let className: String
+    public let properties: [Property]
+    public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
+
+    public subscript(_ name: String) -> Property? { properties.first { $0.name == name } }
+    public var description: String {
+        ([className + " {"] + properties.map { "\t\($0.name): \($0.type)" } + ["}"]).joined(separator: "\n")
+    }
+}
+
+/// A property as a file knows it.
+public struct Property: Sendable {
+    public let name: String
+    public let type: PropertyType
+    public let isArray: Bool
+    public let isOptional: Bool
+    public let isPrimaryKey: Bool
+    public let isIndexed: Bool
+    /// The class that links lead to.
+    public let objectClassName: String?
+}
+
+/// All classes that a file knows.
+public struct Schema: Sendable {
+    public let objectSchema: [ObjectSchema]
+    public subscript(_ className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+
+    init(_ schema: StoreSchema) { objectSchema = schema.tables.map { ObjectSchema($0, in: schema) } }
+}
+
+extension ObjectSchema {
+    init(_ table: TableDefinition, in schema: StoreSchema) {
+        className = table.name
+        var properties: [Property] = []
+        if let key = table.rowKeyProperty {
+            properties.append(
+                Property(
+                    name: key, type: .int, isArray: false, isOptional: false, isPrimaryKey: true, isIndexed: true,
+                    objectClassName: nil))
+        }
+        for column in table.columns {
+            guard let tag = ColumnTag(rawValue: column.tag) else { continue }
+            let target = column.target.flatMap { schema.position(of: $0) }
+            properties.append(
+                Property(
+                    name: column.name, type: tag.type, isArray: tag.collection == .list, isOptional: tag.isOptional,
+                    isPrimaryKey: tag.isPrimary, isIndexed: column.index != .none,
+                    objectClassName: target.map { schema.tables[$0].name }))
+        }
+        self.properties = properties
+    }
+}

@@ -1,0 +1,122 @@
+import StrataStorage
+
+/// How a file's schema becomes that of the program's classes.
+///
+/// Tables and columns keep their identity by name. A class or an index may come without a new schema version; whatever
+/// changes a property asks for one, as it does in Realm. Classes that the program does not have stay as they are.
+struct SchemaChange {
+    /// What the file has afterwards.
+    var schema: StoreSchema
+    /// Why a migration is needed, one sentence each; empty when none is.
+    var reasons: [String] = []
+    /// Columns that carry values over from a column of the same name.
+    var conversions: [Conversion] = []
+    /// Classes whose primary key is new, so that its uniqueness is checked at the end.
+    var newPrimaryKeys: [String] = []
+    var isChange = false
+
+    struct Conversion {
+        var table: String
+        var property: String
+    }
+
+    init(from old: StoreSchema, to plans: [ClassPlan]) {
+        schema = old
+        // Identities of new tables come first, so that links find their targets.
+        for plan in plans where schema.position(named: plan.name) == nil {
+            schema.tables.append(TableDefinition(id: schema.makeTableID(), name: plan.name, columns: []))
+            isChange = true
+        }
+        for plan in plans {
+            guard let position = schema.position(named: plan.name) else { continue }
+            if let before = old.tables.first(where: { $0.name == plan.name }) {
+                change(position, before, plan)
+            } else {
+                create(position, plan)
+            }
+        }
+    }
+
+    private mutating func create(_ position: Int, _ plan: ClassPlan) {
+        let keyField = plan.fields.first(where: \.canBeRowKey)
+        setPrimaryKey(position, plan, keyField)
+        for field in plan.fields where field.isStored && field.name != keyField?.name {
+            schema.tables[position].columns.append(column(field, id: schema.makeColumnID()))
+        }
+    }
+
+    private mutating func setPrimaryKey(_ position: Int, _ plan: ClassPlan, _ keyField: PlanField?) {
+        schema.tables[position].information = keyField.map { Array($0.name.utf8) } ?? []
+        schema.tables[position].tag =
+            keyField != nil
+            ? TableTag.primaryKeyIsRowKey : plan.primary != nil ? TableTag.primaryKeyIsColumn : TableTag.noPrimaryKey
+    }
+
+    private mutating func change(_ position: Int, _ before: TableDefinition, _ plan: ClassPlan) {
+        let keyField = plan.fields.first { $0.canBeRowKey && $0.name == before.rowKeyProperty }
+        if before.primaryKeyName != plan.primary?.name {
+            let wanted = plan.primary.map { "'\($0.name)'" } ?? "none"
+            reasons.append("the primary key of '\(plan.name)' is now \(wanted)")
+            if plan.primary != nil { newPrimaryKeys.append(plan.name) }
+        }
+        setPrimaryKey(position, plan, keyField)
+        var columns: [ColumnDefinition] = []
+        for field in plan.fields where field.isStored && field.name != keyField?.name {
+            columns.append(changed(field, before, plan))
+        }
+        let names = Set(plan.fields.map(\.name))
+        for column in before.columns where !names.contains(column.name) {
+            reasons.append("property '\(plan.name).\(column.name)' was removed")
+        }
+        if let gone = before.rowKeyProperty, !names.contains(gone) {
+            reasons.append("property '\(plan.name).\(gone)' was removed")
+        }
+        schema.tables[position].columns = columns
+        isChange = isChange || schema.tables[position] != before
+    }
+
+    /// The column of a property in a class that the file knows.
+    private mutating func changed(_ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan) -> ColumnDefinition {
+        let name = "'\(plan.name).\(field.name)'"
+        guard let known = before.columns.first(where: { $0.name == field.name }) else {
+            if before.rowKeyProperty == field.name {
+                reasons.append("property \(name) is no longer the row's key")
+                conversions.append(Conversion(table: plan.name, property: field.name))
+            } else {
+                reasons.append("property \(name) was added")
+            }
+            return column(field, id: schema.makeColumnID())
+        }
+        let wanted = column(field, id: known.id)
+        guard let tag = ColumnTag(rawValue: known.tag) else {
+            reasons.append("property \(name) has a type that this version does not know")
+            return column(field, id: schema.makeColumnID())
+        }
+        let shape = ColumnTag(field.shape, isPrimary: tag.isPrimary)
+        if tag == shape && known.target == wanted.target { return wanted }
+        var sameButOptional = tag
+        sameButOptional.isOptional = shape.isOptional
+        if sameButOptional == shape && known.target == wanted.target {
+            reasons.append("property \(name) became \(shape.isOptional ? "optional" : "required")")
+        } else {
+            reasons.append("property \(name) changed its type from \(tag.type) to \(shape.type)")
+        }
+        if tag.collection == shape.collection, tag.columnType == shape.columnType, known.target == wanted.target,
+            tag.columnType != .bytes || tag.type == shape.type
+        {
+            conversions.append(Conversion(table: plan.name, property: field.name))
+        }
+        return column(field, id: schema.makeColumnID())
+    }
+
+    private func column(_ field: PlanField, id: ColumnID) -> ColumnDefinition {
+        let tag = ColumnTag(field.shape, isPrimary: field.isPrimary)
+        let target = field.shape.type == .object ? field.shape.objectType?.className() : nil
+        return ColumnDefinition(
+            id: id, name: field.name, type: tag.columnType,
+            isOptional: tag.columnType == .link || (tag.isOptional && tag.collection == .none),
+            index: tag.index(isIndexed: field.isIndexed),
+            target: target.flatMap { schema.position(named: $0) }.map { schema.tables[$0].id },
+            keepsPlaces: false, defaultBits: tag.defaultBits, tag: tag.rawValue)
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension _StoredValue {
+    /// A value of any Swift type as a column of `type` holds it; nil when it is of another type.
+    init?(any value: Any, as type: PropertyType) {
+        switch type {
+        case .int:
+            guard let integer = Self.integer(value) else { return nil }
+            self = .integer(integer)
+        case .bool:
+            if let bool = value as? Bool { self = .integer(bool ? 1 : 0) } else { return nil }
+        case .float, .double:
+            guard let double = Self.double(value) else { return nil }
+            self = .double(type == .float ? Double(Float(double)) : double)
+        case .string:
+            if let text = value as? String {
+                self = .text(text)
+            } else if let text = value as? Substring {
+                self = .text(String(text))
+            } else {
+                return nil
+            }
+        case .date:
+            if let date = value as? Date { self = .double(date.timeIntervalSinceReferenceDate) } else { return nil }
+        case .data:
+            if let data = value as? Data {
+                self = .bytes(Array(data))
+            } else if let bytes = value as? [UInt8] {
+                self = .bytes(bytes)
+            } else {
+                return nil
+            }
+        case .UUID:
+            if let uuid = value as? UUID { self = uuid._stored } else { return nil }
+        case .objectId:
+            if let id = value as? ObjectId { self = id._stored } else { return nil }
+        case .object, .linkingObjects, .any, .decimal128: return nil
+        }
+    }
+
+    /// A value whose type decides for itself: what queries compare with.
+    init?(constant value: Any?) {
+        guard let value = _flatten(value) else {
+            self = .null
+            return
+        }
+        if let scalar = value as? any _Scalar {
+            self = scalar._stored
+        } else if let integer = Self.integer(value) {
+            self = .integer(integer)
+        } else if let double = Self.double(value) {
+            self = .double(double)
+        } else if let text = value as? Substring {
+            self = .text(String(text))
+        } else {
+            return nil
+        }
+    }
+
+    private static func integer(_ value: Any) -> Int64? {
+        if let integer = value as? any BinaryInteger { return Int64(exactly: integer) }
+        if value is Bool { return nil }
+        if let double = value as? Double { return Int64(exactly: double) }
+        return (value as? any PersistableEnum).flatMap { value in
+            if case .integer(let integer) = value._stored { return integer }
+            return nil
+        }
+    }
+
+    private static func double(_ value: Any) -> Double? {
+        if let double = value as? any BinaryFloatingPoint { return Double(double) }
+        if value is Bool { return nil }
+        return (value as? any BinaryInteger).map { Double($0) }
+    }
+
+    /// The value as the Swift type that dynamic access gives; nil for null.
+    func any(as type: PropertyType) -> Any? {
+        switch (type, self) {
+        case (_, .null): return nil
+        case (.bool, .integer(let value)): return value != 0
+        case (.int, .integer(let value)): return Int(value)
+        case (.float, .double(let value)): return Float(value)
+        case (.double, .double(let value)): return value
+        case (.date, .double(let value)): return Date(timeIntervalSinceReferenceDate: value)
+        case (.string, .text(let value)): return value
+        case (.string, .bytes(let value)): return String(decoding: value, as: UTF8.self)
+        case (.data, .bytes(let value)): return Data(value)
+        case (.UUID, _): return UUID._from(self)
+        case (.objectId, _): return ObjectId._from(self)
+        default: return nil
+        }
+    }
+}

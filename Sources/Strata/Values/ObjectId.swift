@@ -1,0 +1,97 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A 12-byte identifier that sorts by the second it was made in.
+///
+/// Layout: seconds since 1970 (4 bytes, big-endian), 5 random bytes of the process, a counter (3 bytes, big-endian).
+///
+///     let id = ObjectId.generate()
+///     let same = try ObjectId(string: id.stringValue)
+public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible, Codable {
+    private var high: UInt64
+    private var low: UInt32
+
+    private static let process: UInt64 = .random(in: 0..<(1 << 40))
+    private static let counter = Atomic<UInt32>(.random(in: 0..<(1 << 24)))
+
+    /// All zeroes.
+    public init() {
+        high = 0
+        low = 0
+    }
+
+    init(high: UInt64, low: UInt32) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Unique across processes and machines with the probability that 40 random bits and a counter give.
+    public static func generate() -> ObjectId {
+        let seconds = UInt64(UInt32(truncatingIfNeeded: time(nil)))
+        let count = counter.add(1, ordering: .relaxed).newValue & 0xFF_FFFF
+        return ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | count)
+    }
+
+    /// - Throws: ``Realm/Error`` with `invalidInput` when `string` is not 24 hexadecimal digits.
+    public init(string: String) throws {
+        let digits = Array(string.utf8)
+        guard digits.count == 24 else { throw Self.malformed(string) }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: 24, by: 2) {
+            guard let a = Self.digit(digits[place]), let b = Self.digit(digits[place + 1]) else {
+                throw Self.malformed(string)
+            }
+            bytes.append(a << 4 | b)
+        }
+        guard let made = ObjectId(bytes: bytes) else { throw Self.malformed(string) }
+        self = made
+    }
+
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 12 else { return nil }
+        high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8..<12].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    var bytes: [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * UInt64($0))) }
+            + (0..<4).map { UInt8(truncatingIfNeeded: low >> (24 - 8 * UInt32($0))) }
+    }
+
+    /// 24 lower-case hexadecimal digits.
+    public var stringValue: String {
+        let digits = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    public var description: String { stringValue }
+
+    public static func < (a: ObjectId, b: ObjectId) -> Bool { (a.high, a.low) < (b.high, b.low) }
+
+    public init(from decoder: any Decoder) throws {
+        try self.init(string: decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(stringValue)
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case 0x30...0x39: return character - 0x30
+        case 0x41...0x46: return character - 0x41 + 10
+        case 0x61...0x66: return character - 0x61 + 10
+        default: return nil
+        }
+    }
+
+    private static func malformed(_ string: String) -> Realm.Error {
+        Realm.Error(.invalidInput, "'\(string)' is not an ObjectId: 24 hexadecimal digits are needed")
+    }
+}

@@ -1,0 +1,70 @@
+import StrataStorage
+
+/// A value as a column holds it: what typed properties, dynamic access, lists and queries exchange.
+public enum _StoredValue: Hashable, Sendable {
+    case null
+    /// Integers and booleans.
+    case integer(Int64)
+    /// Doubles, floats, and dates as seconds since the reference date.
+    case double(Double)
+    case text(String)
+    /// Data, UUID, ObjectId.
+    case bytes([UInt8])
+    /// The key of the row that a link leads to.
+    case link(Int64)
+
+    package var isNull: Bool {
+        if case .null = self { return true }
+        return false
+    }
+
+    /// Calls `body` with the value as a cell, which is void afterwards.
+    package func withCell<Value, Failure: Error>(
+        _ body: (Cell) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        switch self {
+        case .null: return try body(.null)
+        case .integer(let value): return try body(.integer(value))
+        case .link(let value): return try body(.integer(value))
+        case .double(let value): return try body(.double(value))
+        case .bytes(let value): return try Cell.withCopy(of: value, body)
+        case .text(let value): return try Cell.withCopy(of: Array(value.utf8), body)
+        }
+    }
+
+    /// The order that queries and sorts use: null first, then by value; text by its UTF-8 bytes, which is the order of
+    /// its Unicode scalars.
+    package static func precedes(_ a: Self, _ b: Self) -> Bool {
+        switch (a, b) {
+        case (.null, .null): return false
+        case (.null, _): return true
+        case (_, .null): return false
+        case (.text(let a), .text(let b)): return a.utf8.lexicographicallyPrecedes(b.utf8)
+        case (.bytes(let a), .bytes(let b)): return a.lexicographicallyPrecedes(b)
+        case (.integer(let a), .integer(let b)), (.link(let a), .link(let b)): return a < b
+        default:
+            guard let a = a.number, let b = b.number else { return false }
+            return a < b
+        }
+    }
+
+    /// An integer or double as a double.
+    package var number: Double? {
+        switch self {
+        case .integer(let value): return Double(value)
+        case .double(let value): return value
+        default: return nil
+        }
+    }
+
+    /// Equality as queries see it: an integer equals the double of the same value.
+    package func matches(_ other: Self) -> Bool {
+        switch (self, other) {
+        case (.integer(let a), .double(let b)), (.double(let b), .integer(let a)): return Double(a) == b
+        case (.double(let a), .double(let b)): return a == b
+        case (.integer(let a), .link(let b)), (.link(let a), .integer(let b)): return a == b
+        case (.text(let a), .text(let b)): return a.utf8.elementsEqual(b.utf8)
+        default: return self == other
+        }
+    }
+}

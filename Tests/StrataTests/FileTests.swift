@@ -1,0 +1,93 @@
+import Foundation
+import Strata
+import Testing
+
+@Suite struct FileTests {
+    @Test func `what was written is there after reopening`() throws {
+        let file = TemporaryFile()
+        do {
+            let realm = try Realm(configuration: file.configuration([Counter.self]))
+            try realm.write { for id in 0..<500 { realm.add(Counter(id, "counter number \(id)", count: id)) } }
+        }
+        let realm = try Realm(configuration: file.configuration([Counter.self]))
+        #expect(realm.objects(Counter.self).count == 500)
+        #expect(realm.object(ofType: Counter.self, forPrimaryKey: 321)?.name == "counter number 321")
+    }
+
+    @Test func `a copy holds everything and replaces nothing`() throws {
+        let file = TemporaryFile()
+        let realm = try Realm(configuration: file.configuration([Note.self]))
+        try realm.write { realm.add(Note("kept")) }
+        let copy = URL(fileURLWithPath: file.url.path + ".copy")
+        try realm.writeCopy(toFile: copy)
+        do {
+            try realm.writeCopy(toFile: copy)
+            Issue.record("replaced a file")
+        } catch Realm.Error.fileExists {}
+        let other = try Realm(configuration: Realm.Configuration(fileURL: copy, objectTypes: [Note.self]))
+        #expect(other.objects(Note.self).map(\.text) == ["kept"])
+    }
+
+    @Test func `files are deleted when nobody has them open`() throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Note.self])
+        #expect(!Realm.fileExists(for: configuration))
+        do {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Note("x")) }
+            #expect(Realm.fileExists(for: configuration))
+            do {
+                try Realm.deleteFiles(for: configuration)
+                Issue.record("deleted an open file")
+            } catch Realm.Error.alreadyOpen {}
+            #expect(realm.objects(Note.self).count == 1)
+        }
+        #expect(try Realm.deleteFiles(for: configuration))
+        #expect(try !Realm.deleteFiles(for: configuration))
+        #expect(!Realm.fileExists(for: configuration))
+    }
+
+    @Test func `the version of a file that is not there is an error`() {
+        #expect(throws: Realm.Error.self) {
+            try Realm.schemaVersionAtURL(URL(fileURLWithPath: "/nonexistent/\(UUID()).strata"))
+        }
+    }
+
+    @Test func `a write that throws leaves nothing behind, and gives back a value when it does not`() throws {
+        struct Stop: Error {}
+        let realm = try makeRealm([Note.self])
+        #expect(throws: Stop.self) {
+            try realm.write {
+                realm.add(Note("x"))
+                throw Stop()
+            }
+        }
+        #expect(realm.isEmpty && !realm.isInWriteTransaction)
+        let count = try realm.write {
+            realm.add(Note("x"))
+            return realm.objects(Note.self).count
+        }
+        #expect(count == 1)
+        #expect(throws: Realm.Error.self) { try realm.write { try realm.write {} } }
+    }
+
+    @Test func `threads that increase one counter lose nothing`() throws {
+        let realm = try makeRealm([Counter.self])
+        try realm.write { realm.add(Counter(1)) }
+        let configuration = realm.configuration
+        let failures = Locked<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            OtherThread.run {
+                do {
+                    let realm = try Realm(configuration: configuration)
+                    for _ in 0..<50 {
+                        try realm.write { realm.object(ofType: Counter.self, forPrimaryKey: 1)?.count += 1 }
+                    }
+                } catch { failures.with { $0.append("\(error)") } }
+            }
+        }
+        realm.refresh()
+        #expect(failures.current == [])
+        #expect(realm.object(ofType: Counter.self, forPrimaryKey: 1)?.count == 200)
+    }
+}

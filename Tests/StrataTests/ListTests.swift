@@ -1,0 +1,98 @@
+import Strata
+import Testing
+
+@Suite struct ListTests {
+    final class Box: Object {
+        @Persisted var numbers: List<Int>
+        @Persisted var words: List<String?>
+        @Persisted var notes: List<Note>
+    }
+
+    @Test func `a managed list behaves like an array, for any sequence of changes`() throws {
+        let realm = try makeRealm([Box.self])
+        let box = Box()
+        try realm.write { realm.add(box) }
+        var model: [Int] = []
+        var generator = Seeded(state: 42)
+        for round in 0..<300 {
+            try realm.write {
+                let place = model.isEmpty ? 0 : Int.random(in: 0..<model.count, using: &generator)
+                switch Int.random(in: 0..<8, using: &generator) {
+                case 0, 1:
+                    box.numbers.append(round)
+                    model.append(round)
+                case 2:
+                    box.numbers.insert(round << 20, at: place)
+                    model.insert(round << 20, at: place)
+                case 3 where !model.isEmpty:
+                    box.numbers.remove(at: place)
+                    model.remove(at: place)
+                case 4 where !model.isEmpty:
+                    box.numbers[place] = -round
+                    model[place] = -round
+                case 5 where model.count > 1:
+                    box.numbers.move(from: place, to: 0)
+                    model.insert(model.remove(at: place), at: 0)
+                case 6 where model.count > 1:
+                    box.numbers.swapAt(place, model.count - 1)
+                    model.swapAt(place, model.count - 1)
+                case 7:
+                    box.numbers.replaceSubrange(0..<place, with: [1, 2])
+                    model.replaceSubrange(0..<place, with: [1, 2])
+                default: break
+                }
+            }
+            #expect(Array(box.numbers) == model)
+        }
+    }
+
+    @Test func `an unmanaged list becomes managed with its owner and keeps its identity`() throws {
+        let realm = try makeRealm([Box.self])
+        let box = Box()
+        let notes = box.notes
+        notes.append(Note("a"))
+        box.words.append(objectsIn: ["x", nil])
+        try realm.write { realm.add(box) }
+        try realm.write { notes.append(Note("b")) }
+        #expect(box.notes.map(\.text) == ["a", "b"])
+        #expect(realm.objects(Note.self).count == 2)
+        #expect(Array(box.words) == ["x", nil])
+        try realm.write { box.notes = List() }
+        #expect(notes.isEmpty && realm.objects(Note.self).count == 2)
+    }
+
+    @Test func `a deleted object leaves every list, as often as it is in it`() throws {
+        let realm = try makeRealm([Box.self])
+        let (box, note) = (Box(), Note("twice"))
+        box.notes.append(objectsIn: [note, Note("once"), note])
+        try realm.write { realm.add(box) }
+        #expect(box.notes.count == 3)
+        #expect(box.notes.where { $0.text == "twice" }.count == 2)
+        try realm.write { realm.delete(note) }
+        #expect(box.notes.map(\.text) == ["once"])
+    }
+
+    @Test func `removing an element takes the first one out`() throws {
+        let realm = try makeRealm([Box.self])
+        let box = Box()
+        box.numbers.append(objectsIn: [1, 2, 1])
+        try realm.write {
+            realm.add(box)
+            box.numbers.remove(1)
+        }
+        #expect(Array(box.numbers) == [2, 1])
+        #expect(box.numbers.first == 2 && box.numbers.last == 1)
+    }
+}
+
+/// A generator whose sequence is the same in every run.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
