@@ -30,8 +30,7 @@ package struct DamageDataset: DatasetSource {
         for id in ids {
             let number = UInt64(id)
             names.append("person-", id, width: 5)
-            notes.append(
-                hexadecimal: [splitMix(number ^ 0xA), splitMix(number ^ 0xB), splitMix(number ^ 0xC)], digits: 40)
+            notes.append(hexadecimal: (0..<3).map { splitMix(number << 8 | $0) }, digits: 40)
             favourites.append(dog(number ^ 0xFA00_0000))
             dogs.append([dog(number ^ 0xD100_0000), dog(number ^ 0xD200_0000)])
         }

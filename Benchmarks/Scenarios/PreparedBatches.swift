@@ -13,12 +13,12 @@ struct PreparedBatches {
     /// Finds a batch of at least a millisecond by doubling (the warm-up), then measures `batches` of that size.
     ///
     /// `prepare(n, batch)` makes the input of n operations; no two batches need the same. `maximum` bounds n.
-    /// Stops early, after three batches, when `isOverBudget` says so.
+    /// Stops early, after three batches, when they have taken a second or when `isOverBudget` says so.
     static func measure<Input>(
-        batches: Int = 15, maximum: Int, isOverBudget: () -> Bool,
+        batches: Int = 15, from minimum: Int = 256, maximum: Int, isOverBudget: () -> Bool,
         prepare: (_ operations: Int, _ batch: Int) -> Input, run: (Input) throws -> Void
     ) rethrows -> PreparedBatches {
-        var operations = min(256, maximum)
+        var operations = min(minimum, maximum)
         var number = 0
         func time() throws -> UInt64 {
             let input = prepare(operations, number)
@@ -31,8 +31,9 @@ struct PreparedBatches {
             operations = min(maximum, operations * 2)
         }
         var nanoseconds: [Double] = []
+        let limit = MonotonicClock.now() + 1_000_000_000
         for batch in 0..<batches {
-            if batch >= 3 && isOverBudget() { break }
+            if batch >= 3 && (MonotonicClock.now() > limit || isOverBudget()) { break }
             nanoseconds.append(Double(try time()) / Double(operations))
         }
         return PreparedBatches(nanoseconds: nanoseconds.sorted(), operationsPerBatch: operations)

@@ -38,11 +38,12 @@ package struct Traverse: Scenario {
         for (label, walk) in walks {
             let expected = oracle.digest(walk)
             report.check(label, expected: expected, got: try session.traverse(walk, latency: nil))
-            let timing = try BatchTimer.measure(batches: 9) { passes in
-                for _ in 0..<passes { _ = try session.traverse(walk, latency: nil) }
-            }
+            let timing = try PreparedBatches.measure(
+                batches: 9, from: 1, maximum: 1 << 16, isOverBudget: { context.isOverBudget },
+                prepare: { passes, _ in passes },
+                run: { passes in for _ in 0..<passes { _ = try session.traverse(walk, latency: nil) } })
             report.add(
-                .linksPerSecond, Double(expected.count) * timing.operationsPerSecond, statistic: "median",
+                .linksPerSecond, Double(expected.count) * 1e9 / timing.median, statistic: "median",
                 count: timing.count * expected.count, label: label)
             report.add(.links, Double(expected.count), statistic: "count", label: label)
             if context.isOverBudget {

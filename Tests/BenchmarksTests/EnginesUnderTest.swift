@@ -2,12 +2,13 @@ import Harness
 import ModelEngine
 import Results
 import SQLiteEngine
+import StrataEngine
 import Testing
 
 /// The engines of this build, and places for their databases.
 enum EnginesUnderTest {
     static var all: [any Engine] {
-        var engines: [any Engine] = [ModelEngine()]
+        var engines: [any Engine] = [ModelEngine(), StrataEngine()]
         #if SQLite
             engines.append(SQLiteEngine())
             engines.append(SQLiteEngine(tuning: .tuned))

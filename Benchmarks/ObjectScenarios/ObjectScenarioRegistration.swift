@@ -1,0 +1,7 @@
+import Harness
+
+/// The scenarios that need Strata's own object interface: one line each.
+package enum ObjectScenarioRegistration {
+    package static func register(into registry: inout ScenarioRegistry) {
+    }
+}

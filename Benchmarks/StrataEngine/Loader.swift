@@ -1,0 +1,117 @@
+import Harness
+import Measuring
+import Results
+import Strata
+
+/// Adds the rows of tables inside a write, links included.
+///
+/// Links to rows that are there already are set before the object is added, as an application would; links within a
+/// table afterwards.
+struct Loader {
+    let realm: Realm
+    let group: ClassGroup
+    private var loaded: [String: [ObjectBase]] = [:]
+    private var late: [Table] = []
+
+    init(realm: Realm, group: ClassGroup) {
+        self.realm = realm
+        self.group = group
+    }
+
+    mutating func load(_ table: Table) throws {
+        let type = try group.type(of: table.name)
+        loaded[table.name] = try add(type, table)
+        if table.linkTargets.contains(table.name) { late.append(table) }
+    }
+
+    private func add<Element: TableObject>(_ type: Element.Type, _ table: Table) throws -> [ObjectBase] {
+        let make = try Element.maker(table)
+        let columns = linkColumns(table) { $0 != table.name }
+        var objects: [ObjectBase] = []
+        objects.reserveCapacity(table.rowCount)
+        for row in 0..<table.rowCount {
+            let object = make(row)
+            for column in columns { link(object, table, row, column) }
+            realm.add(object)
+            objects.append(object)
+        }
+        return objects
+    }
+
+    private func linkColumns(_ table: Table, _ isWanted: (String) -> Bool) -> [(index: Int, target: [ObjectBase])] {
+        table.columns.indices.compactMap { index in
+            switch table.columns[index].values {
+            case .link(let target, _), .links(let target, _):
+                isWanted(target) ? (index, loaded[target] ?? []) : nil
+            default: nil
+            }
+        }
+    }
+
+    private func link(
+        _ object: some TableObject, _ table: Table, _ row: Int, _ column: (index: Int, target: [ObjectBase])
+    ) {
+        let rows = table.targets(row, column: column.index)
+        if !rows.isEmpty { object.setLinks(table.columns[column.index].name, rows.map { column.target[$0] }) }
+    }
+
+    /// Links inside one table.
+    func setLateLinks() {
+        for table in late {
+            let columns = linkColumns(table) { $0 == table.name }
+            for (row, object) in (loaded[table.name] ?? []).enumerated() {
+                guard let object = object as? any TableObject else { continue }
+                for column in columns { link(object, table, row, column) }
+            }
+        }
+    }
+}
+
+/// Appends rows in a transaction each.
+struct RowInserter {
+    let realm: Realm
+    let group: ClassGroup
+    let rows: Table
+
+    func insertEach<Element: TableObject>(_ type: Element.Type, latency: LatencyRecorder?) throws {
+        let make = try Element.maker(rows)
+        let columns = rows.columns.indices.filter {
+            switch rows.columns[$0].values {
+            case .link, .links: true
+            default: false
+            }
+        }
+        func insert(_ row: Int) throws {
+            try realm.write {
+                let object = make(row)
+                for column in columns { try link(object, row, column) }
+                realm.add(object)
+            }
+        }
+        for row in 0..<rows.rowCount {
+            if let latency {
+                try latency.time { try insert(row) }
+            } else {
+                try insert(row)
+            }
+        }
+    }
+
+    private func link(_ object: some TableObject, _ row: Int, _ column: Int) throws {
+        let targets = rows.targets(row, column: column)
+        guard !targets.isEmpty else { return }
+        switch rows.columns[column].values {
+        case .link(let name, _), .links(let name, _):
+            let type = try group.type(of: name)
+            object.setLinks(rows.columns[column].name, try targets.map { try Self.find($0, type, in: realm) })
+        default: break
+        }
+    }
+
+    private static func find<Element: TableObject>(
+        _ row: Int, _ type: Element.Type, in realm: Realm
+    ) throws(EngineError) -> ObjectBase {
+        guard let object = Element.find(row, in: realm) else { throw Element.missing(row) }
+        return object
+    }
+}

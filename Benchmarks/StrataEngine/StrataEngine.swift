@@ -1,0 +1,113 @@
+import Harness
+import Results
+import Strata
+import StrataFiles
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Strata through its object API: what an application writes, and pays.
+///
+/// A table of a data set is a class of this target; tables without one are `unsupported`. The file's name says which
+/// classes it holds, so that a database is opened with its own classes alone.
+package struct StrataEngine: Engine {
+    package let name = "strata"
+    package let version = "0.1"
+    package let capabilities: Set<Capability> = [
+        .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
+        .compactOnLaunch, .threads, .objects, .migrations,
+    ]
+
+    package let promises = [
+        Promise(
+            .durability, sentence: "A commit that returned under full survives a power cut.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .atomicity, sentence: "A transaction is there whole or not at all, whatever interrupts it.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .isolation, sentence: "One writer at a time; a reader keeps the version that it pinned.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .detectsDamage,
+            sentence: "A damaged byte is reported and never returned as data; damage within the last group of the log "
+                + "may look like a crash before that group was acknowledged.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .survivesDamage, sentence: "No content of a file ends the process or keeps it from answering.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .boundedSize, sentence: "A reader that holds a version costs the pages that its version needs.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .safeDeletedAccess,
+            sentence: "A property of a deleted object reads its declared default and is reported, or traps where the "
+                + "configuration asks for that.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .atomicMigration, sentence: "A migration happens whole, or leaves version, schema and data as they were.",
+            source: "docs/fault-model.md"),
+    ]
+
+    package init() {}
+
+    package func settings(for durability: DurabilityClass) -> EngineSettings {
+        EngineSettings(
+            durability: durability,
+            list: [
+                EngineSetting("durability", durability.rawValue),
+                EngineSetting("invalidAccess", "substitute"),
+                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
+                EngineSetting("instances", "one Realm per thread"),
+            ])
+    }
+
+    package func open(
+        _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) -> any Session {
+        try session(location, settings, files: CountingFileSystem.shared)
+    }
+
+    package func files(at location: DatabaseLocation) -> [DatabaseFile] {
+        guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
+        let path = group.path(at: location)
+        return [
+            DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
+        ].filter { FileTree.exists($0.path) }
+    }
+
+    func session(
+        _ location: DatabaseLocation, _ settings: EngineSettings, files: any FileSystem,
+        compactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil
+    ) throws(EngineError) -> StrataSession {
+        var configuration = Realm.Configuration()
+        switch settings.durability {
+        case .full: configuration.durability = .full
+        case .periodic: configuration.durability = .periodic
+        case .none: configuration.durability = .none
+        }
+        configuration.shouldCompactOnLaunch = compactOnLaunch
+        return try StrataSession(location, configuration: configuration, files: files)
+    }
+}
+
+extension StrataEngine: CompactOnLaunchEngine {
+    /// `decide` is called before this returns, on this thread: that is why it may be handed over unchecked.
+    private struct Decision: @unchecked Sendable {
+        let decide: (Int, Int) -> Bool
+    }
+
+    package func open(
+        _ location: DatabaseLocation, settings: EngineSettings,
+        compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
+    ) throws(EngineError) -> any Session {
+        let decision = Decision(decide: decide)
+        return try session(location, settings, files: CountingFileSystem.shared) { total, used in
+            decision.decide(total, used)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Harness
+import Measuring
+import Results
+import Strata
+import StrataFiles
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A Realm on the thread that opened it.
+final class StrataSession: TableSession {
+    private let location: DatabaseLocation
+    private var configuration: Realm.Configuration
+    let files: any FileSystem
+    private(set) var group: ClassGroup?
+    /// nil while the database has no file: its classes are not known before the first table is.
+    private(set) var realm: Realm?
+    var pinned: [SnapshotToken: Realm] = [:]
+    var pinCount = 0
+    var held: (any HeldObjects)?
+
+    init(
+        _ location: DatabaseLocation, configuration: Realm.Configuration, files: any FileSystem
+    ) throws(EngineError) {
+        self.location = location
+        self.configuration = configuration
+        self.files = files
+        if let group = ClassGroup.found(at: location, in: files) { try open(group) }
+    }
+
+    private func open(_ group: ClassGroup) throws(EngineError) {
+        let path = group.path(at: location)
+        configuration.fileURL = URL(fileURLWithPath: path)
+        configuration.objectTypes = group.classes.map { $0 }
+        configuration.invalidAccessHandler = { DamageReports.shared.note(path, $0.message) }
+        DamageReports.shared.forget(path)
+        do {
+            realm = try Realm(configuration: configuration, fileSystem: files)
+        } catch {
+            throw EngineError(error)
+        }
+        self.group = group
+    }
+
+    func openRealm() throws(EngineError) -> (realm: Realm, group: ClassGroup) {
+        guard let realm, let group else { throw EngineError(.refused, "there is no database yet") }
+        return (realm, group)
+    }
+
+    /// Throws when a read was reported that could not throw.
+    func checkReports() throws(EngineError) {
+        if let group { try DamageReports.shared.check(group.path(at: location)) }
+    }
+
+    /// Runs the body, and throws what it throws or what was reported meanwhile.
+    func checked<Output>(_ body: () throws -> Output) throws(EngineError) -> Output {
+        let output: Output
+        do { output = try body() } catch { throw EngineError(error) }
+        try checkReports()
+        return output
+    }
+
+    func sizes() throws(EngineError) -> SizePoint {
+        guard let realm else { return SizePoint(fileBytes: 0) }
+        do throws(StorageError) {
+            let space = try realm.store.space()
+            return SizePoint(
+                fileBytes: space.fileBytes, liveBytes: space.liveBytes, freeBytes: space.freeBytes,
+                logBytes: space.logBytes, oldestPinnedVersion: Int(space.oldestProtected.rawValue))
+        } catch {
+            throw EngineError(error)
+        }
+    }
+
+    func close() throws(EngineError) {
+        // Letting go of the last Realm of a file closes it; what went wrong shows at the next open.
+        letGo()
+    }
+
+    func letGo() {
+        held = nil
+        pinned = [:]
+        realm = nil
+    }
+
+    /// Closes the file and opens it again, asking for compaction.
+    func reopenCompacting() throws(EngineError) {
+        guard let group else { return }
+        letGo()
+        configuration.shouldCompactOnLaunch = { _, _ in true }
+        defer { configuration.shouldCompactOnLaunch = nil }
+        try open(group)
+    }
+
+    // MARK: Tables
+
+    func create(_ tables: TableSet) throws(EngineError) {
+        try open(try ClassGroup.holding(tables.tables))
+    }
+
+    func load(_ tables: TableSet) throws(EngineError) {
+        try create(tables)
+        let (realm, group) = try openRealm()
+        try checked {
+            try realm.write {
+                var loader = Loader(realm: realm, group: group)
+                for table in Self.targetsFirst(tables.tables) { try loader.load(table) }
+                loader.setLateLinks()
+            }
+        }
+    }
+
+    /// Tables that others link to before those, where there is no circle.
+    private static func targetsFirst(_ tables: [Table]) -> [Table] {
+        var sorted: [Table] = []
+        var left = tables
+        while !left.isEmpty {
+            let done = Set(sorted.map(\.name))
+            let next = left.firstIndex { table in
+                table.linkTargets.allSatisfy { done.contains($0) || $0 == table.name }
+            }
+            sorted.append(left.remove(at: next ?? 0))
+        }
+        return sorted
+    }
+
+    func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
+        let (realm, group) = try openRealm()
+        let type = try group.type(of: rows.name)
+        let inserter = RowInserter(realm: realm, group: group, rows: rows)
+        try checked { try inserter.insertEach(type, latency: latency) }
+        return rows.rowCount
+    }
+
+    func rowCount(table: String) throws(EngineError) -> Int {
+        let (realm, group) = try openRealm()
+        let type = try group.type(of: table)
+        realm.refresh()
+        return try checked { Self.count(type, in: realm) }
+    }
+
+    private static func count<Element: TableObject>(_ type: Element.Type, in realm: Realm) -> Int {
+        realm.objects(type).count
+    }
+}
+
+extension StrataSession: CountingSession {
+    func fileLayerCounters() -> FileLayerCounters { CountingFileSystem.shared.counters }
+}
+
+extension Table {
+    var linkTargets: [String] {
+        columns.compactMap { column in
+            switch column.values {
+            case .link(let target, _), .links(let target, _): target
+            default: nil
+            }
+        }
+    }
+
+    /// Row indexes that a row links to.
+    func targets(_ row: Int, column: Int) -> [Int] {
+        switch columns[column].values {
+        case .link(_, let rows): rows[row] < 0 ? [] : [Int(rows[row])]
+        case .links(_, let lists): lists[row].map { Int($0) }
+        default: []
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Harness
+import Measuring
+import Results
+import Strata
+
+/// A class that stands for a table of a data set: how rows become objects, and back.
+///
+/// Loops that are measured are requirements with an inlined default, so that each class has its own copy of them, with
+/// the property reads inside and nothing dynamic around.
+protocol TableObject: Object {
+    static var tableName: String { get }
+
+    /// Makes unmanaged objects from rows, without their links.
+    static func maker(_ table: Table) throws(EngineError) -> (Int) -> Self
+
+    /// The object of a row index, by its key where the class has one.
+    static func find(_ row: Int, in realm: Realm) -> Self?
+
+    /// The row index where the key says it; nil for classes whose rows are numbered by their order.
+    func keyedRow() throws -> Int?
+
+    /// Adds a property to a digest, read as an application reads it; nil when there is none of that name.
+    static func adder(_ column: String) -> ((Self, inout ReadDigest) -> Void)?
+
+    /// A property with the error of a read that failed.
+    func value(_ column: String, _ rows: RowNumbers) throws -> Value
+
+    func setLinks(_ column: String, _ targets: [ObjectBase])
+
+    static func integer(_ column: String) -> ReferenceWritableKeyPath<Self, Int>?
+
+    /// Visits the other ends of an object's links, forward over a column of its own.
+    static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
+
+    /// The same against the direction of a column of the class `table`.
+    static func backWalker(_ table: String, _ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
+
+    static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int?
+
+    // Loops.
+    static func readPoints(
+        _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest
+    static func readHeld(
+        _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest
+    static func walk(
+        _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
+    ) throws(EngineError) -> ReadDigest
+}
+
+extension TableObject {
+    static var tableName: String { className() }
+
+    func keyedRow() throws -> Int? { nil }
+    func setLinks(_ column: String, _ targets: [ObjectBase]) {}
+    static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)? { nil }
+    static func backWalker(
+        _ table: String, _ column: String, property: String?
+    ) -> ((Self, inout ReadDigest) -> Void)? { nil }
+
+    static func adders(_ columns: [String]) throws(EngineError) -> [(Self, inout ReadDigest) -> Void] {
+        var adders: [(Self, inout ReadDigest) -> Void] = []
+        for column in columns {
+            guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
+            adders.append(adder)
+        }
+        return adders
+    }
+
+    static func missing(_ row: Int) -> EngineError { EngineError(.refused, "\(tableName) has no row \(row)") }
+
+    @inline(__always)
+    static func readPoints(
+        _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest {
+        var digest = ReadDigest()
+        for (index, key) in keys.enumerated() {
+            if let latency {
+                try latency.timeSampled(index) { () throws(EngineError) in
+                    guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
+                    for adder in adders { adder(object, &digest) }
+                }
+            } else {
+                guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
+                for adder in adders { adder(object, &digest) }
+            }
+        }
+        return digest
+    }
+
+    @inline(__always)
+    static func readHeld(
+        _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest {
+        guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
+        return HeldLoop.run(held, count, latency, adder)
+    }
+
+    @inline(__always)
+    static func walk(
+        _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
+    ) throws(EngineError) -> ReadDigest {
+        var digest = ReadDigest()
+        for (index, row) in rows.enumerated() {
+            if let latency {
+                try latency.timeSampled(index) { () throws(EngineError) in
+                    guard let object = find(Int(row), in: realm) else { throw missing(Int(row)) }
+                    visit(object, &digest)
+                }
+            } else {
+                guard let object = find(Int(row), in: realm) else { throw missing(Int(row)) }
+                visit(object, &digest)
+            }
+        }
+        return digest
+    }
+}
+
+/// The loop round objects that are held.
+enum HeldLoop {
+    @inline(__always)
+    static func run<Element>(
+        _ held: [Element], _ count: Int, _ latency: LatencyRecorder?, _ add: (Element, inout ReadDigest) -> Void
+    ) -> ReadDigest {
+        var digest = ReadDigest()
+        held.withUnsafeBufferPointer { held in
+            guard let latency else {
+                var left = count
+                while left > 0 {
+                    let round = min(left, held.count)
+                    for index in 0..<round { add(held[index], &digest) }
+                    left -= round
+                }
+                return
+            }
+            for index in 0..<count {
+                latency.timeSampled(index) { add(held[index % held.count], &digest) }
+            }
+        }
+        return digest
+    }
+}
+
+/// Row indexes of objects: by their key, or by their place among all objects of their class.
+final class RowNumbers {
+    private var places: [ObjectBase: Int] = [:]
+
+    func add<Element: TableObject>(_ objects: Results<Element>) throws {
+        for (place, object) in objects.enumerated() {
+            if try object.keyedRow() != nil { return }
+            places[object] = place
+        }
+    }
+
+    func row(of object: ObjectBase) throws -> Int {
+        if let object = object as? any TableObject, let row = try object.keyedRow() { return row }
+        guard let place = places[object] else { throw EngineError(.damaged, "a link to an object that is not there") }
+        return place
+    }
+}
+
+extension Table {
+    func integers(_ name: String) throws(EngineError) -> [Int64] {
+        guard case .integer(let values)? = column(name)?.values else { throw missing(name) }
+        return values
+    }
+
+    func reals(_ name: String) throws(EngineError) -> [Double] {
+        guard case .real(let values)? = column(name)?.values else { throw missing(name) }
+        return values
+    }
+
+    func texts(_ name: String) throws(EngineError) -> TextColumn {
+        guard case .text(let values)? = column(name)?.values else { throw missing(name) }
+        return values
+    }
+
+    private func missing(_ name: String) -> EngineError {
+        EngineError(.unsupported, "table \(self.name) has no column \(name) of the kind that its class has")
+    }
+}
