@@ -5,8 +5,8 @@ import CXXHash
 //    there; a slot that does not verify is therefore damage, never a crash.
 // 2. A new slot is written over the older of the two, with the next sequence number, and synced before the next one.
 // 3. A clean close writes both slots without a log, a sync after each: same checkpoint, same roots. After a crash
-//    between the two, one slot is clean and the other one is older and requires its log. Two clean slots that differ
-//    are thus never the work of a crash: a synced write was lost.
+//    between the two, one slot is clean and the other one is older and requires its log. A session without a log marks
+//    its slots. Two clean slots without mark that differ are thus never the work of a crash: a synced write was lost.
 // 4. The newer of two valid slots never has the older checkpoint.
 
 /// What a store starts from: the newest durable checkpoint, and the log to replay on top of it.

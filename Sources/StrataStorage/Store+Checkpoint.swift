@@ -65,6 +65,7 @@ extension Store {
             throw .poisoned
         }
         monitor.withLock {
+            state.synced = max(state.synced, version.version)
             publish(through: version.version)
             monitor.wakeAll()
         }
@@ -172,67 +173,28 @@ extension Store {
     }
 
     /// Writes the map nodes that changed, and the root. The old ones stay until the checkpoint before is not needed.
+    ///
+    /// After an error nothing has changed.
     private func writeFreeMap(_ version: UInt64, _ reserved: [Extent]) throws(StorageError) {
         try loadFreeMap()
-        let allocator = allocator.allocator
-        var old = writer.freeMap
-        var pages: [Int: UInt32] = [:]
-        var rootPage: UInt32?
-        var rootPages = 0
-        var taken: [Extent] = []
-        func take(_ count: Int) throws(StorageError) -> UInt32 {
-            let page = try allocator.allocateRun(count)
-            taken.append(Extent(page: page, pages: UInt32(count), birth: version))
-            return page
-        }
-        var buried = Set<Int>()
-        if !old.root.isNull { allocator.bury([Self.extent(old.root)], freed: version) }
-        var bits: [UInt64] = []
+        var pages = FreeMapPages(allocator: allocator.allocator, version: version)
         do throws(StorageError) {
-            // Taking pages and giving old ones up changes bits, so until nothing more changes.
-            while true {
-                bits = allocator.durableBits(reserved)
-                let count = FreeMap.nodeCount(bits)
-                let dirty = (0..<count).filter {
-                    pages[$0] == nil
-                        && ($0 >= old.nodes.count || FreeMap.slice(bits, $0) != FreeMap.slice(old.bits, $0))
-                }
-                let needed = FreeMap.rootPages(count)
-                if dirty.isEmpty && rootPage != nil && rootPages >= needed { break }
-                for node in dirty {
-                    pages[node] = try take(1)
-                    if node < old.nodes.count, buried.insert(node).inserted {
-                        allocator.bury([Self.extent(old.nodes[node])], freed: version)
-                    }
-                }
-                if rootPage == nil || rootPages < needed {
-                    if let page = rootPage {
-                        let unused = Extent(page: page, pages: UInt32(rootPages), birth: version)
-                        taken.removeAll { $0 == unused }
-                        allocator.giveBack([unused])
-                    }
-                    rootPage = try take(needed)
-                    rootPages = needed
+            var map = writer.freeMap
+            map.bits = try pages.take(replacing: writer.freeMap, reserved)
+            try writeMapNodes(&map, pages.nodes, version)
+            let nodes = map.nodes
+            map.root = try writeNode(.freeMapRoot, page: pages.root, pages: pages.rootPages, version) { node in
+                node.put32(24, UInt32(nodes.count))
+                for (index, reference) in nodes.enumerated() {
+                    reference.store(node, FreeMap.rootHeader + index * NodeReference.size)
                 }
             }
+            writer.freeMap = map
         } catch {
-            allocator.giveBack(taken)
+            pages.giveBack()
             throw error
         }
-        old.bits = bits
-        guard let rootPage else { return }
-        try writeMapNodes(&old, pages, version)
-        old.root = try writeNode(.freeMapRoot, page: rootPage, pages: rootPages, version) { node in
-            node.put32(24, UInt32(old.nodes.count))
-            for (index, reference) in old.nodes.enumerated() {
-                reference.store(node, FreeMap.rootHeader + index * NodeReference.size)
-            }
-        }
-        writer.freeMap = old
-    }
-
-    private static func extent(_ reference: NodeReference) -> Extent {
-        Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth)
+        allocator.allocator.bury(pages.replaced, freed: version)
     }
 
     private func writeMapNodes(

@@ -160,19 +160,20 @@ extension Store {
         let payload = state.pending
         let first = state.pendingFirst
         let last = state.pendingLast
-        let durable = state.durable
+        let synced = state.synced
         state.pending = []
         monitor.unlock()
         options.scheduling.yield(at: "lead")
         var isDone = false
         do throws(StorageError) {
-            try appendGroup(payload, first, last, durable)
+            try appendGroup(payload, first, last, synced)
             isDone = true
         } catch {
             isDone = false
         }
         monitor.lock()
         if isDone {
+            if options.durability == .full { state.synced = max(state.synced, last) }
             publish(through: last)
         } else {
             state.isPoisoned = true
@@ -180,13 +181,13 @@ extension Store {
     }
 
     private func appendGroup(
-        _ payload: [UInt8], _ first: UInt64, _ last: UInt64, _ durable: UInt64
+        _ payload: [UInt8], _ first: UInt64, _ last: UInt64, _ synced: UInt64
     ) throws(StorageError) {
         guard let log = monitor.withLock({ state.log }) else { throw .poisoned }
         var failure: StorageError?
         payload.withUnsafeBytes { bytes in
             do throws(StorageError) {
-                try log.append(payload: bytes, firstLSN: first, lastLSN: last, durableTo: durable)
+                try log.append(payload: bytes, firstLSN: first, lastLSN: last, durableTo: synced)
             } catch {
                 failure = error
             }
@@ -206,6 +207,7 @@ extension Store {
             poison()
             throw .commitOutcomeUnknown(TransactionID(version))
         }
+        monitor.withLock { state.synced = max(state.synced, version) }
     }
 
     func poison() {

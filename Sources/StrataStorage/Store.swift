@@ -157,8 +157,10 @@ package final class Store: Sendable {
 struct StoreState {
     var visible: VersionState
     var committed: VersionState
-    /// The last version that a sync made durable, or that needs none.
+    /// The last version that may be acknowledged: durable, or written where the store's durability asks no more.
     var durable: UInt64
+    /// The last version that a sync of the log, or a checkpoint, covered: what the log may claim.
+    var synced: UInt64
     var isClosed = false
     var isPoisoned = false
     /// Records that wait for a sync, one behind the other.
@@ -181,6 +183,7 @@ struct StoreState {
         visible = version
         committed = version
         durable = version.version
+        synced = version.version
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
             storeID: RandomID(0x1111, 0x2222), sequence: sequence, checkpoint: TransactionID(checkpoint),
             root: NodeReference(page: 33, pages: 2, kind: .root, checksum: 0xABCD, birth: checkpoint),
             freeMap: NodeReference(page: 40, pages: 1, kind: .freeMapRoot, checksum: 0x77, birth: 3), pageCount: 50,
-            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 5)
+            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 4)
     }
 
     private func decode(_ bytes: [UInt8]) -> HeaderSlot.Decoded { bytes.withUnsafeBytes { HeaderSlot.decode($0) } }
@@ -114,6 +114,13 @@ import Testing
         other = b
         other.pageCount += 1
         expectDiffering(a, other)
+    }
+
+    @Test("a session without a log leaves slots that differ") func sessionWithoutLog() throws {
+        let older = Self.sample(sequence: 6, checkpoint: 20, logRequired: false)
+        var newer = Self.sample(sequence: 7, checkpoint: 21, logRequired: false)
+        newer.flags = HeaderSlot.withoutLog
+        #expect(try HeaderSlot.choose(.valid(older), .valid(newer), path: "p")?.slot == newer)
     }
 
     @Test("slots of two stores, or a newer slot with an older checkpoint, are never served") func strangers() {
