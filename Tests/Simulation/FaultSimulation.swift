@@ -59,11 +59,12 @@ struct FaultSimulation<Program: SimulatedProgram> {
     private func visit(_ fault: Fault, _ report: inout Report) throws {
         let disk = SimulatedDisk(SimulatedDisk.Settings(seed: seed.derived("disk"), faults: [fault]))
         let outcome = try play(disk)
+        let place = disk.trace.first(where: \.failed)?.identity.description ?? ""
         if disk.struckFaults.isEmpty { return }
         report.struck += 1
         let allowed = (Program.keepsAcknowledged ? outcome.acknowledged : 0)...outcome.attempted
         if let seen = outcome.seen, !allowed.contains(where: { history.states[$0] == seen }) {
-            report.problems.append("\(fault): the process itself reads another state than \(allowed)")
+            report.problems.append("\(fault) (\(place)): the process itself reads another state than \(allowed)")
         }
         let everything = StateMask(allBelow: 1 << 20)
         for (name, left) in [
@@ -71,9 +72,11 @@ struct FaultSimulation<Program: SimulatedProgram> {
             ("power loss, all kept", disk.crash(everything)),
         ] {
             do {
-                if let wrong = try examine(left, allowed) { report.problems.append("\(fault), \(name): \(wrong)") }
+                if let wrong = try examine(left, allowed) {
+                    report.problems.append("\(fault) (\(place)), \(name): \(wrong)")
+                }
             } catch {
-                report.problems.append("\(fault), \(name): \(error)")
+                report.problems.append("\(fault) (\(place)), \(name): \(error)")
             }
         }
     }
@@ -88,8 +91,12 @@ struct FaultSimulation<Program: SimulatedProgram> {
             return "found state \(other), allowed \(allowed)"
         }
         // What one process saw, a loss of power must not take back.
-        let again = try Program.open(left.crash(StateMask()))
-        if try again.read() != found { return "a loss of power takes back what was read after recovery" }
+        do {
+            let again = try Program.open(left.crash(StateMask()))
+            if try again.read() != found { return "a loss of power takes back what was read after recovery" }
+        } catch {
+            return "a loss of power after recovery: \(error)"
+        }
         try program.commit([ProgramChange(key: -1, row: ProgramRow(number: 1, text: []))])
         return nil
     }

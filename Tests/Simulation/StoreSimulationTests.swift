@@ -6,7 +6,8 @@ import Testing
 /// The storage engine against every crash and every failed operation of seeded histories.
 ///
 /// More of it: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`. One state alone:
-/// `SIMULATION_SEED=77 SIMULATION_ADDRESS='crash:op=17,state=0x3fa2' swift test --filter StoreSimulationTests`.
+/// `SIMULATION_SEED=77 SIMULATION_ADDRESS='crash:op=17,state=0x3fa2' swift test --filter StoreSimulationTests`, and one
+/// failed operation with `SIMULATION_FAULT=38` in its place.
 @Suite(.serialized) struct StoreSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
@@ -37,9 +38,11 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(Self.seconds)
         var seed = Self.firstSeed
         var total = CrashReport()
+        var deep = CrashReport()
         repeat {
             let report = try simulation(type, seed, deadline).run()
             total += report.sweep
+            deep += report.deep
             for problem in report.problems {
                 Issue.record(
                     """
@@ -51,7 +54,7 @@ import Testing
             if !report.problems.isEmpty { return }
             seed += 1
         } while ContinuousClock.now < deadline
-        print("\(type), seeds \(Self.firstSeed)..<\(seed): \(total)")
+        print("\(type), seeds \(Self.firstSeed)..<\(seed): \(total); during recovery \(deep)")
         #expect(total.distinct > 0)
     }
 
@@ -73,12 +76,17 @@ import Testing
         var struck = 0
         repeat {
             // Far apart first, so that a short time still sees every part of the history.
-            let report = try simulation.run(first: random.below(97), step: 97)
+            let first = Self.environment["SIMULATION_FAULT"].flatMap(Int.init)
+            let report = try simulation.run(first: first ?? random.below(97), step: first == nil ? 97 : 1 << 30)
             struck += report.struck
             for problem in report.problems {
-                Issue.record("\(problem)\nrepeat with: SIMULATION_SEED=\(Self.firstSeed)")
+                Issue.record(
+                    """
+                    \(problem)
+                    repeat with: SIMULATION_SEED=\(Self.firstSeed) SIMULATION_FAULT=N, N the number behind the #
+                    """)
             }
-            if !report.problems.isEmpty { return }
+            if !report.problems.isEmpty || first != nil { return }
         } while ContinuousClock.now < deadline
         #expect(struck > 0)
     }
