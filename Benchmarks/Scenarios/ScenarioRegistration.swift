@@ -14,6 +14,7 @@ package enum ScenarioRegistration {
         registry.register(LostUpdate())
         registry.register(PinnedReader())
         registry.register(CompactOnLaunch())
+        registry.register(KillMidWrite())
         registry.register(BitFlip())
         registry.register(Truncate())
     }
