@@ -165,7 +165,17 @@ package struct Runner {
             deadline: MonotonicClock.now() &+ UInt64(share * 1e9), onlyTrial: trial)
         let end = try process.run(request, limits: limits(shareSeconds: share))
         replayedIndex = end.report?.replayedIndex
-        return conclude(end, &result, scenario, engine)
+        let details = conclude(end, &result, scenario, engine)
+        let seconds = Double(end.durationNanoseconds) / 1e9
+        if seconds > share, !result.isCut, end.stopped == nil {
+            let note = "took \(Self.tenths(seconds)) s, though its share of the budget was \(Self.tenths(share)) s"
+            result.message += (result.message.isEmpty ? "" : "; ") + note
+        }
+        return details
+    }
+
+    private static func tenths(_ seconds: Double) -> Double {
+        (seconds * 10).rounded() / 10
     }
 
     private func limits(shareSeconds: Double) -> WorkerLimits {

@@ -182,6 +182,24 @@ struct PlantedRunTests {
         }
     }
 
+    @Test("the plans of the checkout can be run by this build, and quick keeps to its size")
+    func plansExpand() throws {
+        let executable = try #require(AssayProcess.executable)
+        let names = try Checkout.find(given: nil, executable: executable).planNames()
+        #expect(names.contains("smoke") && names.contains("quick"))
+        for name in names {
+            let end = try execute(["run", name, "--dry-run"])
+            #expect(end.status == .exited(0), "\(name): \(end.output)")
+            let cases = end.output.split(separator: "\n")
+            #expect(!cases.isEmpty)
+            if name == "quick" {
+                #expect(cases.count <= 40)
+                let trials = cases.flatMap { $0.split(separator: " ") }.filter { $0.hasPrefix("trials=") }
+                #expect(trials.allSatisfy { (Int($0.dropFirst(7)) ?? .max) <= 2_000 && $0 != "trials=0" })
+            }
+        }
+    }
+
     @Test("every command tells what it is for, and the question that it answers")
     func help() throws {
         for command in ["run", "list", "report", "replay", "worker"] {
