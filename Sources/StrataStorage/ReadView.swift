@@ -10,13 +10,15 @@ package final class ReadView: Sendable {
     /// Set while a transaction is open; flushes what it holds back before something is read.
     nonisolated(unsafe) weak var writer: WriteTransaction?
     private let isWriter: Bool
+    private let pin: Pin?
     /// Counts the writes of a transaction. Row locations from before the last one are void.
     @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
 
-    init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false) {
+    init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pin: Pin? = nil) {
         self.state = state
         self.reader = reader
         self.isWriter = isWriter
+        self.pin = pin
     }
 
     package var version: TransactionID { TransactionID(state.version) }

@@ -208,19 +208,29 @@ struct WriterState {
     var canReleaseSegment = false
 }
 
-/// A pinned version. The pin goes with the object.
+/// A pinned version. The pin goes with the object and its view, whichever lives longer.
 package final class Snapshot: Sendable {
-    private let store: Store
     package let view: ReadView
 
     init(_ store: Store, _ version: VersionState) {
-        self.store = store
-        view = ReadView(version, store.reader)
+        view = ReadView(version, store.reader, pin: Pin(store, version.version))
     }
 
-    deinit { store.allocator.allocator.unprotect(view.state.version) }
-
     package var version: TransactionID { view.version }
+}
+
+/// Keeps the pages of a version from being used again.
+final class Pin: Sendable {
+    private let store: Store
+    private let version: UInt64
+
+    /// The version is protected already, once for this object.
+    init(_ store: Store, _ version: UInt64) {
+        self.store = store
+        self.version = version
+    }
+
+    deinit { store.allocator.allocator.unprotect(version) }
 }
 
 /// Ends an observation when cancelled or released.

@@ -143,3 +143,69 @@ import Testing
         try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: 0)
     }
 }
+
+@Suite struct StoreDamageTests {
+    private static func makeStore(_ path: String) throws -> StoreModel {
+        var options = StoreOptions()
+        options.limits = .tiny
+        options.mapReserve = 1 << 30
+        let store = try Store.open(path: path, options: options)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        var history = StoreHistory(seed: 5)
+        for _ in 0..<60 { try history.step(transaction) }
+        try transaction.commit()
+        try store.close()
+        return history.model
+    }
+
+    @Test("foreign, empty and short files are refused and stay as they are") func foreign() throws {
+        let directory = try TemporaryDirectory()
+        let fileSystem = POSIXFileSystem()
+        for (name, bytes) in [
+            ("empty", []), ("short", [1, 2, 3]), ("text", Array(repeating: 65, count: 20000)),
+            ("zeros", Array(repeating: 0, count: 9000)),
+        ] as [(String, [UInt8])] {
+            let path = directory.path + "/" + name
+            let file = try fileSystem.open(path, .createNew)
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            #expect(throws: StorageError.notAStore(path: path)) { try Store.open(path: path) }
+            #expect(try file.size() == Int64(bytes.count))
+        }
+    }
+
+    @Test("a flipped bit anywhere is either reported or without effect") func flips() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let model = try Self.makeStore(path)
+        let fileSystem = POSIXFileSystem()
+        let file = try fileSystem.open(path, .write)
+        let size = Int(try file.size())
+        var options = StoreOptions()
+        options.mapReserve = 1 << 30
+        options.readOnly = true
+        var random = SplitMix64(seed: 9)
+        var reported = 0
+        for _ in 0..<3000 {
+            let position = Int64(random.below(UInt64(size)))
+            let bit = UInt8(1) << UInt8(random.below(8))
+            try Self.flip(file, position, bit)
+            do {
+                let store = try Store.open(path: path, options: options)
+                #expect(try StoreHistory.contents(store.snapshot().view) == model, "bit \(bit) at \(position)")
+                try store.close()
+            } catch is StorageError {
+                reported += 1
+            }
+            try Self.flip(file, position, bit)
+        }
+        #expect(reported > 500)
+    }
+
+    private static func flip(_ file: any File, _ position: Int64, _ bit: UInt8) throws {
+        var byte: [UInt8] = [0]
+        _ = try byte.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
+        byte[0] ^= bit
+        try byte.withUnsafeBytes { try file.write($0, at: position) }
+    }
+}
