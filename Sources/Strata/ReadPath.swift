@@ -78,8 +78,35 @@ extension ObjectBase {
         return frame.pointee.access._withUnsafeGuaranteedRef { $0 }
     }
 
+    @usableFromInline
+    func _readInt(_ offset: Int) -> Int {
+        guard _isCurrent || _relocate() else { return _substitute(offset, as: Int.self) }
+        guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Int.self) }
+        return Int(truncatingIfNeeded: value)
+    }
+
+    @usableFromInline
+    func _readBool(_ offset: Int) -> Bool {
+        guard _isCurrent || _relocate() else { return _substitute(offset, as: Bool.self) }
+        guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Bool.self) }
+        return value != 0
+    }
+
+    @usableFromInline
+    func _readDouble(_ offset: Int) -> Double {
+        guard _isCurrent || _relocate() else { return _substitute(offset, as: Double.self) }
+        return _loadDouble(offset) ?? _declaredDefault(offset, as: Double.self)
+    }
+
+    @usableFromInline
+    func _readString(_ offset: Int) -> String {
+        guard _isCurrent || _relocate() else { return _substitute(offset, as: String.self) }
+        return _loadString(offset) ?? _declaredDefault(offset, as: String.self)
+    }
+
     /// An integer, or a link's key; nil when null. The row must be current.
     @usableFromInline
+    @inline(__always)
     func _loadInteger(_ offset: Int) -> Int64? {
         let frame = _frame.unsafelyUnwrapped
         let column = frame.pointee.columns[offset]
@@ -91,6 +118,7 @@ extension ObjectBase {
     }
 
     @usableFromInline
+    @inline(__always)
     func _loadDouble(_ offset: Int) -> Double? {
         let frame = _frame.unsafelyUnwrapped
         let column = frame.pointee.columns[offset]
@@ -102,7 +130,8 @@ extension ObjectBase {
     }
 
     @usableFromInline
-    func _loadString(_ offset: Int) -> String? { _withBytes(offset) { String(decoding: $0, as: UTF8.self) } }
+    @inline(__always)
+    func _loadString(_ offset: Int) -> String? { _withBytes(offset) { SmallString.make($0) } }
 
     /// The bytes of a column; they are the map's own and void after `body`.
     @inline(__always)

@@ -22,7 +22,9 @@ import Testing
                 do {
                     let realm = try Realm(configuration: configuration)
                     try realm.write {
-                        for json in jsonList { realm.create(User.self, value: json as [String: Any], update: .modified) }
+                        for json in jsonList {
+                            realm.create(User.self, value: json as [String: Any], update: .modified)
+                        }
                     }
                 } catch {
                     failure.with { $0 = error }

@@ -15,7 +15,7 @@ import Testing
         try realm.write {
             let first = realm.create(Folder.self, value: ["name": "0"])
             var last = first
-            for number in 1..<5_000 {
+            for number in 1..<1_000 {
                 let next = realm.create(Folder.self, value: ["name": "\(number)"])
                 last.child = next
                 last = next

@@ -10,7 +10,9 @@ import Testing
         private(set) var updates = 0
         private var token: NotificationToken?
 
-        func follow<Collection: RealmCollection>(_ collection: Collection, _ show: @escaping (Collection.Element) -> String)
+        func follow<Collection: RealmCollection>(
+            _ collection: Collection, _ show: @escaping (Collection.Element) -> String
+        )
         where Collection.Element: ObjectBase {
             token = collection.observe { [weak self] change in
                 guard let self else { return }

@@ -69,7 +69,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             if let value = stored(at: position), let element = Element._decodeElement(value, context) { return element }
             let context = context
             context.instance?.report(
-                owner?._access.name ?? "", owner?._key, "index \(position) is out of range: the list has \(count) elements")
+                owner?._access.name ?? "", owner?._key,
+                "index \(position) is out of range: the list has \(count) elements")
             return Element._substituteElement(context)
         }
         set { replace(index: position, object: newValue) }

@@ -112,7 +112,8 @@ final class CollectionObserver: Observer {
     /// - Complexity: O(rows x columns).
     private func compared(_ batch: ChangeBatch) throws(StorageError) -> Delta {
         let table = source.access.tableID
-        guard let before = batch.old.view.schema.position(of: table), let after = batch.new.view.schema.position(of: table)
+        guard let before = batch.old.view.schema.position(of: table),
+            let after = batch.new.view.schema.position(of: table)
         else { return Delta() }
         let old: [Int64]
         if let keys { old = keys } else { old = try batch.old.view.keys(before) }
@@ -150,7 +151,8 @@ final class CollectionObserver: Observer {
     /// - Complexity: O(changes log rows).
     private func placed(_ changes: MergedChanges, _ batch: ChangeBatch) throws(StorageError) -> Delta {
         let table = source.access.tableID
-        guard let before = batch.old.view.schema.position(of: table), let after = batch.new.view.schema.position(of: table)
+        guard let before = batch.old.view.schema.position(of: table),
+            let after = batch.new.view.schema.position(of: table)
         else { return Delta() }
         var delta = Delta()
         for key in changes.deleted {

@@ -1,9 +1,9 @@
 import StrataStorage
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+    import FoundationEssentials
 #else
-import Foundation
+    import Foundation
 #endif
 
 /// An object that is read and written by the names of its properties.
@@ -53,7 +53,8 @@ extension ObjectBase {
     func _unknown(_ name: String) -> Realm.Error {
         let known = (_frame == nil ? nil : _access.properties.map(\.name).joined(separator: ", ")) ?? ""
         return Realm.Error(
-            .invalidInput, "'\(_frame == nil ? type(of: self).className() : _access.name)' has no property '\(name)'; "
+            .invalidInput,
+            "'\(_frame == nil ? type(of: self).className() : _access.name)' has no property '\(name)'; "
                 + "it has \(known)")
     }
 
@@ -101,7 +102,8 @@ extension ObjectBase {
     func _setDynamicValue(_ name: String, _ value: Any?) {
         guard _frame != nil else {
             let plan = ClassPlan.plan(for: type(of: self))
-            guard let field = plan.fields.first(where: { $0.name == name }), field.field.setAny(_field(field.offset), value)
+            guard let field = plan.fields.first(where: { $0.name == name }),
+                field.field.setAny(_field(field.offset), value)
             else { preconditionFailure("'\(plan.name).\(name)' cannot hold \(String(describing: value))") }
             return
         }
@@ -134,14 +136,17 @@ extension ObjectBase {
     func _describe() -> String {
         if _frame != nil, isInvalidated { return "\(_access.name) (deleted, key \(_key))" }
         let name = _frame == nil ? type(of: self).className() : _access.name
-        let names = _frame == nil
+        let names =
+            _frame == nil
             ? ClassPlan.plan(for: type(of: self)).fields.map { ($0.name, $0.shape.type == .linkingObjects) }
             : _access.properties.map { ($0.name, $0.isLinkingObjects) }
         var lines = ["\(name) {"]
         for (property, isInverse) in names where !isInverse {
             let value = _flatten(_dynamicValue(property))
             var shown = value.map { "\($0)" } ?? "nil"
-            if let object = value as? ObjectBase, object._frame != nil { shown = "\(object._access.name) \(object._key)" }
+            if let object = value as? ObjectBase, object._frame != nil {
+                shown = "\(object._access.name) \(object._key)"
+            }
             if let list = value as? any AnyList { shown = "\(list.anyElements.count) elements" }
             lines.append("\t\(property) = \(shown);")
         }

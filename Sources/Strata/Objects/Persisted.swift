@@ -47,7 +47,7 @@ public struct Persisted<Value: _Persistable> {
         @inline(__always)
         get {
             let field = withUnsafeMutablePointer(to: &object[keyPath: storage]) { $0 }
-            if object._frame != nil { return Value._read(object, object._offset(of: field)) }
+            if object._frame != nil { return Self._readManaged(object, object._offset(of: field)) }
             if object._owner == nil, let value = field.pointee.value { return value }
             return Self._readUnmanaged(object, field)
         }
@@ -60,6 +60,23 @@ public struct Persisted<Value: _Persistable> {
                 field.pointee.value = newValue
             }
         }
+    }
+
+    /// The commonest types go straight to their reader: a comparison of metatypes folds away, a call through a witness
+    /// table of another module does not.
+    @inlinable @inline(__always)
+    static func _readManaged(_ object: ObjectBase, _ offset: Int) -> Value {
+        if Value.self == Int.self { return _same(object._readInt(offset)) }
+        if Value.self == String.self { return _same(object._readString(offset)) }
+        if Value.self == Double.self { return _same(object._readDouble(offset)) }
+        if Value.self == Bool.self { return _same(object._readBool(offset)) }
+        return Value._read(object, offset)
+    }
+
+    /// A value whose type is known to be `Value`.
+    @inlinable @inline(__always)
+    static func _same<Known>(_ value: Known) -> Value {
+        withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Value.self).pointee }
     }
 
     /// A field that has no value yet, or whose object records which fields a key path touches.

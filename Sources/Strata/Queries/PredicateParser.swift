@@ -68,7 +68,13 @@ struct PredicateParser {
 
     private mutating func comparison(_ format: String) throws(Realm.Error) -> Predicate {
         var quantifier = Predicate.Quantifier.any
-        if take("ALL") { quantifier = .all } else if take("NONE") { quantifier = .none } else { _ = take("ANY", "SOME") }
+        if take("ALL") {
+            quantifier = .all
+        } else if take("NONE") {
+            quantifier = .none
+        } else {
+            _ = take("ANY", "SOME")
+        }
         var left = try operand(format)
         guard var comparator = comparator() else { throw error(format, "an operator such as == or CONTAINS") }
         var ignoresCase = false
@@ -78,14 +84,17 @@ struct PredicateParser {
             guard take(symbol: "]") else { throw error(format, "']'") }
         }
         var right = try operand(format)
-        if case .path = left {} else {
+        if case .path = left {
+        } else {
             // The value stands on the left: 3 < age, or %@ IN dogs.
             swap(&left, &right)
             comparator = comparator == .isIn ? .equal : comparator.mirrored
         }
         guard case .path(var path) = left else { throw error(format, "a property on one side") }
         var made = Predicate.Comparison(path: path, comparator: comparator, value: right)
-        if let last = path.last, last.hasPrefix("@"), let aggregate = Predicate.Aggregate(rawValue: String(last.dropFirst())) {
+        if let last = path.last, last.hasPrefix("@"),
+            let aggregate = Predicate.Aggregate(rawValue: String(last.dropFirst()))
+        {
             path.removeLast()
             made.path = path
             made.aggregate = aggregate
@@ -97,12 +106,14 @@ struct PredicateParser {
 
     private mutating func comparator() -> Predicate.Comparator? {
         let symbols: [(String, Predicate.Comparator)] = [
-            ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual), ("=<", .lessOrEqual),
+            ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
+            ("=<", .lessOrEqual),
             (">=", .greaterOrEqual), ("=>", .greaterOrEqual), ("<", .less), (">", .greater),
         ]
         for (symbol, comparator) in symbols where take(symbol: symbol) { return comparator }
         let words: [(String, Predicate.Comparator)] = [
-            ("CONTAINS", .contains), ("BEGINSWITH", .beginsWith), ("ENDSWITH", .endsWith), ("LIKE", .like), ("IN", .isIn),
+            ("CONTAINS", .contains), ("BEGINSWITH", .beginsWith), ("ENDSWITH", .endsWith), ("LIKE", .like),
+            ("IN", .isIn),
             ("BETWEEN", .between),
         ]
         for (word, comparator) in words where take(word) { return comparator }
@@ -149,7 +160,8 @@ struct PredicateParser {
         guard let argument = _flatten(argument) else { return .value(.null) }
         if let object = argument as? ObjectBase { return .object(object) }
         if let stored = _StoredValue(constant: argument) { return .value(stored) }
-        let elements = (argument as? any AnyList)?.anyElements ?? (argument as? [Any])
+        let elements =
+            (argument as? any AnyList)?.anyElements ?? (argument as? [Any])
             ?? (argument as? any Sequence).map { sequence in sequence.map { $0 as Any } }
         guard let elements else { throw error(format, "an argument of a type that can be stored") }
         var values: [Predicate.Operand] = []
@@ -205,10 +217,14 @@ enum PredicateToken: Equatable {
                 place += 2
             } else if character == "'" || character == "\"" {
                 tokens.append(try quoted(characters, &place, format))
-            } else if character.isNumber || (character == "-" && place + 1 < characters.count && characters[place + 1].isNumber) {
+            } else if character.isNumber
+                || (character == "-" && place + 1 < characters.count && characters[place + 1].isNumber)
+            {
                 let start = place
                 place += 1
-                while place < characters.count, characters[place].isNumber || ".eE".contains(characters[place]) { place += 1 }
+                while place < characters.count, characters[place].isNumber || ".eE".contains(characters[place]) {
+                    place += 1
+                }
                 tokens.append(.number(String(characters[start..<place])))
             } else if character.isLetter || character == "_" || character == "@" {
                 let start = place

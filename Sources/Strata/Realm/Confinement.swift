@@ -1,9 +1,9 @@
 import Dispatch
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// Where a Realm and everything read from it may be used.

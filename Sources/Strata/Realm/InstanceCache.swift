@@ -104,6 +104,7 @@ extension Realm.Configuration {
     func isCompatible(with other: Realm.Configuration) -> Bool {
         guard readOnly == other.readOnly, schemaVersion == other.schemaVersion else { return false }
         guard invalidAccess == other.invalidAccess else { return false }
-        return objectTypes.map { $0.map { ObjectIdentifier($0) } } == other.objectTypes.map { $0.map { ObjectIdentifier($0) } }
+        return objectTypes.map { $0.map { ObjectIdentifier($0) } }
+            == other.objectTypes.map { $0.map { ObjectIdentifier($0) } }
     }
 }

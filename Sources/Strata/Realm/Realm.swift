@@ -4,9 +4,9 @@ import StrataStorage
 import Synchronization
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+    import FoundationEssentials
 #else
-import Foundation
+    import Foundation
 #endif
 
 /// A database, as one thread or queue sees it.
@@ -88,7 +88,7 @@ public struct Realm: Equatable {
         guard let primary = access.primary else {
             preconditionFailure("'\(access.name)' has no primary key; use where")
         }
-        guard let value = _flatten(key).map({ _StoredValue(any: $0, as: primary.tag.type) }) ?? .null else { return nil }
+        guard let value = Self.stored(key, as: primary.tag.type) else { return nil }
         do throws(StorageError) {
             guard let row = try instance.find(access, primaryKey: value) else { return nil }
             return instance.materialize(access, row).map { unsafeDowncast($0, to: type) }
@@ -97,6 +97,17 @@ public struct Realm: Equatable {
             instance.report(access.name, nil, Realm.Error(error).description)
             return nil
         }
+    }
+
+    /// A primary key as its column holds it; nil when it is of another type.
+    @inline(__always)
+    private static func stored<Key>(_ key: Key, as type: PropertyType) -> _StoredValue? {
+        // Casts of a value whose type is not known cost more than the search that follows.
+        if Key.self == Int.self, type == .int {
+            return .integer(Int64(withUnsafeBytes(of: key) { $0.loadUnaligned(as: Int.self) }))
+        }
+        guard let known = _flatten(key) else { return .null }
+        return _StoredValue(any: known, as: type)
     }
 
     func requireAccess(_ type: ObjectBase.Type) -> ClassAccess {

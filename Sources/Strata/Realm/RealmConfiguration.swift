@@ -3,9 +3,9 @@ import StrataStorage
 import Synchronization
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+    import FoundationEssentials
 #else
-import Foundation
+    import Foundation
 #endif
 
 /// Runs when a file's schema version is older than the program's. Throwing leaves file, version and schema as they were.

@@ -12,7 +12,8 @@ extension RealmInstance {
     private func checkManagedHere(_ object: ObjectBase) {
         guard let other = object._instance, other.store === store, !other.isFrozen else {
             return fail(
-                Realm.Error(.invalidInput, "the \(object._access.name) belongs to another Realm; create a copy with create"))
+                Realm.Error(
+                    .invalidInput, "the \(object._access.name) belongs to another Realm; create a copy with create"))
         }
         if object.isInvalidated { fail(object._access.deletedError(object)) }
     }

@@ -131,7 +131,8 @@ extension RealmInstance {
         let property = access.properties[place]
         guard let stored = storedValue(of: value, property, access, policy) else {
             return fail(
-                Realm.Error(.invalidInput, "'\(access.name).\(property.name)' cannot hold \(String(describing: value))"))
+                Realm.Error(.invalidInput, "'\(access.name).\(property.name)' cannot hold \(String(describing: value))")
+            )
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
             return fail(Realm.Error(.invalidInput, "'\(access.name).\(property.name)' cannot be nil"))
@@ -145,15 +146,17 @@ extension RealmInstance {
         let value = _flatten(value)
         if property.isList {
             guard let value else { return .bytes([]) }
-            guard let elements = (value as? any AnyList)?.anyElements ?? (value as? [Any])
-                ?? (value as? any Sequence).map({ sequence in sequence.map { $0 as Any } })
+            guard
+                let elements = (value as? any AnyList)?.anyElements ?? (value as? [Any])
+                    ?? (value as? any Sequence).map({ sequence in sequence.map { $0 as Any } })
             else { return nil }
             var stored: [_StoredValue] = []
             for element in elements {
                 guard let one = storedElement(_flatten(element), property, access, policy) else { return nil }
                 stored.append(one)
             }
-            return .bytes(property.tag.type == .object ? List<DynamicObject>.encode(stored) : ListEncoding.encode(stored))
+            return .bytes(
+                property.tag.type == .object ? List<DynamicObject>.encode(stored) : ListEncoding.encode(stored))
         }
         return storedElement(value, property, access, policy)
     }
@@ -176,7 +179,9 @@ extension RealmInstance {
 
     /// What `create` is given, as names and values; nil when it is neither dictionary, array nor object.
     static func pairs(_ value: Any, _ names: [String]) -> [(String, Any)]? {
-        if let dictionary = value as? [String: Any] { return dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+        if let dictionary = value as? [String: Any] {
+            return dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
         if let array = value as? [Any] {
             return array.count <= names.count ? Array(zip(names, array)) : nil
         }

@@ -22,7 +22,9 @@ extension RealmInstance {
     func delete(_ source: ObjectSource) {
         guard let transaction = requireWrite(source.access) else { return }
         if source.isWholeTable && !hasDeleteRules {
-            do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch { fail(Realm.Error(error)) }
+            do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch {
+                fail(Realm.Error(error))
+            }
             return invalidatePlaces()
         }
         run(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
@@ -72,12 +74,16 @@ struct DeleteRun {
     /// - Returns: the refusal of a `deny` rule.
     /// - Complexity: O(log rows) per deleted row and per link from or to it.
     mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
+        guard instance.hasDeleteRules else {
+            for row in rows { try deleteIfThere(row) }
+            return nil
+        }
         var waiting = rows
         while true {
             while let row = waiting.popLast() {
                 let view = transaction.view
                 guard let location = try view.locate(row.access.table, RowKey(row.key)) else { continue }
-                if instance.hasDeleteRules, let plan = row.access.plan {
+                if let plan = row.access.plan {
                     for (field, property) in zip(plan.fields, row.access.properties)
                     where field.deleteRule != .nullify && property.column >= 0 {
                         let targets = try targets(row, location, property, view)
@@ -98,6 +104,13 @@ struct DeleteRun {
             }
             waiting = try unreferencedOrphans()
             if waiting.isEmpty { return nil }
+        }
+    }
+
+    /// Without a look at the row first: that would make storage settle every delete by itself.
+    private func deleteIfThere(_ row: Row) throws(StorageError) {
+        do throws(StorageError) { try transaction.delete(row.access.table, RowKey(row.key)) } catch {
+            guard case .misuse(.noSuchRow) = error else { throw error }
         }
     }
 

@@ -147,7 +147,8 @@ final class RealmInstance {
         let identity = ObjectIdentifier(type)
         if let lastAccess, lastAccess.type == identity { return lastAccess.access }
         if let known = accessByType[identity] {
-            lastAccess = (identity, known)
+            // A frozen instance is read by many threads: nothing in it changes once it was handed out.
+            if !isFrozen { lastAccess = (identity, known) }
             return known
         }
         guard let plan = plans[identity], let made = ClassAccess(self, plan: plan, name: plan.name) else { return nil }
@@ -198,6 +199,7 @@ final class RealmInstance {
         else { return nil }
         made.show(pinned)
         for plan in plans.values { _ = made.access(for: plan.type) }
+        made.lastAccess = nil
         frozenTwin = made
         return made
     }
@@ -218,7 +220,9 @@ final class RealmInstance {
     /// The same row here; nil when it is not in the version that is shown.
     func twin(of object: ObjectBase) -> ObjectBase? {
         guard object._frame != nil, let access = twin(of: object._access) else { return nil }
-        guard let made = materialize(access, RowKey(object._key)), made._creation == object._creation else { return nil }
+        guard let made = materialize(access, RowKey(object._key)), made._creation == object._creation else {
+            return nil
+        }
         return made
     }
 

@@ -4,9 +4,9 @@ import StrataStorage
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// One open file in this process: what all Realm instances of a path stand on.

@@ -73,5 +73,6 @@ enum ClassDiscovery {
 #if os(Linux)
     @_silgen_name("swift_enumerateAllMetadataSections")
     private func enumerateMetadataSections(
-        _ body: @convention(c) (UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Bool, _ context: UnsafeMutableRawPointer?)
+        _ body: @convention(c) (UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Bool,
+        _ context: UnsafeMutableRawPointer?)
 #endif

@@ -26,7 +26,8 @@ struct ColumnTag: Equatable {
     }
 
     var rawValue: UInt32 {
-        UInt32(type.rawValue) | UInt32(collection.rawValue) << 8 | (isOptional ? 1 << 12 : 0) | (isPrimary ? 1 << 13 : 0)
+        UInt32(type.rawValue) | UInt32(collection.rawValue) << 8 | (isOptional ? 1 << 12 : 0)
+            | (isPrimary ? 1 << 13 : 0)
     }
 
     /// How the storage engine keeps the property.

@@ -76,7 +76,8 @@ struct SchemaChange {
     }
 
     /// The column of a property in a class that the file knows.
-    private mutating func changed(_ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan) -> ColumnDefinition {
+    private mutating func changed(_ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan) -> ColumnDefinition
+    {
         let name = "'\(plan.name).\(field.name)'"
         guard let known = before.columns.first(where: { $0.name == field.name }) else {
             if before.rowKeyProperty == field.name {

@@ -2,9 +2,9 @@ import StrataFiles
 import StrataStorage
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+    import FoundationEssentials
 #else
-import Foundation
+    import Foundation
 #endif
 
 /// Brings a file to the schema of a configuration: creates, compares, extends, migrates.

@@ -1,9 +1,9 @@
 import StrataStorage
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+    import FoundationEssentials
 #else
-import Foundation
+    import Foundation
 #endif
 
 /// The integer widths: all of them are stored as 64 bits.
@@ -69,7 +69,9 @@ extension Float: _Scalar {
     public static func _from(_ value: _StoredValue) -> Self? { value.number.map { Float($0) } }
 
     @inlinable @inline(__always)
-    public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? { object._loadDouble(offset).map { Float($0) } }
+    public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
+        object._loadDouble(offset).map { Float($0) }
+    }
 }
 
 extension Date: _Scalar {
