@@ -110,18 +110,18 @@ enum Figure {
 
     static func bytes(_ value: Double, gap: String = Figure.gap) -> String {
         let unit = byteUnit(value)
-        return rounded(value / unit.size, gap: gap) + gap + unit.name
+        let number = value / unit.size
+        return (unit.size == 1 ? trimmed(number, gap: gap) : rounded(number, gap: gap)) + gap + unit.name
     }
 
-    /// How many times as good: `1.84×`, `12.4×`, `0.48×`.
+    /// How many times as good: `0.48×`, `1.84×`, `12.4×`.
     static func ratio(_ value: Double) -> String {
-        let digits =
-            switch value {
-            case 0.0995..<0.995: 2
-            case ..<0.0995: 1
-            default: 3
-            }
-        return rounded(value, digits: digits) + "\u{D7}"
+        guard value >= 0.005, value < 9.995 else {
+            return rounded(value, digits: value < 1 ? 1 : 3) + "\u{D7}"
+        }
+        let hundredths = Int((value * 100).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)\u{D7}"
     }
 
     static func percent(_ fraction: Double, gap: String = Figure.gap) -> String {

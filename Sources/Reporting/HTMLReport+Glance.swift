@@ -61,11 +61,11 @@ extension HTMLReport {
         if first.isEmpty { return }
         markup.element("div") { line in
             line.element("strong", subject)
-            line.add(": ")
+            line.add(" ")
             for (index, row) in first.prefix(4).enumerated() {
                 guard let sample = row.values[subject]?.sample else { continue }
                 line.add(index == 0 ? "" : "; ")
-                line.add("\(digest.name(row.subject)) \(row.measure.textAlone(sample.value))")
+                line.add("\(digest.name(row.subject)): \(row.measure.textAlone(sample.value))")
                 if let ratio = row.ratio(of: subject) {
                     line.add(" (\(Figure.ratio(ratio.value)) \(ratio.peer))")
                 }
@@ -82,7 +82,7 @@ extension HTMLReport {
             markup.element("div") { text in
                 text.element("strong", subject)
                 text.add(
-                    ": \(digest.name(line.subject)) \(Figure.bytes(first)) at first, \(Figure.bytes(largest)) at most, "
+                    " \(digest.name(line.subject)): \(Figure.bytes(first)) at first, \(Figure.bytes(largest)) at most, "
                         + "\(Figure.bytes(last)) at last")
             }
         }

@@ -151,6 +151,7 @@ extension HTMLReport {
                 }
                 key.add(" ")
             }
+            key.element("span", "(empty: not tried)")
         }
     }
 

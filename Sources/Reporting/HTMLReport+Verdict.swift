@@ -72,7 +72,7 @@ extension HTMLReport {
                 list.element("li") { item in
                     badge(.judged(verdict), "\(cause.engine), \(cause.scenario)", &item)
                     item.add(" ")
-                    if let outcome = cause.outcome {
+                    if let outcome = cause.outcome, !cause.message.contains(outcome.rawValue) {
                         item.element("span", ["class": "outcome"], Self.words(outcome))
                     }
                     if !cause.message.isEmpty { item.add(" \(cause.message)") }
@@ -85,7 +85,7 @@ extension HTMLReport {
                         }
                         if cases.count > 8 { places.add("and \(cases.count - 8) more") }
                     }
-                    command(digest.replayCommand(first.test.id, trial: first.trials.first?.address.text ?? ""), &item)
+                    command(digest.replayCommand(first), &item)
                 }
             }
         }

@@ -50,8 +50,8 @@ struct Measure: Hashable {
     var isRate: Bool { metric.direction == .higherIsBetter && metric.unit.hasSuffix("/s") && !isLimit }
     var isOperationTime: Bool { metric.name == Metric.operationNanoseconds.name && !isLimit }
 
-    /// What is measured once, and the middle of several measurements, go without saying.
-    private var isPlain: Bool { statistic == "value" || statistic == "median" }
+    /// What is measured or counted once, and the middle of several measurements, go without saying.
+    private var isPlain: Bool { ["value", "median", "count"].contains(statistic) }
 
     private var isQuantile: Bool {
         guard statistic.hasPrefix("p"), let digit = statistic.dropFirst().first else { return false }

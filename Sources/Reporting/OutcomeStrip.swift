@@ -34,6 +34,10 @@ struct OutcomeStrip {
                 svg.open("path", ["class": "o-\(group.rawValue)", "d": shape])
                 svg.close("path")
             }
+            // What the budget left out stays empty.
+            svg.open(
+                "path", ["class": "gr", "d": "M0 0H\(Drawing.number(Drawing.width))V\(Drawing.number(Self.height))H0Z"])
+            svg.close("path")
             Drawing.label(&svg, "ax", 0, Self.height + 14, .start, "first byte")
             Drawing.label(&svg, "ax", Drawing.width, Self.height + 14, .end, "last byte")
         }

@@ -53,10 +53,10 @@ struct OutcomeRow {
     /// Whether the engine had promised what the scenario asks, as far as the verdict tells.
     var promise: String {
         switch standing {
-        case .judged(.pass): "kept"
+        case .judged(.pass): "not broken"
         case .judged(.violation): "broken"
         case .judged(.known): "broken, known"
-        case .judged(.unpromised): "none"
+        case .judged(.unpromised): "none made"
         default: Figure.none
         }
     }

@@ -45,7 +45,10 @@ struct RunDigest {
     let counts: [Standing: Int]
     /// Parameters that differ between cases of a scenario: the others need not be named.
     private let telling: [String: Set<String>]
+    /// Scenarios that run on several data sets or sizes.
     private let datasetsVary: Set<String>
+    /// Scenario and data set, where that runs in several sizes.
+    private let sizesVary: Set<String>
     private let hasSeveralSeeds: Bool
 
     init(_ run: Run) {
@@ -64,7 +67,9 @@ struct RunDigest {
             counts[.judged(result.verdict), default: 0] += 1
         }
         self.counts = counts
-        (telling, datasetsVary) = Self.differences(results)
+        telling = Self.tellingParameters(results)
+        datasetsVary = Self.varying(results, { $0.scenario }, { "\($0.dataset) \($0.size)" })
+        sizesVary = Self.varying(results, { "\($0.scenario) \($0.dataset)" }, { "\($0.size)" })
         hasSeveralSeeds = Set(results.map(\.test.seed)).count > 1
     }
 
@@ -94,18 +99,22 @@ struct RunDigest {
         return list
     }
 
-    private static func differences(_ results: [CaseResult]) -> ([String: Set<String>], Set<String>) {
+    /// The keys under which several values occur.
+    private static func varying(
+        _ results: [CaseResult], _ key: (Case) -> String, _ value: (Case) -> String
+    ) -> Set<String> {
+        let values = Dictionary(results.map { (key($0.test), Set([value($0.test)])) }) { $0.union($1) }
+        return Set(values.filter { $0.value.count > 1 }.keys)
+    }
+
+    private static func tellingParameters(_ results: [CaseResult]) -> [String: Set<String>] {
         var values: [String: [String: Set<String>]] = [:]
-        var datasets: [String: Set<String>] = [:]
         for result in results {
-            let test = result.test
-            datasets[test.scenario, default: []].insert("\(test.dataset) \(test.size)")
-            for parameter in test.parameters {
-                values[test.scenario, default: [:]][parameter.name, default: []].insert(parameter.value)
+            for parameter in result.test.parameters {
+                values[result.test.scenario, default: [:]][parameter.name, default: []].insert(parameter.value)
             }
         }
-        let telling = values.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
-        return (telling, Set(datasets.filter { $0.value.count > 1 }.keys))
+        return values.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
     }
 
     // MARK: Names
@@ -116,7 +125,7 @@ struct RunDigest {
     func variant(_ subject: Subject) -> String {
         var parts: [String] = []
         if datasetsVary.contains(subject.scenario), !subject.dataset.isEmpty {
-            parts.append("\(subject.dataset) \(Figure.grouped(subject.size))")
+            parts.append(datasetVariant(subject))
         }
         let names = telling[subject.scenario] ?? []
         parts += subject.parameters.filter { names.contains($0.name) }.map { "\($0.name) \($0.value)" }
@@ -124,6 +133,12 @@ struct RunDigest {
             parts.append("seed \(subject.seed)")
         }
         return parts.joined(separator: ", ")
+    }
+
+    /// The data set, with its size where the scenario runs on several sizes of it.
+    private func datasetVariant(_ subject: Subject) -> String {
+        sizesVary.contains("\(subject.scenario) \(subject.dataset)")
+            ? "\(subject.dataset) \(Figure.grouped(subject.size))" : subject.dataset
     }
 
     /// The same without the names of parameters, for the small room beside a line: `never`.
@@ -134,7 +149,7 @@ struct RunDigest {
 
     /// For a terminal: `commit-threads 8`.
     func shortName(_ subject: Subject) -> String {
-        let dataset = datasetsVary.contains(subject.scenario) ? subject.dataset : ""
+        let dataset = datasetsVary.contains(subject.scenario) ? datasetVariant(subject) : ""
         let seed = hasSeveralSeeds ? "seed \(subject.seed)" : ""
         return [subject.scenario, dataset, shortVariant(subject), seed].filter { !$0.isEmpty }.joined(separator: " ")
     }
@@ -197,9 +212,18 @@ struct RunDigest {
     /// All cases' time added up; those that ran side by side count each.
     var workedNanoseconds: UInt64 { results.reduce(0) { $0 &+ $1.durationNanoseconds } }
 
-    /// Doubts that hold for every figure, capitals first where the header has them in capitals.
+    /// The command that shows best what was wrong with a case: that of its first bad trial, where there are several.
+    func replayCommand(_ result: CaseResult) -> String {
+        let trial = result.trialCount > 1 ? result.trials.first?.address.text ?? "" : ""
+        return replayCommand(result.test.id, trial: trial)
+    }
+
+    /// Doubts that hold for every figure, what it is about in capitals.
     var warnings: [String] {
-        var list = run.header.warnings
+        var list = run.header.warnings.map { warning in
+            let topic = warning.prefix { $0 != ":" }
+            return topic.uppercased() + warning.dropFirst(topic.count)
+        }
         func add(_ word: String, _ text: String) {
             if !list.contains(where: { $0.uppercased().contains(word) }) { list.append(text) }
         }

@@ -41,11 +41,17 @@ extension TerminalReport {
         if rows.isEmpty { return nil }
         let columns = RunDigest.columns(rows)
         var table = table(durability, ["trials"] + columns.map(\.words) + ["promise"])
+        // Columns that counted nothing and are not asked for first.
+        table.droppable =
+            columns.indices.reversed().filter { index in
+                ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index])
+                    && rows.allSatisfy { $0.count(columns[index]) == 0 }
+            }.map { $0 + 3 } + [columns.count + 3]
         var last: Subject?
         for row in rows {
             var cells = [
                 name(row.subject, after: last),
-                TextTable.Cell(row.engine + (row.result.isCut ? " (cut)" : "")),
+                TextTable.Cell(row.engine + (row.result.isCut ? "\u{2020}" : "")),
                 TextTable.Cell(Figure.grouped(row.trialCount, gap: " ")),
             ]
             for column in columns {
@@ -61,14 +67,19 @@ extension TerminalReport {
     }
 
     private func speedTable(_ durability: DurabilityClass) -> TextTable? {
-        let rows = digest.chartRows(durability)
+        let all = digest.chartRows(durability)
+        let peers = all.filter { $0.values.keys.contains { $0 != RunDigest.reference } }
+        let rows = peers.isEmpty ? all : peers
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         guard let subject = engines.first else { return nil }
         let hasRatio = rows.contains { $0.ratio(of: subject) != nil }
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         var table = table(
             durability,
-            engines + (hasRatio ? ["\(subject) : best peer"] : []) + (hasLimit ? ["of raw limit"] : []))
+            engines + (hasRatio ? ["to best peer"] : []) + (hasLimit ? ["of raw limit"] : []))
+        table.droppable =
+            engines.indices.filter { engines[$0] == RunDigest.reference && $0 > 0 }.map { $0 + 2 }
+            + (hasRatio && hasLimit ? [engines.count + 3] : [])
         var last: Subject?
         for row in rows {
             var cells = [name(row.subject, after: last), TextTable.Cell(row.measure.words)]

@@ -54,7 +54,8 @@ struct TerminalReport {
 
     private var closing: [String] {
         let directory = RunDigest.shellWord(run.directory)
-        var lines = [
+        var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget", ""] : []
+        lines += [
             "Report   \(run.directory)/report.html      Numbers  results.csv",
             "Repeat one   assay replay \(directory) CASE [TRIAL]",
         ]
@@ -116,7 +117,7 @@ struct TerminalReport {
                     "  \(standing.symbol) \(result.test.engine)  \(digest.name(Subject(result.test)))  "
                         + what.joined(separator: ": "), to: max(40, width)),
                 styled(
-                    "      \(digest.replayCommand(result.test.id, trial: result.trials.first?.address.text ?? ""))",
+                    "      \(digest.replayCommand(result))",
                     .faint),
             ]
         }

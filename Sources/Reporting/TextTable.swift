@@ -13,32 +13,65 @@ struct TextTable {
     var rows: [[Cell]] = []
     /// How many columns stand to the left.
     var leftColumns = 1
+    /// Columns that are left out where there is no room, the first to go first. None of the left ones.
+    var droppable: [Int] = []
 
-    /// The lines, none wider than `width` where that can be had by shortening the first column to 14 characters.
-    /// A row of one cell stands across all columns.
+    private static let gap = 2
+
+    /// The lines, none wider than `width` where that can be had by leaving columns out and shortening the first one to
+    /// 14 characters. A row of one cell stands across all columns; a cell before an empty one may reach into it.
     func lines(width: Int, indent: Int, colour: Bool) -> [String] {
         let count = rows.map(\.count).max() ?? 0
-        var widths = (0..<count).map { column in
-            rows.map { $0.count > 1 && column < $0.count ? $0[column].text.count : 0 }.max() ?? 0
+        var widths = (0..<count).map(naturalWidth)
+        var shown = Array(0..<count)
+        func total() -> Int { indent + shown.reduce(0) { $0 + widths[$1] + Self.gap } - Self.gap }
+        for column in droppable where total() > width {
+            shown.removeAll { $0 == column }
         }
-        let gap = 2
-        let total = indent + widths.reduce(0, +) + gap * max(0, count - 1)
-        if total > width, count > 0 {
-            widths[0] = max(min(14, widths[0]), widths[0] - (total - width))
+        if total() > width, count > 0 {
+            widths[0] = max(min(14, widths[0]), widths[0] - (total() - width))
         }
         return rows.map { row in
-            var line = String(repeating: " ", count: indent)
-            if row.count == 1 { return line + row[0].style.applied(to: row[0].text, colour: colour) }
-            for (column, cell) in row.enumerated() {
-                let text = Self.shortened(cell.text, to: widths[column])
-                let padding = String(repeating: " ", count: widths[column] - text.count)
-                let shown = cell.style.applied(to: text, colour: colour)
-                line += column == 0 ? "" : String(repeating: " ", count: gap)
-                line += column < leftColumns ? shown + padding : padding + shown
-            }
-            while line.last == " " { line.removeLast() }
-            return line
+            let start = Self.spaces(indent)
+            if row.count == 1 { return start + row[0].style.applied(to: row[0].text, colour: colour) }
+            return start + line(row, shown, widths, colour: colour)
         }
+    }
+
+    private func naturalWidth(_ column: Int) -> Int {
+        rows.map { row in
+            guard row.count > 1, column < row.count else { return 0 }
+            let reaches = column + 1 < leftColumns && row[column + 1].text.isEmpty
+            return reaches ? 0 : row[column].text.count
+        }.max() ?? 0
+    }
+
+    private func line(_ row: [Cell], _ shown: [Int], _ widths: [Int], colour: Bool) -> String {
+        var line = ""
+        var column = 0
+        while column < min(leftColumns, row.count) {
+            var room = widths[column]
+            var next = column + 1
+            while next < min(leftColumns, row.count), row[next].text.isEmpty {
+                room += Self.gap + widths[next]
+                next += 1
+            }
+            let text = Self.shortened(row[column].text, to: room)
+            line += column == 0 ? "" : Self.spaces(Self.gap)
+            line += row[column].style.applied(to: text, colour: colour) + Self.spaces(room - text.count)
+            column = next
+        }
+        for column in shown where column >= leftColumns && column < row.count {
+            let text = Self.shortened(row[column].text, to: widths[column])
+            line += Self.spaces(Self.gap + widths[column] - text.count)
+            line += row[column].style.applied(to: text, colour: colour)
+        }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    private static func spaces(_ count: Int) -> String {
+        String(repeating: " ", count: max(0, count))
     }
 
     static func shortened(_ text: String, to width: Int) -> String {

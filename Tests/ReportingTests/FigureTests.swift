@@ -45,6 +45,16 @@ struct FigureTests {
         #expect(Figure.time(seconds) == text)
     }
 
+    @Test(
+        "a ratio has two digits behind the point up to ten",
+        arguments: [
+            (1.0, "1.00"), (0.996, "1.00"), (0.476, "0.48"), (0.014, "0.01"), (0.0012, "0.001"), (1.875, "1.88"),
+            (9.996, "10.0"), (12.34, "12.3"), (1_234, "1\u{A0}230"),
+        ])
+    func ratio(value: Double, text: String) {
+        #expect(Figure.ratio(value) == text + "\u{D7}")
+    }
+
     @Test("a ratio above one is better in either direction, and the in-memory model is no peer")
     func ratios() throws {
         func row(_ metric: Metric, _ values: [String: Double]) -> MeasureRow {

@@ -49,6 +49,19 @@ struct TerminalTests {
             ])
     }
 
+    @Test("a table that is too wide leaves out the columns it can spare before it shortens a name")
+    func droppedColumns() {
+        var table = TextTable(leftColumns: 2, droppable: [3, 2])
+        table.rows = [
+            [TextTable.Cell("a heading"), TextTable.Cell(""), TextTable.Cell("two"), TextTable.Cell("three")],
+            [TextTable.Cell("name"), TextTable.Cell("x"), TextTable.Cell("2"), TextTable.Cell("3")],
+        ]
+        #expect(
+            table.lines(width: 80, indent: 0, colour: false) == ["a head\u{2026}  two  three", "name  x    2      3"])
+        #expect(table.lines(width: 13, indent: 0, colour: false) == ["a head\u{2026}  two", "name  x    2"])
+        #expect(table.lines(width: 8, indent: 0, colour: false) == ["a head\u{2026}", "name  x"])
+    }
+
     @Test("a run without a result, and one that was stopped, say so")
     func stopped() {
         #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("no case was run"))
