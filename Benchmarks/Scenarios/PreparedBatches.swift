@@ -27,13 +27,17 @@ struct PreparedBatches {
             try run(input)
             return MonotonicClock.now() &- start
         }
-        while try time() < BatchTimer.minimumBatchNanoseconds, operations < maximum {
+        var nanoseconds: [Double] = []
+        while true {
+            let elapsed = try time()
+            // What takes long needs no warm-up that is thrown away.
+            if elapsed >= 50_000_000 { nanoseconds.append(Double(elapsed) / Double(operations)) }
+            guard elapsed < BatchTimer.minimumBatchNanoseconds, operations < maximum else { break }
             operations = min(maximum, operations * 2)
         }
-        var nanoseconds: [Double] = []
         let limit = MonotonicClock.now() + 1_000_000_000
-        for batch in 0..<batches {
-            if batch >= 3 && (MonotonicClock.now() > limit || isOverBudget()) { break }
+        while nanoseconds.count < batches {
+            if nanoseconds.count >= 3 && (MonotonicClock.now() > limit || isOverBudget()) { break }
             nanoseconds.append(Double(try time()) / Double(operations))
         }
         return PreparedBatches(nanoseconds: nanoseconds.sorted(), operationsPerBatch: operations)

@@ -1,0 +1,132 @@
+import Harness
+import Results
+import Strata
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Trials of what happens to a program that holds something deleted, under either policy.
+///
+/// Each runs in a forked child, because under `.trap` the right answer is the end of the process. A child that was
+/// ended by the signal of a trap, in a trial where the policy asks for one, did what was promised: `correct`. A trap
+/// elsewhere stays `crashed`, and so does a child that died of anything else, such as a wild read.
+struct PolicyTrials {
+    static let parameter = ScenarioParameter(
+        "policy", default: "substitute", allowed: ["substitute", "trap"], summary: "Configuration.invalidAccess")
+
+    let context: CaseContext
+    let policy: Realm.Configuration.InvalidAccess
+
+    init(_ context: CaseContext) throws {
+        self.context = context
+        policy = try context.text("policy") == "trap" ? .trap : .substitute
+    }
+
+    /// `trial` runs in a child; `mayTrap` says for which trials the policy `.trap` asks for the end of the process.
+    func run(
+        _ names: [String], mayTrap: (String) -> Bool, trial: (_ name: String, _ place: TrialPlace) throws -> Finding
+    ) throws {
+        let addresses = names.map { FaultAddress(text: "access:\($0)") }
+        let chosen = context.onlyTrial.map { [$0] } ?? addresses
+        let runner = TrialRunner(
+            secondsPerTrial: 5, memoryLimitBytes: 1 << 30, deadline: context.deadline,
+            scratchDirectory: context.directory)
+        let (policy, context) = (policy, context)
+        let ends = try runner.run(chosen) { address, directory in
+            let place = TrialPlace(directory: directory, policy: policy)
+            switch try context.withEngineErrors({ try trial(Self.name(address), place) }) {
+            case .right: return Trial(address: address, outcome: .correct)
+            case .wrong(let detail): return Trial(address: address, outcome: .silentlyWrong, detail: detail)
+            }
+        }
+        for (address, end) in zip(chosen, ends) {
+            report(address, end, isTrapAsked: policy == .trap && mayTrap(Self.name(address)))
+        }
+        context.report.add(.trials, Double(ends.count { $0 != nil }), statistic: "count")
+    }
+
+    enum Finding {
+        case right
+        case wrong(String)
+
+        static func expect<Value: Equatable>(_ what: String, _ got: Value, _ expected: Value) -> Finding {
+            got == expected ? .right : .wrong("\(what): expected \(expected), got \(got)")
+        }
+
+        /// The first that is wrong.
+        static func all(_ findings: [Finding]) -> Finding {
+            for case .wrong(let detail) in findings { return .wrong(detail) }
+            return .right
+        }
+    }
+
+    private static func name(_ address: FaultAddress) -> String {
+        String(address.text.drop { $0 != ":" }.dropFirst())
+    }
+
+    private func report(_ address: FaultAddress, _ end: TrialEnd?, isTrapAsked: Bool) {
+        switch end {
+        case .tried(var trial)?:
+            if isTrapAsked {
+                if trial.outcome == .crashed, let signal = trial.signal, Self.trapSignals.contains(signal) {
+                    trial = Trial(address: address, outcome: .correct, detail: trial.detail)
+                } else if trial.outcome == .correct {
+                    trial = Trial(
+                        address: address, outcome: .silentlyWrong, detail: "went on, though the policy is to trap")
+                }
+            }
+            context.report.add(trial)
+        case .broken(let reason)?:
+            context.report.addBroken(address, reason)
+        case nil:
+            context.report.addUntried()
+        }
+    }
+
+    /// SIGILL, SIGTRAP, SIGABRT: what a failed precondition ends with, by processor and build.
+    private static let trapSignals: Set<Int32> = [4, 5, 6]
+}
+
+extension CaseContext {
+    /// Runs the body; an error of Strata's own becomes the outcome of the case, and no failure of the harness.
+    func withEngineErrors<Output>(_ body: () throws -> Output) throws -> Output {
+        do {
+            return try body()
+        } catch let error as Realm.Error {
+            throw EngineError(error.code == .invalidDatabase ? .damaged : .refused, error.description)
+        }
+    }
+}
+
+/// Where a trial works: a file of its own, and the reports of its Realm.
+final class TrialPlace {
+    let policy: Realm.Configuration.InvalidAccess
+    private let directory: String
+    private let reports = Reports()
+
+    private final class Reports: Sendable {
+        let list = Mutex<[String]>([])
+    }
+
+    init(directory: String, policy: Realm.Configuration.InvalidAccess) {
+        self.directory = directory
+        self.policy = policy
+    }
+
+    /// Class names of the accesses reported so far.
+    var reported: [String] { reports.list.withLock { $0 } }
+
+    func realm(_ classes: [ObjectBase.Type]) throws -> Realm {
+        let path = directory + "/trial.strata"
+        for path in [path, path + ".log"] { try FileTree.remove(path) }
+        let reports = reports
+        return try Realm(
+            configuration: Realm.Configuration(
+                fileURL: URL(fileURLWithPath: path), objectTypes: classes, durability: .none, invalidAccess: policy,
+                invalidAccessHandler: { report in reports.list.withLock { $0.append(report.className) } }))
+    }
+}

@@ -1,0 +1,75 @@
+import Harness
+import Results
+import Strata
+import StrataEngine
+import Testing
+
+@testable import ObjectScenarios
+
+@Suite("Scenarios of the object interface")
+struct ObjectScenarioTests {
+    static func withPlace<Output>(
+        _ policy: Realm.Configuration.InvalidAccess, _ body: (TrialPlace) throws -> Output
+    ) throws -> Output {
+        try EnginesUnderTest.withDirectory { directory in
+            try body(TrialPlace(directory: directory, policy: policy))
+        }
+    }
+
+    static func expectRight(_ finding: PolicyTrials.Finding, _ name: String) {
+        if case .wrong(let detail) = finding { Issue.record("\(name): \(detail)") }
+    }
+
+    @Test("read-deleted: every trial is right under the policy to substitute", arguments: ReadDeleted.names)
+    func readDeleted(name: String) throws {
+        Self.expectRight(try Self.withPlace(.substitute) { try ReadDeleted.trial(name, $0) }, name)
+    }
+
+    @Test("count-then-index: every trial is right under the policy to substitute", arguments: CountThenIndex.names)
+    func countThenIndex(name: String) throws {
+        Self.expectRight(try Self.withPlace(.substitute) { try CountThenIndex.trial(name, $0) }, name)
+    }
+
+    @Test("what the policy does not decide about goes on under the policy to trap")
+    func noTrap() throws {
+        for name in ReadDeleted.names where !ReadDeleted.mayTrap(name) {
+            Self.expectRight(try Self.withPlace(.trap) { try ReadDeleted.trial(name, $0) }, name)
+        }
+        for name in CountThenIndex.names where !CountThenIndex.mayTrap(name) {
+            Self.expectRight(try Self.withPlace(.trap) { try CountThenIndex.trial(name, $0) }, name)
+        }
+    }
+
+    @Test("the policy to trap ends the process")
+    func trap() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try ObjectScenarioTests.withPlace(.trap) { try ReadDeleted.trial("keyed,handle,text", $0) }
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = try ObjectScenarioTests.withPlace(.trap) { try CountThenIndex.trial("plain,table,last,index", $0) }
+        }
+    }
+
+    @Test("a finding names what is wrong, the first of several")
+    func findings() {
+        let findings: [PolicyTrials.Finding] = [
+            .right, .expect("number", 1, 1), .expect("title", "a", "b"), .wrong("later"),
+        ]
+        guard case .wrong(let detail) = PolicyTrials.Finding.all(findings) else {
+            Issue.record("nothing found")
+            return
+        }
+        #expect(detail == "title: expected b, got a")
+    }
+
+    @Test("migrations are right", arguments: ["skip-versions", "throw-in-block"])
+    func migrations(slug: String) throws {
+        var registry = ScenarioRegistry()
+        ObjectScenarioRegistration.register(into: &registry)
+        let scenario = try #require(registry.scenario(named: slug))
+        let report = try CaseUnderTest.run(scenario, on: StrataEngine(), parameters: ["rows": "60"])
+        #expect(report.outcomes[.correct, default: 0] > 3)
+        let wrong = report.trials.map { "\($0.address): \($0.detail)" }
+        #expect(report.outcomes.keys.filter { $0 != .correct } == [], "\(wrong)")
+    }
+}
