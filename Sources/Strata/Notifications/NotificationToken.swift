@@ -45,7 +45,8 @@ public final class NotificationToken: Sendable {
 
 /// How a collection came to be what it is now.
 ///
-/// Applied to the old elements - deletions from the back, then insertions from the front - an update gives the new ones.
+/// An update applied to the old elements - deletions from the back, then insertions from the front - gives the new
+/// ones.
 public enum RealmCollectionChange<CollectionType> {
     /// The first notification.
     case initial(CollectionType)

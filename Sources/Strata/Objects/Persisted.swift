@@ -146,6 +146,8 @@ protocol PersistedField {
     static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
     static func readAny(_ object: ObjectBase, _ offset: Int) -> Any?
     static func originProperty(_ field: UnsafeMutableRawPointer) -> String?
+    /// Bytes that the value takes at the start of the field.
+    static var valueSize: Int { get }
     /// An unmanaged field as a column holds it; nil for links and collections.
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
     /// Writes a managed object's property; false when the value is of another type.
@@ -154,6 +156,7 @@ protocol PersistedField {
 
 extension Persisted: PersistedField {
     static var shape: _PropertyShape { Value._shape }
+    static var valueSize: Int { MemoryLayout<Value?>.size }
 
     private static func typed(_ field: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
         field.assumingMemoryBound(to: Self.self)

@@ -2,7 +2,10 @@ import StrataStorage
 
 /// Types that a new row takes straight from an object's memory; everything else goes through its own encoding.
 enum FieldCode: UInt8 {
-    case int, optionalInt, double, optionalDouble, bool, string, optionalString, other
+    case int, optionalInt, double, optionalDouble, bool, string, optionalString
+    /// One word that holds a reference, or no reference.
+    case link, list
+    case other
 
     init(_ field: PlanField) {
         switch ObjectIdentifier(field.field) {
@@ -13,9 +16,23 @@ enum FieldCode: UInt8 {
         case ObjectIdentifier(Persisted<Bool>.self): self = .bool
         case ObjectIdentifier(Persisted<String>.self): self = .string
         case ObjectIdentifier(Persisted<String?>.self): self = .optionalString
-        default: self = .other
+        default: self = field.isReference ? (field.shape.collection == .list ? .list : .link) : .other
         }
     }
+}
+
+extension PlanField {
+    /// Whether the field is one word: a list, or a link.
+    var isReference: Bool {
+        let isLink = shape.type == .object && shape.collection == .none
+        return (isLink || shape.collection == .list) && field.valueSize == MemoryLayout<UInt>.size
+    }
+}
+
+extension ObjectBase {
+    /// Whether a field of one word holds a reference: what stands for none is below the first page's end.
+    @inline(__always)
+    func _holdsReference(_ offset: Int) -> Bool { _field(offset).load(as: UInt.self) >= 4096 }
 }
 
 /// Where a field of a class goes. Trivial, so that the loop over a class's fields counts no references.
@@ -86,7 +103,11 @@ public final class _RowEncoder {
         case .optionalString:
             let value = field.assumingMemoryBound(to: String??.self).pointee ?? nil
             cells[column] = value.map { text(field, $0) } ?? .null
-        case .other:
+        case .link where field.load(as: UInt.self) < 4096:
+            cells[column] = .null
+        case .list where field.load(as: UInt.self) < 4096:
+            cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .link, .list, .other:
             access.plan?.fields[Int(encoding.field)].field.encode(field, self, column)
         }
     }

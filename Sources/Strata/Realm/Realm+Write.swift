@@ -38,7 +38,8 @@ extension Realm {
         do { try instance.begin() } catch { preconditionFailure("\(error)") }
     }
 
-    /// Makes the transaction durable, as `Configuration.durability` says, and visible; then tells this Realm's observers.
+    /// Makes the transaction durable, as `Configuration.durability` says, and visible; then tells this Realm's
+    /// observers.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         guard instance.isInWrite else { throw Realm.Error(.wrongState, "commitWrite without beginWrite") }
         try instance.commit(withoutNotifying: tokens)

@@ -8,7 +8,8 @@ import Synchronization
     import Foundation
 #endif
 
-/// Runs when a file's schema version is older than the program's. Throwing leaves file, version and schema as they were.
+/// Runs when a file's schema version is older than the program's. Throwing leaves file, version and schema as they
+/// were.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
 extension Realm {

@@ -44,7 +44,7 @@ extension RealmInstance {
         guard let transaction = requireWrite(access) else { return }
         if !plan.bound.isEmpty {
             object._isBeingAdded = true
-            for index in plan.bound {
+            for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
                 let field = plan.fields[index]
                 field.field.addTargets(object._field(field.offset), encoder)
             }
@@ -134,9 +134,16 @@ extension RealmInstance {
         }
     }
 
+    /// Whether a field holds a list or a link that something has to be done about.
+    @inline(__always)
+    private func mayLead(_ object: ObjectBase, _ plan: ClassPlan, _ place: Int) -> Bool {
+        let offset = plan.boundOffsets[place]
+        return offset < 0 || object._holdsReference(offset)
+    }
+
     @inline(__always)
     private func bindFields(_ object: ObjectBase, _ plan: ClassPlan) {
-        for index in plan.bound {
+        for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
             let field = plan.fields[index]
             field.field.bind(object._field(field.offset), object, field.offset)
         }

@@ -13,6 +13,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let primary: PlanField?
     /// Positions in `fields` of those that lead to other objects or hold a collection.
     let bound: [Int]
+    /// For each of them, where it stands, when it is one word; else -1.
+    let boundOffsets: [Int]
 
     private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
 
@@ -54,7 +56,9 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         self.fields = fields
         primary = fields.first(where: \.isPrimary)
         offsetLimit = (fields.map(\.offset).max() ?? 0) + 1
-        bound = fields.indices.filter { fields[$0].shape.type == .object || fields[$0].shape.collection != .none }
+        let bound = fields.indices.filter { fields[$0].shape.type == .object || fields[$0].shape.collection != .none }
+        self.bound = bound
+        boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
     }
 
     /// Classes that `types` name or lead to.
