@@ -69,7 +69,9 @@ let package = Package(
         benchmark("Scenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets"]),
         benchmark("ObjectScenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"]),
         benchmark("ModelEngine", ["Harness", "Results", "Measuring", "Datasets"]),
-        benchmark("StrataEngine", ["Harness", "Results", "Measuring", "Datasets", "SimulatedDisk", "Strata", "StrataStorage", "StrataFiles"]),
+        benchmark(
+            "StrataEngine",
+            ["Harness", "Results", "Measuring", "Datasets", "SimulatedDisk", "Strata", "StrataStorage", "StrataFiles"]),
         benchmark(
             "SQLiteEngine",
             [

@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A range of address space that is unmapped with the object.
@@ -20,9 +20,9 @@ package final class MappedRange: FileMap {
     /// Zeroed private memory that takes no room until it is touched; nil when address space is exhausted.
     package convenience init?(anonymous count: Int) {
         #if canImport(Darwin)
-        let flags = MAP_PRIVATE | MAP_ANON
+            let flags = MAP_PRIVATE | MAP_ANON
         #else
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         #endif
         guard let base = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else { return nil }
         self.init(UnsafeMutableRawPointer(base), count: count)

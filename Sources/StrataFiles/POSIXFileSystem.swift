@@ -1,9 +1,9 @@
 import CStrataShim
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// The platform's files.
@@ -43,9 +43,9 @@ package struct POSIXFileSystem: FileSystem {
 
     package func rename(_ path: String, to destination: String) throws(FileError) {
         #if canImport(Darwin)
-        let result = Darwin.rename(path, destination)
+            let result = Darwin.rename(path, destination)
         #else
-        let result = Glibc.rename(path, destination)
+            let result = Glibc.rename(path, destination)
         #endif
         if result != 0 { throw FileError(.rename, path: destination, errno: errno) }
     }
@@ -132,21 +132,21 @@ final class POSIXFile: File {
 
     func preallocate(to size: Int64) throws(FileError) {
         #if canImport(Darwin)
-        if try self.size() < size { try truncate(to: size) }
+            if try self.size() < size { try truncate(to: size) }
         #else
-        while true {
-            let failure = posix_fallocate(descriptor, 0, off_t(size))
-            if failure == 0 { return }
-            if failure != EINTR { throw FileError(.preallocate, path: path, errno: failure) }
-        }
+            while true {
+                let failure = posix_fallocate(descriptor, 0, off_t(size))
+                if failure == 0 { return }
+                if failure != EINTR { throw FileError(.preallocate, path: path, errno: failure) }
+            }
         #endif
     }
 
     func syncData() throws(FileError) {
         #if canImport(Darwin)
-        let result = fcntl(descriptor, F_FULLFSYNC)
+            let result = fcntl(descriptor, F_FULLFSYNC)
         #else
-        let result = fdatasync(descriptor)
+            let result = fdatasync(descriptor)
         #endif
         if result != 0 { throw FileError(.sync, path: path, errno: errno) }
     }
@@ -186,9 +186,9 @@ final class POSIXFile: File {
     func close() {
         if closed.set() {
             #if canImport(Darwin)
-            _ = Darwin.close(descriptor)
+                _ = Darwin.close(descriptor)
             #else
-            _ = Glibc.close(descriptor)
+                _ = Glibc.close(descriptor)
             #endif
         }
     }

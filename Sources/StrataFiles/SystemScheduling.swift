@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// The platform's threads.
@@ -13,17 +13,17 @@ package struct SystemScheduling: Scheduling {
     package func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Work(work))
         #if canImport(Darwin)
-        var thread: pthread_t?
-        let body: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { @Sendable argument in
-            Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
-            return nil
-        }
+            var thread: pthread_t?
+            let body: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { @Sendable argument in
+                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }
         #else
-        var thread = pthread_t()
-        let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { @Sendable argument in
-            if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
-            return nil
-        }
+            var thread = pthread_t()
+            let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { @Sendable argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }
         #endif
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

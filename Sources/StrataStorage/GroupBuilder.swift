@@ -20,7 +20,8 @@ struct GroupBuilder {
         var next = range.lowerBound
         while next < range.upperBound {
             let left = range.upperBound - next
-            let made = !wide && left < 4 * limits.smallRows
+            let made =
+                !wide && left < 4 * limits.smallRows
                 ? try buildSmall(rows, next, min(left, limits.smallRows))
                 : try buildWide(rows, next, left)
             entries.append(made)

@@ -108,7 +108,8 @@ struct GroupEditor {
 
     private func encodeInserted(_ rows: RowSet, _ image: inout GroupImage, _ heap: ByteHeap) {
         image.inserted = rows.count
-        image.insertBlobs = rows.count == 0
+        image.insertBlobs =
+            rows.count == 0
             ? [] : rows.columns.map { heap.encode(SegmentPlan($0, 0..<$0.count), $0) }
     }
 

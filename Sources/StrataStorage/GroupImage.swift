@@ -66,7 +66,8 @@ struct GroupImage {
 
     /// Bytes of everything that is not changes.
     var directorySize: Int {
-        var size = Group.referencesOffset + references.count * NodeReference.size
+        var size =
+            Group.referencesOffset + references.count * NodeReference.size
             + columns.count * Group.columnSize + segments.count * Group.segmentSize
         for case let blob? in blobs { size += aligned8(blob.count) }
         return size

@@ -145,6 +145,12 @@ extension HeaderSlot {
             if case .valid = other { return false }
             return true
         }
+
+        /// Both slots were written by a clean close.
+        package var isClean: Bool {
+            guard case .valid(let second) = other else { return false }
+            return !slot.logRequired && !second.logRequired && slot.flags | second.flags == 0
+        }
     }
 
     /// The newest valid slot; nil when both are empty, as in a file that was just made.

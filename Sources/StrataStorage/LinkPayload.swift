@@ -16,8 +16,12 @@ package enum LinkPayload {
             low = min(low, link)
             high = max(high, link)
         }
-        let width = low > -128 && high < 128 ? 1 : low > -32768 && high < 32768 ? 2
-            : low > -2_147_483_648 && high < 2_147_483_648 ? 4 : 8
+        let width =
+            low > -128 && high < 128
+            ? 1
+            : low > -32768 && high < 32768
+                ? 2
+                : low > -2_147_483_648 && high < 2_147_483_648 ? 4 : 8
         let size = 5 + links.count * width
         return [UInt8](unsafeUninitializedCapacity: size + extra.count) { buffer, count in
             let bytes = UnsafeMutableRawBufferPointer(buffer)

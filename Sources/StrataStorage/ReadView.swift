@@ -111,7 +111,8 @@ package final class ReadView: Sendable {
     @inline(__always)
     private func position(_ row: RowLocation, _ column: Int) -> Int? {
         Group(row.group).position(
-            of: state.layouts[Int(row.table)].ids[column + RowSet.firstUserColumn], near: column + RowSet.firstUserColumn)
+            of: state.layouts[Int(row.table)].ids[column + RowSet.firstUserColumn],
+            near: column + RowSet.firstUserColumn)
     }
 
     /// An integer, or the key that a link leads to; nil for null.

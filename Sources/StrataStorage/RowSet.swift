@@ -96,8 +96,11 @@ extension ColumnDefinition {
         case .link: return .null
         case .links: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         case .integer, .double, .bytes:
-            if let bits = defaultBits, type != .bytes { return type == .integer ? .integer(Int64(bitPattern: bits))
-                : .double(Double(bitPattern: bits)) }
+            if let bits = defaultBits, type != .bytes {
+                return type == .integer
+                    ? .integer(Int64(bitPattern: bits))
+                    : .double(Double(bitPattern: bits))
+            }
             if isOptional { return .null }
             switch type {
             case .integer: return .integer(0)

@@ -212,7 +212,10 @@ struct SegmentPlan {
         let bytes = n * width
         if aligned8(bytes) != bytes { values.put64(bytes & ~7, 0) }
         switch width {
-        case 1: for i in 0..<n { values.storeBytes(of: UInt8(truncatingIfNeeded: words[i] &- frame), toByteOffset: i, as: UInt8.self) }
+        case 1:
+            for i in 0..<n {
+                values.storeBytes(of: UInt8(truncatingIfNeeded: words[i] &- frame), toByteOffset: i, as: UInt8.self)
+            }
         case 2: for i in 0..<n { values.put16(i * 2, Int(truncatingIfNeeded: words[i] &- frame)) }
         case 4: for i in 0..<n { values.put32(i * 4, UInt32(truncatingIfNeeded: words[i] &- frame)) }
         case 8: for i in 0..<n { values.put64(i * 8, words[i] &- frame) }
@@ -282,8 +285,12 @@ extension Segment {
             let hasBits = flags & (Self.hasNulls | Self.hasLong) != 0
             for slot in 0..<n {
                 let value = bytes(slot)
-                let flag: UInt8 = !hasBits ? 0 : isNull(slot) ? ColumnBuffer.Flag.null
-                    : isLong(slot) ? ColumnBuffer.Flag.long : 0
+                let flag: UInt8 =
+                    !hasBits
+                    ? 0
+                    : isNull(slot)
+                        ? ColumnBuffer.Flag.null
+                        : isLong(slot) ? ColumnBuffer.Flag.long : 0
                 column.append(borrowing: value.baseAddress, length: value.count, flag: flag)
             }
         }

@@ -32,7 +32,8 @@ extension Store {
             owner[page] = what
         }
         for page in 0..<Format.firstDataPage { try claim(page, 1, "header") }
-        for (extents, what, name) in [(reachable, 2, "reachable"), (hanging, 3, "held")] as [([Extent], UInt8, String)] {
+        for (extents, what, name) in [(reachable, 2, "reachable"), (hanging, 3, "held")] as [([Extent], UInt8, String)]
+        {
             for extent in extents {
                 for page in Int(extent.page)..<Int(extent.page + extent.pages) { try claim(page, what, name) }
             }
@@ -150,7 +151,8 @@ struct StoreWalker {
             var expected = try entries(table, column, entry.kind)
             try EntryOperation.prepare(&expected)
             if expected != found {
-                throw InvariantViolation("\(entry.kind) of \(definition.name).\(definition.columns[column].name) differs")
+                throw InvariantViolation(
+                    "\(entry.kind) of \(definition.name).\(definition.columns[column].name) differs")
             }
         }
     }

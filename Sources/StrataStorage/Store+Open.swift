@@ -28,9 +28,9 @@ extension Store {
         }
         let file = try openLocked(path, options)
         do throws(StorageError) {
-            let store = try open(file, path, options)
+            let (store, isClean) = try open(file, path, options)
             do throws(StorageError) {
-                try store.start()
+                try store.start(isClean: isClean)
                 return store
             } catch {
                 store.monitor.withLock { store.state.isClosed = true }
@@ -90,7 +90,7 @@ extension Store {
 
     private static func open(
         _ file: any File, _ path: String, _ options: StoreOptions
-    ) throws(StorageError) -> Store {
+    ) throws(StorageError) -> (Store, isClean: Bool) {
         let size: Int64
         let information: FileStatus
         do throws(FileError) {
@@ -132,9 +132,10 @@ extension Store {
         // One protection for being visible, one for being the last checkpoint.
         allocator.protect(version.version)
         allocator.protect(version.version)
-        return Store(
+        let store = Store(
             path: path, options: options, file: file, pages: pages, allocator: allocator, state: StoreState(version),
             writer: writer)
+        return (store, choice.isClean)
     }
 
     private static func slot(_ file: any File, _ index: Int) throws(StorageError) -> HeaderSlot.Decoded {
@@ -166,11 +167,16 @@ extension Store {
         }
     }
 
-    /// Replays a log that was left behind.
-    private func start() throws(StorageError) {
-        guard writer.slot.logRequired else { return }
-        if options.readOnly { throw .readOnly(path: path) }
-        try recover()
+    /// Replays a log that was left behind, and finishes a close that was not.
+    private func start(isClean: Bool) throws(StorageError) {
+        if writer.slot.logRequired {
+            if options.readOnly { throw .readOnly(path: path) }
+            try recover()
+        } else if !options.readOnly && fileSystem.isPersistent {
+            let hasLog: Bool
+            do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
+            if !isClean || hasLog { try settle() }
+        }
     }
 
     /// Ends all use of the store, with a checkpoint, so that the data file alone holds everything.
@@ -213,14 +219,7 @@ extension Store {
                 throw .poisoned
             }
         }
-        var slot = writer.slot
-        slot.logRequired = false
-        slot.flags = 0
-        slot.salt = RandomID(0, 0)
-        slot.logSegment = 0
-        try writeSlot(slot)
-        try writeSlot(slot)
-        try LogFile.remove(fileSystem: fileSystem, path: Self.logPath(path))
-        try allocator.allocator.cutFile(to: Int(slot.pageCount))
+        try settle()
+        try allocator.allocator.cutFile(to: Int(writer.slot.pageCount))
     }
 }

@@ -39,7 +39,7 @@ extension Store {
         } else {
             transaction.rollback()
         }
-        try dropLog()
+        try settle()
     }
 
     private func finishReplay(_ transaction: WriteTransaction, _ last: UInt64) throws(StorageError) {
@@ -67,13 +67,18 @@ extension Store {
         writer.slot = plan.slot
     }
 
-    /// No slot requires the log any more: the newer one says so, durably, before it goes.
-    private func dropLog() throws(StorageError) {
-        if writer.slot.logRequired {
-            var slot = writer.slot
-            slot.logRequired = false
-            try writeSlot(slot)
-        }
+    /// Both slots say that the newest checkpoint is all there is, durably; then the log goes.
+    ///
+    /// Both, because what a dead process left in the page cache may not be durable: were one of them lost, the other
+    /// would be older than what was shown since.
+    func settle() throws(StorageError) {
+        var slot = writer.slot
+        slot.logRequired = false
+        slot.flags = 0
+        slot.salt = RandomID(0, 0)
+        slot.logSegment = 0
+        try writeSlot(slot)
+        try writeSlot(slot)
         try LogFile.remove(fileSystem: fileSystem, path: Self.logPath(path))
     }
 }

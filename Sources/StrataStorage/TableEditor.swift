@@ -143,7 +143,8 @@ final class TableEditor {
         }
         let (entry, group) = try descend(.max)
         guard let leaf = path.last else { return }
-        let isJoined = group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
+        let isJoined =
+            group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
             && group.size < Format.pageSize * 3 / 4
         if !isJoined {
             let made = try builder.build(appended, 0..<appended.count)
@@ -374,7 +375,8 @@ final class TableEditor {
         let left = branch.entry(leaf.index - 1)
         let leftGroup = Group(try nodes.node(left.reference, .group))
         let total = left.rows + entry.rows
-        let fits = group.isSmall && leftGroup.isSmall
+        let fits =
+            group.isSmall && leftGroup.isSmall
             ? total <= nodes.limits.smallRows && group.size + leftGroup.size <= Format.pageSize
             : total <= nodes.limits.wideRows
         if !fits { return }

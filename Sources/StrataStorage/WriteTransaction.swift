@@ -194,7 +194,8 @@ package final class WriteTransaction {
             let reader = LinkPayload.Reader(bytes)
         else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
         let links = reader.links
-        let kept = definition.keepsPlaces
+        let kept =
+            definition.keepsPlaces
             ? links.map { $0 == target.rawValue ? LinkPayload.null : $0 } : links.filter { $0 != target.rawValue }
         let payload = LinkPayload.encode(kept, extra: Array(reader.extra))
         try Cell.withCopy(of: payload) { (cell) throws(StorageError) in try set(table, key, column, cell) }

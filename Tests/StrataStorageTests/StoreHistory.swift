@@ -77,7 +77,8 @@ struct StoreHistory {
     private mutating func value(_ type: ColumnType, _ isOptional: Bool, _ target: Int?) -> Value {
         if isOptional && random.below(5) == 0 { return .null }
         switch type {
-        case .integer: return .integer(random.below(20) == 0 ? Int64(bitPattern: random.next()) : Int64(random.below(100)))
+        case .integer:
+            return .integer(random.below(20) == 0 ? Int64(bitPattern: random.next()) : Int64(random.below(100)))
         case .double: return .double(Double(random.below(1000)).bitPattern)
         case .bytes:
             let n = random.below(10) == 0 ? Int(random.below(6000)) : Int(random.below(14))
@@ -103,7 +104,8 @@ struct StoreHistory {
         let table = Int(random.below(2))
         switch random.below(10) {
         case 0..<4:
-            let key = random.below(3) == 0
+            let key =
+                random.below(3) == 0
                 ? (model.tables[table].keys.max() ?? 0) + 1 : Int64(random.below(keyRange)) - Int64(keyRange / 2)
             let values = row(table)
             if model.tables[table][key] != nil { return }
@@ -168,7 +170,8 @@ struct StoreHistory {
                     case .double: return try view.double(row, column).map { .double($0.bitPattern) } ?? .null
                     case .bytes: return try view.bytes(row, column).map { .bytes(Array($0)) } ?? .null
                     case .links:
-                        return try view.bytes(row, column).map { .links(LinkPayload.Reader($0)?.links ?? [-1]) } ?? .null
+                        return try view.bytes(row, column).map { .links(LinkPayload.Reader($0)?.links ?? [-1]) }
+                            ?? .null
                     }
                 }
             }

@@ -19,7 +19,9 @@ import Testing
         try transaction.commit()
     }
 
-    @Test("a random history equals its model, in every version and after reopening", arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test(
+        "a random history equals its model, in every version and after reopening",
+        arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
     func randomHistory(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let disk = POSIXFileSystem()
@@ -72,7 +74,9 @@ import Testing
         try store.checkInvariants()
     }
 
-    @Test("what was committed is there after the process died, with and without checkpoints", arguments: [21, 22, 23] as [UInt64])
+    @Test(
+        "what was committed is there after the process died, with and without checkpoints",
+        arguments: [21, 22, 23] as [UInt64])
     func recovery(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -91,7 +95,8 @@ import Testing
             try Self.copy(path, to: copy)
             try Self.copy(path + ".log", to: copy + ".log")
             let recovered = try Store.open(path: copy, options: options)
-            #expect(try StoreHistory.contents(recovered.snapshot().view) == history.model, "seed \(seed) round \(round)")
+            #expect(
+                try StoreHistory.contents(recovered.snapshot().view) == history.model, "seed \(seed) round \(round)")
             #expect(recovered.newestVersion == store.newestVersion)
             try recovered.checkInvariants()
             try recovered.close()

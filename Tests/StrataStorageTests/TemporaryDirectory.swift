@@ -1,9 +1,9 @@
 import StrataFiles
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A directory that goes with the object, with the files in it.
