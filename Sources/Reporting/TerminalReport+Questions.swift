@@ -59,11 +59,23 @@ extension TerminalReport {
                 let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
                 cells.append(TextTable.Cell(Figure.grouped(count, gap: " "), style))
             }
-            cells.append(TextTable.Cell(row.promise, row.promise == "broken" ? .bad : .plain))
+            let isBroken = row.standing == .judged(.violation)
+            cells.append(TextTable.Cell(Self.promise(row), isBroken ? .bad : .plain))
             table.rows.append(cells)
             last = row.subject
         }
         return table
+    }
+
+    /// Whether a promise was broken, in a word.
+    private static func promise(_ row: OutcomeRow) -> String {
+        switch row.standing {
+        case .judged(.pass): "ok"
+        case .judged(.violation): "broken"
+        case .judged(.known): "known"
+        case .judged(.unpromised): "none"
+        default: Figure.none
+        }
     }
 
     private func speedTable(_ durability: DurabilityClass) -> TextTable? {

@@ -7,7 +7,7 @@ struct TerminalReport {
     let colour: Bool
 
     /// More rows than this of one table are left to the HTML report, and counted.
-    static let rowLimit = 16
+    static let rowLimit = 24
 
     var run: Run { digest.run }
     private var header: RunHeader { digest.run.header }
