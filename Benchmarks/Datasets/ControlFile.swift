@@ -1,7 +1,7 @@
 /// A file of paragraphs of `Field: value` lines, as dpkg and Debian's package indexes write them.
 ///
-/// A line that begins with a blank continues the field above it. A blank line ends a paragraph. Lines keep their number,
-/// so that what is wrong can be named.
+/// A line that begins with a blank continues the field above it. A blank line ends a paragraph. Lines keep their
+/// number, so that what is wrong can be named.
 struct ControlFile {
     struct Field {
         var value: String

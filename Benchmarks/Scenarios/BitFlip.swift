@@ -28,7 +28,7 @@ package struct BitFlip: Scenario {
         let sweep = try DamageSweep(context)
         var random = context.random("bits")
         let bits = sweep.positions(count: max(0, try context.integer("trials")), scale: 8, random: &random)
-        try context.sweep(bits.map { FaultAddress("bit", $0) }) { address in
+        try sweep.run(bits.map { FaultAddress("bit", $0) }) { address in
             guard let bit = address.position, bit >= 0 else { throw HarnessError("no bit: \(address)") }
             let file = try sweep.file(at: bit / 8)
             var bytes = file.bytes

@@ -2,10 +2,16 @@ import Datasets
 import Harness
 import Results
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A database whose files are damaged in one place per trial, opened and read in full.
 ///
-/// Shapes: `clean`: loaded and closed. `log`: the same, then opened again, one-row transactions committed, and its files
-/// copied while it was open, as a kill leaves them: the log has to be replayed.
+/// Shapes: `clean`: loaded and closed. `log`: the same, then opened again, one-row transactions committed, and its
+/// files copied while it was open, as a kill leaves them: the log has to be replayed.
 ///
 /// What came is compared with the exact data, row by row. In shape `log` the rows of the last transactions may be
 /// missing without a word, because a log ends where its first broken record stands: the last transaction alone is
@@ -32,6 +38,9 @@ struct DamageSweep {
 
     let context: CaseContext
     let files: [DamagedFile]
+    /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
+    /// closed syncs, and a sweep opens thousands. Named by the case's directory, so that a run finds its own leftovers.
+    private let scratch: String
     private let oracle: DamageReadOracle
 
     // MARK: Fixture
@@ -67,6 +76,13 @@ struct DamageSweep {
         return DamageDataset.persons(count..<(count + loggedCommits), dogCount: count)
     }
 
+    /// The path from the root, so that runs in different places do not share copies.
+    private static func fullPath(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     private static func name(of path: String) -> String {
         String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
     }
@@ -86,6 +102,11 @@ struct DamageSweep {
         }
         guard start > 0 else { throw HarnessError("the fixture of \(context.test.engine) has no files") }
         self.files = files
+        let memory = "/dev/shm"
+        scratch =
+            FileTree.isDirectory(memory)
+            ? "\(memory)/assay-\(StableHash.identifier(of: Self.fullPath(context.directory)))"
+            : context.directory + "/copies"
         let logged = try context.text("shape") == "log" ? try Self.loggedRows(context) : nil
         oracle = DamageReadOracle(try context.tables(), appended: logged)
         context.report.note(
@@ -118,9 +139,21 @@ struct DamageSweep {
         return file
     }
 
+    /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies.
+    func run(_ addresses: [FaultAddress], _ trial: @escaping (FaultAddress) throws -> Trial) throws {
+        removeCopies()
+        defer { removeCopies() }
+        try context.sweep(addresses, trial: trial)
+    }
+
+    func removeCopies() {
+        do { try FileTree.remove(scratch) } catch { context.report.note("left behind: \(error)") }
+    }
+
     /// Writes the files with `damaged` in place of the file of that name, opens, reads and judges. Runs in a child.
     func judge(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> Trial {
-        let directory = context.trialDirectory + "/database"
+        // Two children run at a time: each has a directory of its own.
+        let directory = scratch + "/" + Self.name(of: context.trialDirectory)
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
         for file in files {

@@ -32,7 +32,7 @@ package struct Truncate: Scenario {
         for file in sweep.files {
             cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
         }
-        try context.sweep(cuts.sorted().map { FaultAddress("cut", $0) }) { address in
+        try sweep.run(cuts.sorted().map { FaultAddress("cut", $0) }) { address in
             guard let cut = address.position, cut >= 0 else { throw HarnessError("no length: \(address)") }
             let file = try sweep.file(at: cut)
             return try sweep.judge(address, file.name, damaged: Array(file.bytes.prefix(cut - file.start)))

@@ -15,7 +15,9 @@ import Testing
             try EnginesUnderTest.withDirectory { directory in
                 let context = try CaseUnderTest.context(
                     BitFlip(), on: SQLiteEngine(), size: 100, parameters: ["shape": shape], in: directory)
-                try body(try DamageSweep(context), context)
+                let sweep = try DamageSweep(context)
+                defer { sweep.removeCopies() }
+                try body(sweep, context)
             }
         }
 

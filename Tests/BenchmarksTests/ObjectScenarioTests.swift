@@ -6,6 +6,12 @@ import Testing
 
 @testable import ObjectScenarios
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite("Scenarios of the object interface")
 struct ObjectScenarioTests {
     static func withPlace<Output>(
@@ -40,14 +46,24 @@ struct ObjectScenarioTests {
         }
     }
 
+    /// A process that traps removes nothing: its directory is named after the process that waits for it.
+    static func trapPlace(of process: Int32) throws -> TrialPlace {
+        let directory = "/tmp/assay-benchmarks-trap-\(process)"
+        try FileTree.createDirectory(directory)
+        return TrialPlace(directory: directory, policy: .trap)
+    }
+
     @Test("the policy to trap ends the process")
-    func trap() async {
+    func trap() async throws {
         await #expect(processExitsWith: .failure) {
-            _ = try ObjectScenarioTests.withPlace(.trap) { try ReadDeleted.trial("keyed,handle,text", $0) }
+            _ = try ReadDeleted.trial("keyed,handle,text", try ObjectScenarioTests.trapPlace(of: getppid()))
         }
         await #expect(processExitsWith: .failure) {
-            _ = try ObjectScenarioTests.withPlace(.trap) { try CountThenIndex.trial("plain,table,last,index", $0) }
+            _ = try CountThenIndex.trial("plain,table,last,index", try ObjectScenarioTests.trapPlace(of: getppid()))
         }
+        let directory = "/tmp/assay-benchmarks-trap-\(getpid())"
+        #expect(try FileTree.names(in: directory).contains("trial.strata"), "the processes did not get to the trial")
+        try FileTree.remove(directory)
     }
 
     @Test("a finding names what is wrong, the first of several")
