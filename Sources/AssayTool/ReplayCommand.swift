@@ -100,8 +100,8 @@ struct ReplayCommand: Command {
     private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) {
         let test = recorded.test
         Output.line(
-            "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  seed \(test.seed)"
-        )
+            "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  "
+                + "seed \(test.seed)")
         if let trial { Output.line("trial \(trial)") }
     }
 

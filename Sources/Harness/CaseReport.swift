@@ -64,7 +64,8 @@ package final class CaseReport {
         brokenTrials.append("\(address): \(reason)")
     }
 
-    /// A trial that the budget left out: stands in the trial file as 255, so that positions stay those of the addresses.
+    /// A trial that the budget left out: stands in the trial file as 255, so that positions stay those of the
+    /// addresses.
     package func addUntried() {
         trialCodes.append(.max)
         isCut = true

@@ -22,7 +22,7 @@ package enum Capability: String, Sendable, CaseIterable {
     /// `CompactionSession`.
     case compaction
     /// The engine is a `CompactOnLaunchEngine`.
-    case compactOnLaunch = "compact-on-launch"
+    case compactOnLaunch = "launch-compaction"
     /// Sessions of several threads may work on one location.
     case threads
     /// Several processes may work on one location.

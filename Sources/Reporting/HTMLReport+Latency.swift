@@ -10,8 +10,9 @@ extension HTMLReport {
     }
 
     func latencyGroups(_ durability: DurabilityClass) -> [LatencyGroup] {
-        digest.comparisons.filter {
-            $0.subject.durability == durability && $0.subject.scenario != RunDigest.rawScenario
+        let limits = digest.rawScenarios
+        return digest.comparisons.filter {
+            $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [LatencyGroup] in
             let results = digest.engines.compactMap { comparison.results[$0] }
             let named = results.flatMap { result in

@@ -122,8 +122,9 @@ extension RunDigest {
     /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time. Limits of
     /// the machine, which no engine has, are left out.
     func rows(of kind: MeasureClass, _ durability: DurabilityClass) -> [MeasureRow] {
-        comparisons.filter {
-            $0.subject.durability == durability && $0.subject.scenario != Self.rawScenario
+        let limits = rawScenarios
+        return comparisons.filter {
+            $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [MeasureRow] in
             let ordered = engines.compactMap { comparison.results[$0] }
             let measures = Self.unique(ordered.flatMap { $0.samples.map(Measure.init) })

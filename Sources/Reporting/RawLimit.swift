@@ -2,9 +2,6 @@ import Results
 
 /// What the machine gives without an engine.
 extension RunDigest {
-    /// The scenario that measures it.
-    static let rawScenario = "raw-disk"
-
     /// The label under which a 4 KiB overwrite with a sync is measured, there and beside the commits of an engine.
     static let rawOverwrite = "overwrite and sync"
 
@@ -32,5 +29,11 @@ extension RunDigest {
         return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
     }
 
-    var rawResults: [CaseResult] { results.filter { $0.test.scenario == Self.rawScenario } }
+    /// Cases of scenarios that measure the machine itself.
+    var rawResults: [CaseResult] { results.filter { rawScenarios.contains($0.test.scenario) } }
+
+    /// Scenarios that measure the machine itself: known by what they measured.
+    var rawScenarios: Set<String> {
+        Set(results.filter { $0.samples.contains { $0.label == Self.rawOverwrite } }.map(\.test.scenario))
+    }
 }

@@ -29,7 +29,8 @@ package struct ChangeReader: ~Copyable {
 
     deinit { row.deallocate() }
 
-    /// The cells of the insert that was read last, in the order of ``columns``. Valid until the next call of ``next()``.
+    /// The cells of the insert that was read last, in the order of ``columns``. Valid until the next call of
+    /// ``next()``.
     package var cells: UnsafeBufferPointer<Cell> { UnsafeBufferPointer(rebasing: row[..<columns.count]) }
 
     /// The next operation, or nil at the end.

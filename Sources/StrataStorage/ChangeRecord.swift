@@ -1,7 +1,8 @@
 /// The encoding of one commit's changes in the log. docs/file-format.md draws it; a test pins it.
 ///
-/// A record: byte count u32 @0 (itself included), flags u32 @4, LSN u64 @8, then operations without padding. Records of a
-/// group stand one behind the other. Operations hold results, not intentions, so that applying one is a plain store:
+/// A record: byte count u32 @0 (itself included), flags u32 @4, LSN u64 @8, then operations without padding. Records
+/// of a group stand one behind the other. Operations hold results, not intentions, so that applying one is a plain
+/// store:
 ///
 ///     columns   = 1, table, count, count x column id        what later rows of this table consist of
 ///     row       = 2, key minus the key of the row before, cells in the order of `columns`
@@ -11,9 +12,9 @@
 ///     schema    = 6, byte count, schema                      voids `columns`
 ///     nextKey   = 7, table, key
 ///
-/// Ids and counts are LEB128 (7 bits a byte, low ones first). Keys are zigzag (sign in bit 0) LEB128. A cell starts with a
-/// tag: 0 null; 2 double, 8 bytes; 3 bytes, count as LEB128, bytes; 16 + n integer, the low n (0 to 8) bytes of its
-/// zigzag form.
+/// Ids and counts are LEB128 (7 bits a byte, low ones first). Keys are zigzag (sign in bit 0) LEB128. A cell starts
+/// with a tag: 0 null; 2 double, 8 bytes; 3 bytes, count as LEB128, bytes; 16 + n integer, the low n (0 to 8) bytes
+/// of its zigzag form.
 package enum ChangeRecord {
     /// Bytes before the operations.
     package static let headerSize = 16

@@ -2,7 +2,8 @@
 ///
 /// The buffer starts with room for a group's header, so a group of one record goes to the log without a copy. Above
 /// `limit` bytes it lets go of what it has: such a transaction commits by a checkpoint.
-/// Concurrency: used by the holder of the write lock alone; it may be handed from thread to thread with the transaction.
+/// Concurrency: used by the holder of the write lock alone; it may be handed from thread to thread with the
+/// transaction.
 /// - Complexity: amortised O(bytes written); no allocation per operation.
 package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer is owned; guarded by the write lock
     /// The longest LEB128 number.

@@ -222,7 +222,8 @@ extension LogFile {
         nextOffset += LogFormat.stride(payloadBytes: payloadBytes)
     }
 
-    /// Copies the payload behind a header and appends it by one write, as ``append(group:firstLSN:lastLSN:durableTo:)``.
+    /// Copies the payload behind a header and appends it by one write, as
+    /// ``append(group:firstLSN:lastLSN:durableTo:)``.
     package func append(
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {

@@ -1,9 +1,9 @@
 /// A schema as bytes, for the schema node and the log.
 ///
-/// Layout, little-endian: version u8 (1), user version u64, next table id u32, next column id u16, table count u32, tables.
-/// A table: id u32, tag u32, name, information, column count u16, columns. A column: id u16, type u8, index u8, flags u8
-/// (1 optional, 2 keeps places, 4 has a target, 8 has a default), tag u32, target u32 (if any), default u64 (if any),
-/// name, information. Name (UTF-8) and information: count u32, bytes.
+/// Layout, little-endian: version u8 (1), user version u64, next table id u32, next column id u16, table count u32,
+/// tables. A table: id u32, tag u32, name, information, column count u16, columns. A column: id u16, type u8, index
+/// u8, flags u8 (1 optional, 2 keeps places, 4 has a target, 8 has a default), tag u32, target u32 (if any), default
+/// u64 (if any), name, information. Name (UTF-8) and information: count u32, bytes.
 package enum SchemaCoding {
     package static let version: UInt8 = 1
 

@@ -3,8 +3,8 @@ extension WriteTransaction {
     /// Makes the schema `new`: tables and columns are told apart by their ids.
     ///
     /// Added columns read their default in rows that are there already; removed ones are forgotten; renamed ones keep
-    /// their values. An index is built or dropped as its kind says. A column that keeps its id keeps its type. Positions
-    /// of tables and columns are those of `new` afterwards.
+    /// their values. An index is built or dropped as its kind says. A column that keeps its id keeps its type.
+    /// Positions of tables and columns are those of `new` afterwards.
     /// - Throws: `misuse(.wrongType)` when a column changes its type or target under the same id.
     /// - Complexity: O(1) per column, and O(rows) for each index that is built.
     package func apply(schema new: StoreSchema) throws(StorageError) {

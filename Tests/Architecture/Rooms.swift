@@ -7,7 +7,7 @@ enum Rooms {
     static let table: [String: Set<String>] = [
         // Strata: the engine.
         "StrataFiles": ["CStrataShim"],
-        "StrataStorage": ["StrataFiles", "CXXHash"],
+        "StrataStorage": ["StrataFiles", "CXXHash", "CStrataShim"],
         "Strata": ["StrataStorage", "StrataFiles"],
 
         // Assay: the harness.

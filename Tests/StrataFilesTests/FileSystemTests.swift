@@ -116,7 +116,8 @@ import Glibc
         #expect(map.base.load(as: UInt8.self) == 9)
     }
 
-    @Test("a lock excludes other handles, of this process too", arguments: Kind.allCases) func locks(kind: Kind) throws {
+    @Test("a lock excludes other handles, of this process too", arguments: Kind.allCases)
+    func locks(kind: Kind) throws {
         let place = try Place(kind)
         let path = place.path("a")
         let first = try place.fileSystem.open(path, .createNew)

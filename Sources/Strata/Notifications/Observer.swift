@@ -22,7 +22,8 @@ final class ActiveFlag: Sendable {
 /// The rule of delivery: an observer without a queue is told on the thread of its Realm, at the end of that Realm's own
 /// commits, by `refresh()`, and at the begin of a write, which refreshes; on the main thread also when the main queue
 /// runs after another thread's commit. An observer with a queue is told there. `.initial` comes before `observe`
-/// returns, or first on the queue. Inside a notification the Realm may be written to; observers are told of that afterwards.
+/// returns, or first on the queue. Inside a notification the Realm may be written to; observers are told of that
+/// afterwards.
 final class Observation {
     let inbox: ChangeInbox?
     private var observers: [WeakObserver] = []

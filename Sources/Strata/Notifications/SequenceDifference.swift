@@ -7,7 +7,8 @@ struct SequenceDifference {
     /// Places in the old sequence whose element is still there and not moved, with their places in the new one.
     private(set) var kept: [(old: Int, new: Int)] = []
 
-    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and the whole
+    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and the
+    /// whole
     ///   middle counts as replaced in long ones.
     init(from old: [Int64], to new: [Int64]) {
         var start = 0
