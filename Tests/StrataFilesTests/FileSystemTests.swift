@@ -4,9 +4,9 @@ import Testing
 @testable import StrataFiles
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// What every file system must do, tried on the platform's and on the one in memory.
