@@ -57,6 +57,17 @@ package struct HeaderSlot: Equatable, Sendable {
         self.flags = flags
     }
 
+    /// As a clean close leaves it.
+    package var isClean: Bool { !logRequired && flags == 0 }
+
+    /// Says that the data file alone is the newest version.
+    mutating func makeClean() {
+        logRequired = false
+        flags = 0
+        salt = RandomID(0, 0)
+        logSegment = 0
+    }
+
     /// What 512 bytes turned out to be.
     package enum Decoded: Equatable, Sendable {
         case valid(HeaderSlot)
@@ -149,7 +160,7 @@ extension HeaderSlot {
         /// Both slots were written by a clean close.
         package var isClean: Bool {
             guard case .valid(let second) = other else { return false }
-            return !slot.logRequired && !second.logRequired && slot.flags | second.flags == 0
+            return slot.isClean && second.isClean
         }
     }
 

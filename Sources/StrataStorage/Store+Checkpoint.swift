@@ -34,7 +34,7 @@ extension Store {
     /// is one.
     func startCheckpoint(_ version: VersionState, reserved: [Extent] = []) throws(StorageError) {
         try waitForCheckpoint()
-        let plan = try prepareCheckpoint(version, switchesSegment: true, reserved: reserved)
+        let plan = try prepareCheckpoint(version, reserved: reserved)
         monitor.withLock { state.isCheckpointing = true }
         options.scheduling.spawn("checkpoint") { [self] in
             let isDone = run(plan, paced: true)
@@ -59,7 +59,7 @@ extension Store {
     func commitByCheckpoint(_ version: VersionState) throws(StorageError) {
         if version.version > 1, !waitUntilDurable(version.version - 1) { throw .poisoned }
         try waitForCheckpoint()
-        let plan = try prepareCheckpoint(version, switchesSegment: true)
+        let plan = try prepareCheckpoint(version)
         guard run(plan, paced: false) else {
             poison()
             throw .poisoned
@@ -73,9 +73,11 @@ extension Store {
 
     /// Writes the free map of a version and decides what its header will say. The write gate is held, no checkpoint is
     /// in progress.
-    /// - Parameter reserved: pages that the open transaction has taken and the version does not reach.
+    /// - Parameters:
+    ///   - isFinal: its slot is the first of the two clean ones; the log is not needed any more.
+    ///   - reserved: pages that the open transaction has taken and the version does not reach.
     func prepareCheckpoint(
-        _ version: VersionState, switchesSegment: Bool, reserved: [Extent] = []
+        _ version: VersionState, isFinal: Bool = false, reserved: [Extent] = []
     ) throws(StorageError) -> CheckpointPlan {
         let allocator = allocator.allocator
         allocator.protect(version.version)
@@ -88,15 +90,18 @@ extension Store {
             slot.root = version.root
             slot.freeMap = writer.freeMap.root
             slot.pageCount = UInt64(pageCount)
-            if let log = writer.log, switchesSegment {
+            if isFinal {
+                slot.makeClean()
+            } else if let log = writer.log {
                 if writer.canReleaseSegment { log.releaseInactiveSegment() }
                 writer.canReleaseSegment = false
                 log.switchSegment(after: version.version)
                 writer.segmentUsed = 0
                 slot.logRequired = true
                 slot.logSegment = UInt32(log.activeSegment)
+            } else {
+                slot.flags = HeaderSlot.withoutLog
             }
-            slot.flags = writer.log == nil ? HeaderSlot.withoutLog : 0
             let dirty = writer.dirtyLow < writer.dirtyHigh ? writer.dirtyLow..<writer.dirtyHigh : 0..<0
             writer.dirtyLow = .max
             writer.dirtyHigh = 0

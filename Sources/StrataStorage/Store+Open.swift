@@ -209,11 +209,9 @@ extension Store {
 
     /// Both slots say the same version and no log; the log goes.
     private func finish(_ version: VersionState) throws(StorageError) {
-        let isClean = !writer.slot.logRequired && writer.slot.flags == 0
-        if isClean && version.version == writer.slot.checkpoint.rawValue { return }
-        if options.durability == .periodic, let log = writer.log { try log.sync() }
+        if writer.slot.isClean && version.version == writer.slot.checkpoint.rawValue { return }
         if version.version != writer.slot.checkpoint.rawValue {
-            let plan = try prepareCheckpoint(version, switchesSegment: false)
+            let plan = try prepareCheckpoint(version, isFinal: true)
             guard run(plan, paced: false) else {
                 poison()
                 throw .poisoned

@@ -61,10 +61,8 @@ extension Store {
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
         defer { gate.release() }
-        writer.slot.logRequired = false
-        let plan = try prepareCheckpoint(version, switchesSegment: false)
+        let plan = try prepareCheckpoint(version, isFinal: true)
         guard run(plan, paced: false) else { throw .poisoned }
-        writer.slot = plan.slot
     }
 
     /// Both slots say that the newest checkpoint is all there is, durably; then the log goes.
@@ -73,11 +71,10 @@ extension Store {
     /// would be older than what was shown since.
     func settle() throws(StorageError) {
         var slot = writer.slot
-        slot.logRequired = false
-        slot.flags = 0
-        slot.salt = RandomID(0, 0)
-        slot.logSegment = 0
-        try writeSlot(slot)
+        if !slot.isClean {
+            slot.makeClean()
+            try writeSlot(slot)
+        }
         try writeSlot(slot)
         try LogFile.remove(fileSystem: fileSystem, path: Self.logPath(path))
     }

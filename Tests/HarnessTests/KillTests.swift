@@ -14,7 +14,7 @@ struct KillTests {
         let run = directory.path + "/run"
         try FileTree.writeText(
             plan,
-            "{ summary: 'kills', hang_seconds: 120, budget_seconds: 120, engines: ['strata'], "
+            "{ summary: 'kills', hang_seconds: 500, budget_seconds: 500, engines: ['strata'], "
                 + "cases: [{ scenario: 'kill-mid-write', datasets: 'damage', parameters: { trials: 200 } }] }")
         let end = try AssayProcess.run(
             ["run", plan, "--seed", "11", "--out", run, "--plans", directory.path], in: directory)
