@@ -21,13 +21,15 @@ package struct DebianDataset: DatasetSource {
     package var summary: String { "the packages in \(path), with their dependencies as links" }
     package var defaultSize: Int? { nil }
 
+    package var unavailableReason: String? {
+        if FileTree.exists(path) { return nil }
+        let reason = path == Self.statusFile ? ": this is no Debian or Ubuntu machine" : ""
+        return "\(name): \(path) is not there\(reason); give a file of that format with --dataset FILE"
+    }
+
     /// Throws: `DatasetError` when the file is missing, or has no package.
     package func tables(size: Int?, seed: Seed) throws -> TableSet {
-        guard FileTree.exists(path) else {
-            let reason = path == Self.statusFile ? ": this is no Debian or Ubuntu machine" : ""
-            throw DatasetError(
-                "\(name): \(path) is not there\(reason); give a file of that format with --dataset FILE")
-        }
+        if let unavailableReason { throw DatasetError(unavailableReason) }
         let bytes: [UInt8]
         do {
             bytes = try FileTree.readBytes(path)

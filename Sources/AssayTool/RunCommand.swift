@@ -108,7 +108,13 @@ struct RunCommand: Command {
         header.isReleaseBuild = Self.isReleaseBuild
         let used = Set(cases.map(\.test.engine))
         header.engines = registries.engines.engines.filter { used.contains($0.name) }
-            .map { EngineVersion(name: $0.name, version: $0.version) }
+            .map { engine in
+                EngineVersion(
+                    name: engine.name, version: engine.version,
+                    promises: engine.promises.map {
+                        EnginePromise(kind: $0.kind.rawValue, sentence: $0.sentence, source: $0.source)
+                    })
+            }
         header.notBuilt = registries.engines.notBuilt
         header.cases = cases.map(\.test.id)
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)

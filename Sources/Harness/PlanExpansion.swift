@@ -111,6 +111,9 @@ package struct PlanExpansion {
             let reason = "\(engine.name) lacks \(missing.joined(separator: ", "))"
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }
+        if let reason = registries.dataset(named: test.dataset)?.unavailableReason {
+            return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
+        }
         return PlannedCase(test: test, weight: weight, verdict: nil, reason: "")
     }
 

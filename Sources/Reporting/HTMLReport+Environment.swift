@@ -20,6 +20,30 @@ extension HTMLReport {
                 }
             }
             if isEmpty { note("No case that ran says how its engine was set.", &section) }
+            promises(&section)
+        }
+    }
+
+    /// What verdicts go by, in the words of each engine's documentation.
+    private func promises(_ section: inout Markup) {
+        let engines = header.engines.filter { !$0.promises.isEmpty }
+        if engines.isEmpty { return }
+        section.element("h3", "What each engine promises")
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid"]) { table in
+                table.element("tbody") { body in
+                    for engine in engines {
+                        for promise in engine.promises {
+                            body.element("tr") { row in
+                                row.element("th", ["scope": "row"], engine.name)
+                                row.element("td", promise.kind)
+                                row.element("td", promise.sentence)
+                                row.element("td") { $0.element("small", promise.source) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 

@@ -29,10 +29,7 @@ extension RunHeader {
             JSONMember("build", .string(isReleaseBuild ? "release" : "debug")), JSONMember("machine", machine.json),
             JSONMember(
                 "engines",
-                .array(
-                    engines.map {
-                        .object([JSONMember("name", .string($0.name)), JSONMember("version", .string($0.version))])
-                    })),
+                .array(engines.map(\.json))),
             JSONMember(
                 "not_built",
                 .array(
@@ -61,7 +58,7 @@ extension RunHeader {
         branch = try json.string("branch")
         isReleaseBuild = try json.string("build") == "release"
         for engine in try json.objects("engines") {
-            engines.append(EngineVersion(name: try engine.string("name"), version: try engine.string("version")))
+            engines.append(try EngineVersion(json: engine))
         }
         for engine in try json.objects("not_built") {
             notBuilt.append(NotBuilt(name: try engine.string("name"), remedy: try engine.string("remedy")))
@@ -80,5 +77,34 @@ extension RunHeader {
             list.append(text)
         }
         return list
+    }
+}
+
+extension EngineVersion {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONMember("name", .string(name)), JSONMember("version", .string(version)),
+            JSONMember(
+                "promises",
+                .array(
+                    promises.map {
+                        .object([
+                            JSONMember("kind", .string($0.kind)), JSONMember("sentence", .string($0.sentence)),
+                            JSONMember("source", .string($0.source)),
+                        ])
+                    })),
+        ])
+    }
+
+    /// Runs from before promises were recorded have none.
+    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(name: try json.string("name"), version: try json.string("version"))
+        guard json.has("promises") else { return }
+        for promise in try json.objects("promises") {
+            promises.append(
+                EnginePromise(
+                    kind: try promise.string("kind"), sentence: try promise.string("sentence"),
+                    source: try promise.string("source")))
+        }
     }
 }

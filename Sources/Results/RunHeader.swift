@@ -38,10 +38,27 @@ package enum FsyncHonesty: String, Sendable {
 package struct EngineVersion: Hashable, Sendable {
     package var name: String
     package var version: String
+    /// What it says about itself: what verdicts go by.
+    package var promises: [EnginePromise]
 
-    package init(name: String, version: String) {
+    package init(name: String, version: String, promises: [EnginePromise] = []) {
         self.name = name
         self.version = version
+        self.promises = promises
+    }
+}
+
+/// A sentence of an engine's documentation.
+package struct EnginePromise: Hashable, Sendable {
+    /// Such as `detects-damage`.
+    package var kind: String
+    package var sentence: String
+    package var source: String
+
+    package init(kind: String, sentence: String, source: String) {
+        self.kind = kind
+        self.sentence = sentence
+        self.source = source
     }
 }
 

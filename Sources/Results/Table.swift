@@ -193,6 +193,12 @@ package protocol DatasetSource: Sendable {
     var defaultSize: Int? { get }
     /// Throws: `DatasetError` when the data of this machine is missing or unreadable.
     func tables(size: Int?, seed: Seed) throws -> TableSet
+    /// Why this machine cannot have it, with the remedy; nil where it can. Its cases are then `not-applicable`.
+    var unavailableReason: String? { get }
+}
+
+extension DatasetSource {
+    package var unavailableReason: String? { nil }
 }
 
 package struct DatasetError: Error, CustomStringConvertible {

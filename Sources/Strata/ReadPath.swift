@@ -74,7 +74,7 @@ extension ObjectBase {
     /// The frame of a managed object's class.
     @inline(__always)
     var _access: ClassAccess {
-        guard let frame = _frame else { preconditionFailure("the object is not managed") }
+        guard let frame = _frame else { fatalError("the object is not managed") }
         return frame.pointee.access._withUnsafeGuaranteedRef { $0 }
     }
 

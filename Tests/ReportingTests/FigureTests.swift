@@ -76,7 +76,7 @@ struct FigureTests {
     func limits() throws {
         let digest = RunDigest(PlausibleRun.run)
         let rows = digest.rows(of: .speed, .full)
-        #expect(!rows.contains { $0.measure.isLimit || $0.subject.scenario == RunDigest.rawScenario })
+        #expect(!rows.contains { $0.measure.isLimit || $0.subject.scenario == "raw-disk" })
         let commit = try #require(rows.first { $0.subject.scenario == "commit" && $0.measure.isRate })
         #expect(digest.rawLimit(commit) == 1_210)
         let threads = try #require(rows.first { $0.subject.scenario == "commit-threads" && $0.measure.isRate })

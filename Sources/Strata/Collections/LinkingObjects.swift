@@ -41,7 +41,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     public var count: Int { _source?.count ?? 0 }
 
     public subscript(position: Int) -> Element {
-        guard let source = _source else { preconditionFailure("an unmanaged object has no linking objects") }
+        guard let source = _source else { fatalError("an unmanaged object has no linking objects") }
         return Results<Element>(source)[position]
     }
 
@@ -64,7 +64,7 @@ extension LinkingObjects: _Persistable {
     public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, objectType: Element.self) }
 
     public static func _makeDefault() -> LinkingObjects {
-        preconditionFailure("declare linking objects with @Persisted(originProperty:)")
+        fatalError("declare linking objects with @Persisted(originProperty:)")
     }
 
     public static func _read(_ object: ObjectBase, _ offset: Int) -> LinkingObjects {
@@ -73,7 +73,7 @@ extension LinkingObjects: _Persistable {
     }
 
     public static func _write(_ object: ObjectBase, _ offset: Int, _ value: LinkingObjects) {
-        preconditionFailure("linking objects follow from the links of the other class; change those")
+        fatalError("linking objects follow from the links of the other class; change those")
     }
 
     public static func _encode(_ value: LinkingObjects, _ encoder: _RowEncoder, _ column: Int) {}

@@ -41,7 +41,7 @@ extension RealmCollection where Element: ObjectBase {
         do throws(Realm.Error) {
             return Results(requireSource().filtered(try PredicateParser.parse(format, arguments)))
         } catch {
-            preconditionFailure(error.description)
+            fatalError(error.description)
         }
     }
 
@@ -73,7 +73,7 @@ extension RealmCollection where Element: ObjectBase {
 
     private func requireSource() -> ObjectSource {
         guard let source = _source else {
-            preconditionFailure("an unmanaged list cannot be queried; add its owner to a Realm first")
+            fatalError("an unmanaged list cannot be queried; add its owner to a Realm first")
         }
         return source
     }

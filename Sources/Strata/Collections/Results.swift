@@ -75,7 +75,7 @@ public struct ResultsSnapshot<Element: ObjectBase>: RandomAccessCollection {
     public var endIndex: Int { keys.count }
 
     public subscript(position: Int) -> Element {
-        guard let source else { preconditionFailure("index \(position) is out of range of an empty snapshot") }
+        guard let source else { fatalError("index \(position) is out of range of an empty snapshot") }
         let context = _ElementContext(instance: source.instance, target: source.access)
         return Element._decodeElement(.link(keys[position]), context) ?? Element._substituteElement(context)
     }

@@ -33,7 +33,7 @@ extension RealmCollection where Element: ObjectBase {
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         guard let source = _source else {
-            preconditionFailure("an unmanaged collection cannot be observed; add its owner to a Realm first")
+            fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
         }
         source.instance.checkConfinement()
         precondition(!source.instance.isFrozen, "a frozen collection does not change")
@@ -104,7 +104,7 @@ extension List where Element: _Scalar {
     /// Tells what the list is, and then every change of it; on the Realm's own thread.
     public func observe(_ block: @escaping (RealmCollectionChange<List>) -> Void) -> NotificationToken {
         guard let instance = owner?._instance else {
-            preconditionFailure("an unmanaged list cannot be observed; add its owner to a Realm first")
+            fatalError("an unmanaged list cannot be observed; add its owner to a Realm first")
         }
         instance.checkConfinement()
         let observer = ValueListObserver(self) { delta in
@@ -124,7 +124,7 @@ extension _CheckedReading {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         guard let instance = _instance, !isInvalidated else {
-            preconditionFailure("only a managed object that is there can be observed")
+            fatalError("only a managed object that is there can be observed")
         }
         precondition(!instance.isFrozen, "a frozen object does not change")
         let token = NotificationToken(nil)

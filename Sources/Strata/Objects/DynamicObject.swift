@@ -104,7 +104,7 @@ extension ObjectBase {
             let plan = ClassPlan.plan(for: type(of: self))
             guard let field = plan.fields.first(where: { $0.name == name }),
                 field.field.setAny(_field(field.offset), value)
-            else { preconditionFailure("'\(plan.name).\(name)' cannot hold \(String(describing: value))") }
+            else { fatalError("'\(plan.name).\(name)' cannot hold \(String(describing: value))") }
             return
         }
         let access = _access

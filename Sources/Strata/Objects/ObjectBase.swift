@@ -127,7 +127,7 @@ open class Object: ObjectBase {
     /// object.
     public convenience init(value: Any) {
         self.init()
-        if let error = _assign(value) { preconditionFailure(error.description) }
+        if let error = _assign(value) { fatalError(error.description) }
     }
 }
 

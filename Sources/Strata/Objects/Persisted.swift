@@ -34,8 +34,8 @@ public struct Persisted<Value: _Persistable> {
     /// Not for use: a property of a class goes through the static subscript.
     @available(*, unavailable, message: "@Persisted works in subclasses of Object only")
     public var wrappedValue: Value {
-        get { preconditionFailure("unavailable") }
-        set { preconditionFailure("unavailable") }
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
     }
 
     @inlinable

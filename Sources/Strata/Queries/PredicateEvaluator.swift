@@ -34,7 +34,7 @@ final class PredicateEvaluator {
     init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
         self.instance = instance
         do throws(Realm.Error) { node = try Self.bind(predicate, access) } catch {
-            preconditionFailure(error.description)
+            fatalError(error.description)
         }
     }
 

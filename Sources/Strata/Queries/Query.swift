@@ -17,7 +17,7 @@ public struct Query<Value> {
     var names: [String] {
         switch node {
         case .path(let names), .aggregate(let names, _): return names
-        case .predicate: preconditionFailure("a condition has no properties")
+        case .predicate: fatalError("a condition has no properties")
         }
     }
 
@@ -27,7 +27,7 @@ public struct Query<Value> {
         case .predicate(let predicate): return predicate
         case .path(let names):
             return .comparison(.init(path: names, comparator: .equal, value: .value(.integer(1))))
-        case .aggregate: preconditionFailure("a number is not a condition; compare it")
+        case .aggregate: fatalError("a number is not a condition; compare it")
         }
     }
 

@@ -17,7 +17,7 @@ struct RowSort {
             }
             self.paths = paths
         } catch {
-            preconditionFailure(error.description)
+            fatalError(error.description)
         }
     }
 

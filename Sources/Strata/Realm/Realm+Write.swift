@@ -35,7 +35,7 @@ extension Realm {
     /// Begins a transaction, after other threads' and other instances'.
     /// Stops the program when it cannot; ``write(withoutNotifying:_:)`` throws instead.
     public func beginWrite() {
-        do { try instance.begin() } catch { preconditionFailure("\(error)") }
+        do { try instance.begin() } catch { fatalError("\(error)") }
     }
 
     /// Makes the transaction durable, as `Configuration.durability` says, and visible; then tells this Realm's

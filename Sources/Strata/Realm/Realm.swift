@@ -86,7 +86,7 @@ public struct Realm: Equatable {
         instance.checkConfinement()
         let access = requireAccess(type)
         guard let primary = access.primary else {
-            preconditionFailure("'\(access.name)' has no primary key; use where")
+            fatalError("'\(access.name)' has no primary key; use where")
         }
         guard let value = Self.stored(key, as: primary.tag.type) else { return nil }
         do throws(StorageError) {
@@ -114,7 +114,7 @@ public struct Realm: Equatable {
         precondition(
             instance.currentView != nil, "the Realm was invalidated; call refresh() before it is used again")
         guard let access = instance.access(for: type) else {
-            preconditionFailure("'\(type.className())' is not a class of this Realm: add it to objectTypes")
+            fatalError("'\(type.className())' is not a class of this Realm: add it to objectTypes")
         }
         return access
     }
@@ -138,14 +138,14 @@ public struct Realm: Equatable {
 
     /// An immutable Realm of the version that is shown; any thread may use it.
     public func freeze() -> Realm {
-        guard let frozen = instance.frozen() else { preconditionFailure("the Realm was invalidated") }
+        guard let frozen = instance.frozen() else { fatalError("the Realm was invalidated") }
         return Realm(frozen)
     }
 
     /// A live Realm of the same file on this thread.
     public func thaw() -> Realm {
         guard instance.isFrozen else { return self }
-        guard let live = InstanceCache.live(instance) else { preconditionFailure("the Realm's file cannot be opened") }
+        guard let live = InstanceCache.live(instance) else { fatalError("the Realm's file cannot be opened") }
         return Realm(live)
     }
 }

@@ -32,7 +32,7 @@ extension RealmInstance {
 
     func deleteAll() {
         guard let transaction, let view = currentView else {
-            preconditionFailure("deleteAll works inside a write only")
+            fatalError("deleteAll works inside a write only")
         }
         do throws(StorageError) {
             for table in view.schema.tables.indices { try transaction.deleteAll(table) }

@@ -166,7 +166,7 @@ extension RealmInstance {
         checkConfinement()
         precondition(!isFrozen, "a frozen \(access.name) cannot be changed; thaw it first")
         guard let transaction else {
-            preconditionFailure("a managed \(access.name) can be changed inside a write only: realm.write { ... }")
+            fatalError("a managed \(access.name) can be changed inside a write only: realm.write { ... }")
         }
         return transaction
     }

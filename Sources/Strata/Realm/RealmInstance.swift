@@ -71,7 +71,7 @@ final class RealmInstance {
     @inline(__always)
     func checkConfinement() {
         if !confinement.isHere {
-            preconditionFailure(
+            fatalError(
                 "Realm accessed from incorrect thread: objects, results and Realms belong to the thread or queue that "
                     + "opened the Realm. Freeze them, or pass a ThreadSafeReference.")
         }
@@ -253,7 +253,7 @@ final class RealmInstance {
 
     /// Tells of a read that found nothing, by the policy of the configuration.
     func report(_ className: String, _ key: Int64?, _ message: String) {
-        if configuration.invalidAccess == .trap { preconditionFailure(message) }
+        if configuration.invalidAccess == .trap { fatalError(message) }
         configuration.invalidAccessHandler?(
             Realm.Configuration.InvalidAccessReport(
                 className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message))

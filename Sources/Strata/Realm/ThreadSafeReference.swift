@@ -77,7 +77,7 @@ extension _CheckedReading {
     /// The object as it is now, for ever, on any thread.
     public func freeze() -> Self {
         guard let made = _instance?.frozen()?.twin(of: self) as? Self else {
-            preconditionFailure("only a managed object that is there can be frozen")
+            fatalError("only a managed object that is there can be frozen")
         }
         return made
     }
@@ -95,7 +95,7 @@ extension RealmCollection where Element: ObjectBase {
     public func freeze() -> Self {
         guard let source = _source, let frozen = source.instance.frozen(), let moved = source.moved(to: frozen),
             let made = Self._make(moved)
-        else { preconditionFailure("only a managed collection can be frozen") }
+        else { fatalError("only a managed collection can be frozen") }
         return made
     }
 

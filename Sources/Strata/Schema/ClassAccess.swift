@@ -144,7 +144,7 @@ final class ClassAccess {
         let version = instance.currentView.map { " as of version \($0.version.rawValue)" } ?? ""
         return Realm.Error(
             .objectDeleted,
-            "the \(name) with \(key) was deleted or its Realm was invalidated\(version); check isInvalidated, "
+            "Object has been deleted or invalidated: the \(name) with \(key)\(version); check isInvalidated, "
                 + "or show results.snapshot()")
     }
 }

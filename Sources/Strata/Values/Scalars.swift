@@ -166,7 +166,7 @@ extension PersistableEnum {
     }
 
     public static func _makeDefault() -> Self {
-        guard let first = allCases.first else { preconditionFailure("\(Self.self) has no case to start from") }
+        guard let first = allCases.first else { fatalError("\(Self.self) has no case to start from") }
         return first
     }
 }
