@@ -157,10 +157,10 @@ extension HeaderSlot {
             return true
         }
 
-        /// Both slots were written by a clean close.
+        /// Both slots lead to the same version, and neither requires a log.
         package var isClean: Bool {
             guard case .valid(let second) = other else { return false }
-            return slot.isClean && second.isClean
+            return slot.isClean && !second.logRequired && slot.hasSameState(as: second)
         }
     }
 

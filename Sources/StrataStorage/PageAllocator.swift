@@ -292,6 +292,8 @@ final class PageAllocator {
         lock.withLock {
             free = bits
             ensureBits(pageCount)
+            // Bits behind the contents belong to a tail that was dropped after the map was made.
+            for page in pageCount..<(free.count * 64) { free[page >> 6] &= ~(1 << UInt64(page & 63)) }
             freeCount = free.reduce(0) { $0 + $1.nonzeroBitCount }
             firstFree = 0
         }

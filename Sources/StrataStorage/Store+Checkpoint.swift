@@ -64,6 +64,12 @@ extension Store {
             poison()
             throw .poisoned
         }
+        if writer.log == nil {
+            // Nothing but the slot holds this version: both do, before it is acknowledged.
+            var slot = writer.slot
+            slot.makeClean()
+            try writeSlot(slot)
+        }
         monitor.withLock {
             state.synced = max(state.synced, version.version)
             publish(through: version.version)

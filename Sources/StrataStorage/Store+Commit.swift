@@ -40,7 +40,7 @@ extension Store {
         let state: VersionState
         let isLarge: Bool
         do throws(StorageError) {
-            if hasLog { try ensureLog() }
+            if hasLog && writer.hasCommitted { try ensureLog() }
             isLarge = hasLog && (transaction.recorder.isTooLarge || !fitsLog(transaction.recorder.byteCount))
             if hasLog && !isLarge {
                 try makeRoom(transaction.recorder.byteCount, reserved: transaction.nodes.placed)
@@ -52,6 +52,7 @@ extension Store {
             if case .file = error { poison() }
             throw error
         }
+        writer.hasCommitted = true
         for extent in transaction.nodes.placed { noteDirty(Int(extent.page), Int(extent.page + extent.pages)) }
         let notice = CommitNotice(
             version: TransactionID(version), changes: transaction.changes.result,
@@ -237,7 +238,9 @@ extension Store {
 
     // MARK: The log
 
-    /// Makes the log before the session's first commit, and a header that requires it. The write gate is held.
+    /// Makes the log before the session's second commit, and a header that requires it. The write gate is held.
+    ///
+    /// The first one is a checkpoint: a session of one transaction then needs no log at all.
     private func ensureLog() throws(StorageError) {
         if writer.log != nil { return }
         let salt = RandomID.make(fileSystem)
@@ -258,7 +261,10 @@ extension Store {
         }
     }
 
-    private func fitsLog(_ bytes: Int) -> Bool { bytes <= writer.log?.maxPayloadBytes ?? 0 }
+    private func fitsLog(_ bytes: Int) -> Bool {
+        guard let log = writer.log else { return false }
+        return bytes <= log.maxPayloadBytes
+    }
 
     /// Sees that a record finds room in the active segment; starts a checkpoint when it does not. The gate is held.
     private func makeRoom(_ bytes: Int, reserved: [Extent]) throws(StorageError) {

@@ -209,15 +209,15 @@ extension Store {
 
     /// Both slots say the same version and no log; the log goes.
     private func finish(_ version: VersionState) throws(StorageError) {
-        if writer.slot.isClean && version.version == writer.slot.checkpoint.rawValue { return }
-        if version.version != writer.slot.checkpoint.rawValue {
+        let isCheckpointed = version.version == writer.slot.checkpoint.rawValue
+        if !isCheckpointed {
             let plan = try prepareCheckpoint(version, isFinal: true)
             guard run(plan, paced: false) else {
                 poison()
                 throw .poisoned
             }
         }
-        try settle()
-        try allocator.allocator.cutFile(to: Int(writer.slot.pageCount))
+        if !isCheckpointed || !writer.slot.isClean { try settle() }
+        if writer.hasCommitted { try allocator.allocator.cutFile(to: Int(writer.slot.pageCount)) }
     }
 }

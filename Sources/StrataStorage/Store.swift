@@ -122,7 +122,10 @@ package final class Store: Sendable {
     }
 
     /// Largest record that may go to the log.
-    private var recordLimit: Int { writer.log?.maxPayloadBytes ?? plannedSegmentBytes - 64 }
+    private var recordLimit: Int {
+        if let log = writer.log { return log.maxPayloadBytes }
+        return writer.hasCommitted ? plannedSegmentBytes - LogFormat.groupHeaderSize : 0
+    }
 
     var plannedSegmentBytes: Int {
         options.logSegmentBytes
@@ -204,6 +207,8 @@ struct WriterState {
     /// Pages below were written at least once.
     var writtenPages: Int
     var unsyncedLogBytes = 0
+    /// This session has made a version.
+    var hasCommitted = false
     /// A checkpoint finished: the inactive segment may be written over.
     var canReleaseSegment = false
 }
