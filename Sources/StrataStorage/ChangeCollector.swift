@@ -44,7 +44,7 @@ struct ChangeCollector {
     @inline(__always)
     mutating func inserted(_ table: Int, _ key: Int64) {
         let last = tables[table].inserted.count - 1
-        if last >= 0, tables[table].inserted[last].upperBound == key &- 1 {
+        if last >= 0, key != .min, tables[table].inserted[last].upperBound == key &- 1 {
             tables[table].inserted[last] = tables[table].inserted[last].lowerBound...key
         } else if last < Self.limit {
             tables[table].inserted.append(key...key)

@@ -36,7 +36,7 @@ extension Group {
             guard first + n <= segments, validateChain(first, n) else { return false }
         }
         return columnID(0) == Int(TableLayout.keyID) && columnID(1) == Int(TableLayout.createdID)
-            && (!isDense || rows == 0 || baseKey <= Int64.max - Int64(rows))
+            && (!isDense || rows == 0 || baseKey <= Int64.max - Int64(rows - 1))
     }
 
     /// Segments of a column follow one another without a gap and cover all rows.

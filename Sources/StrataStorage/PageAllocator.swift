@@ -252,9 +252,16 @@ final class PageAllocator {
         let end = start + pages
         guard end <= maxPages, end < Int(Format.arenaBit) else { throw .limit(.pages) }
         if end > fileCapacity {
-            let capacity = min(growth.capacity(for: end, current: fileCapacity), maxPages)
-            do { try file.preallocate(to: Int64(capacity) * Int64(Format.pageSize)) } catch {
-                throw StorageError(error)
+            var capacity = min(growth.capacity(for: end, current: fileCapacity), maxPages)
+            do throws(FileError) {
+                try file.preallocate(to: Int64(capacity) * Int64(Format.pageSize))
+            } catch {
+                guard error.isNoSpace, capacity > end else { throw StorageError(error) }
+                // The policy's step does not fit; what is needed may.
+                capacity = end
+                do { try file.preallocate(to: Int64(capacity) * Int64(Format.pageSize)) } catch {
+                    throw StorageError(error)
+                }
             }
             fileCapacity = capacity
             limit.pages.store(capacity, ordering: .releasing)

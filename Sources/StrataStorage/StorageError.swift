@@ -38,7 +38,8 @@ package enum StorageError: Error, Sendable, Equatable {
     }
 
     package enum Misuse: String, Sendable {
-        case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded, staleSchema
+        case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
+        case transactionFailed
     }
 
     package enum Limit: String, Sendable {

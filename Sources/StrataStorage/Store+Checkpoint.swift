@@ -64,12 +64,10 @@ extension Store {
             poison()
             throw .poisoned
         }
-        if writer.log == nil {
-            // Nothing but the slot holds this version: both do, before it is acknowledged.
-            var slot = writer.slot
-            slot.makeClean()
-            try writeSlot(slot)
-        }
+        // Nothing but the slot holds this version: both do, before it is acknowledged.
+        var slot = writer.slot
+        if writer.log == nil { slot.makeClean() }
+        try writeSlot(slot)
         monitor.withLock {
             state.synced = max(state.synced, version.version)
             publish(through: version.version)
@@ -130,6 +128,7 @@ extension Store {
         do throws(FileError) {
             if paced { try writeBack(plan.dirty) }
             try file.syncData()
+            if monitor.withLock({ state.isPoisoned }) { return false }
             try write(plan.slot, at: plan.slotIndex)
         } catch {
             return false
@@ -168,7 +167,11 @@ extension Store {
     func writeSlot(_ slot: HeaderSlot) throws(StorageError) {
         var slot = slot
         slot.sequence = writer.slot.sequence + 1
-        do { try write(slot, at: 1 - writer.slotIndex) } catch { throw StorageError(error) }
+        do throws(FileError) { try write(slot, at: 1 - writer.slotIndex) } catch {
+            // It may be on the disk or not, and no sync is tried again.
+            poison()
+            throw StorageError(error)
+        }
         writer.slot = slot
         writer.slotIndex = 1 - writer.slotIndex
     }

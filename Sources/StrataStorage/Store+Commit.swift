@@ -45,15 +45,19 @@ extension Store {
             if hasLog && !isLarge {
                 try makeRoom(transaction.recorder.byteCount, reserved: transaction.nodes.placed)
             }
+            if monitor.withLock({ self.state.isPoisoned }) { throw StorageError.poisoned }
             state = try transaction.place()
         } catch {
             // No version reaches what was written.
-            giveUp(transaction)
             if case .file = error { poison() }
+            giveUp(transaction)
             throw error
         }
         writer.hasCommitted = true
-        for extent in transaction.nodes.placed { noteDirty(Int(extent.page), Int(extent.page + extent.pages)) }
+        for extent in transaction.nodes.placed {
+            noteDirty(Int(extent.page), Int(extent.page + extent.pages))
+            writer.dirtyBytes += Int(extent.pages) * Format.pageSize
+        }
         let notice = CommitNotice(
             version: TransactionID(version), changes: transaction.changes.result,
             schemaChanged: transaction.schemaChanged)
@@ -72,6 +76,7 @@ extension Store {
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
         } else {
+            writer.segmentUsed += LogFormat.stride(payloadBytes: transaction.recorder.byteCount)
             adopt(transaction, state, notice, isDurable: false, record: transaction.recorder.finish(lsn: version))
         }
         if options.durability == .periodic && !isLarge {
@@ -275,6 +280,5 @@ extension Store {
             if !waitUntilDurable(newest.version) { throw .poisoned }
             try startCheckpoint(newest, reserved: reserved)
         }
-        writer.segmentUsed += needed
     }
 }

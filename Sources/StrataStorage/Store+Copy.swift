@@ -8,14 +8,17 @@ extension Store {
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/arenaBudget``.
     package func writeCopy(to destination: String) throws(StorageError) {
         let snapshot = try snapshot()
+        var target = options
+        // A copy of a store in memory is there to outlive it.
+        if !fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
         do throws(FileError) {
-            if try fileSystem.status(destination) != nil {
+            if try target.fileSystem.status(destination) != nil {
                 throw FileError(.open, path: destination, errno: 17)
             }
         } catch {
             throw StorageError(error)
         }
-        try Self.write(snapshot.view, to: destination, options)
+        try Self.write(snapshot.view, to: destination, target)
     }
 
     /// Rewrites a store that nobody has open, without its free pages.
@@ -70,13 +73,10 @@ extension Store {
             throw StorageError(error)
         }
         try write(try store.snapshot().view, to: temporary, store.options)
-        // The old file must not need its log when the new one takes its place.
-        try store.close()
-        do throws(FileError) {
+        // The old file must not need its log when the new one takes its place, and nobody may open it in between.
+        try store.close { () throws(FileError) in
             try store.fileSystem.rename(temporary, to: store.path)
             try store.fileSystem.syncDirectory(of: store.path)
-        } catch {
-            throw StorageError(error)
         }
     }
 

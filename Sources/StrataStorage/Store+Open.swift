@@ -181,28 +181,62 @@ extension Store {
 
     /// Ends all use of the store, with a checkpoint, so that the data file alone holds everything.
     ///
-    /// Snapshots stay readable until they are released. Waits for the open transaction, if there is one. Calling it
-    /// twice is harmless.
+    /// Snapshots stay readable until they are released; the file stays locked as long, because pages that they need
+    /// look free to the next opener. Waits for the open transaction, if there is one. Calling it twice is harmless.
     /// - Throws: what kept the checkpoint from being written; the log then stays and is replayed at the next open.
-    package func close() throws(StorageError) {
+    package func close() throws(StorageError) { try close { () throws(FileError) in } }
+
+    /// - Parameter last: done when the file is complete and still locked.
+    func close(_ last: () throws(FileError) -> Void) throws(StorageError) {
         gate.acquire()
-        defer { gate.release() }
-        let (isOpen, committed) = monitor.withLock { (!state.isClosed, state.committed) }
-        if !isOpen { return }
-        defer {
-            monitor.withLock { state.isClosed = true }
-            writer.log?.close()
-            releaseLock()
-            file.close()
+        if monitor.withLock({ state.isClosed }) {
+            gate.release()
+            return
         }
+        var failure: StorageError?
+        do throws(StorageError) {
+            try complete()
+            do throws(FileError) { try last() } catch { throw StorageError(error) }
+        } catch {
+            failure = error
+        }
+        let isPinned = monitor.withLock {
+            // A checkpoint or a leader that goes on after a failure still uses the files.
+            while state.isCheckpointing || state.isLeading { monitor.wait() }
+            state.isClosed = true
+            return state.pins > 0
+        }
+        writer.log?.close()
+        if !isPinned { releaseFile() }
+        gate.release()
+        deliverNotices()
+        if let failure { throw failure }
+    }
+
+    private func complete() throws(StorageError) {
         if options.readOnly || !fileSystem.isPersistent { return }
+        let committed = monitor.withLock { state.committed }
         if !waitUntilDurable(committed.version) { throw .poisoned }
         try waitForCheckpoint()
-        deliverNotices()
         try finish(committed)
     }
 
+    /// A pin is gone; the last one of a closed store lets the file go.
+    func unpin(_ version: UInt64) {
+        allocator.allocator.unprotect(version)
+        let isLast = monitor.withLock {
+            state.pins -= 1
+            return state.isClosed && state.pins == 0
+        }
+        if isLast { releaseFile() }
+    }
+
     /// The map keeps the file open after its descriptor is closed, so the lock does not go by itself.
+    private func releaseFile() {
+        releaseLock()
+        file.close()
+    }
+
     private func releaseLock() {
         do throws(FileError) { try file.unlock(byte: Self.openByte) } catch { return }
     }

@@ -63,6 +63,7 @@ package final class Store: Sendable {
             if state.isClosed { throw .closed }
             let version = state.visible
             allocator.allocator.protect(version.version)
+            state.pins += 1
             return Snapshot(self, version)
         }
     }
@@ -178,6 +179,8 @@ struct StoreState {
     var observers: [Int: @Sendable (CommitNotice) -> Void] = [:]
     var lastObserver = 0
     var isCheckpointing = false
+    /// Pinned versions, each as often as it is pinned.
+    var pins = 0
     /// The writer's log, for whoever leads a group.
     var log: LogFile?
     var logBytes = 0
@@ -235,7 +238,7 @@ final class Pin: Sendable {
         self.version = version
     }
 
-    deinit { store.allocator.allocator.unprotect(version) }
+    deinit { store.unpin(version) }
 }
 
 /// Ends an observation when cancelled or released.

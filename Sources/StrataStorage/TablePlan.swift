@@ -41,5 +41,10 @@ final class TablePlan {
     @inline(__always)
     func check(_ cell: Cell, _ column: Int) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
+        if cell.kind == .bytes, cell.count > 0, columns[column].type == .links,
+            LinkPayload.Reader(cell.bytesValue) == nil
+        {
+            throw .misuse(.wrongType)
+        }
     }
 }

@@ -9,6 +9,17 @@ extension WriteTransaction {
     /// - Complexity: O(1) per column, and O(rows) for each index that is built.
     package func apply(schema new: StoreSchema) throws(StorageError) {
         if isEnded { throw .misuse(.transactionEnded) }
+        if isFailed { throw .misuse(.transactionFailed) }
+        for definition in new.tables {
+            if let before = view.state.schema.position(of: definition.id) {
+                try check(view.state.schema.tables[before], definition)
+            }
+        }
+        try SchemaCoding.check(new)
+        do throws(StorageError) { try change(to: new) } catch { throw noted(error) }
+    }
+
+    private func change(to new: StoreSchema) throws(StorageError) {
         try flushAll()
         let old = view.state.schema
         for table in old.tables where new.position(of: table.id) == nil {
@@ -23,7 +34,6 @@ extension WriteTransaction {
                 continue
             }
             let kept = old.tables[before]
-            try check(kept, definition)
             try dropLongValues(kept, definition, before)
             let (state, missing) = try carryOver(view.state.tables[before], kept, definition)
             tables.append(state)

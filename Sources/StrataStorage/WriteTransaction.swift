@@ -20,6 +20,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) var changes: ChangeCollector
     @exclusivity(unchecked) var schemaChanged = false
     @exclusivity(unchecked) var isEnded = false
+    /// An operation threw after it had begun to change something: only a rollback is possible.
+    @exclusivity(unchecked) var isFailed = false
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
 
@@ -47,8 +49,16 @@ package final class WriteTransaction {
         return made
     }
 
+    /// Marks the transaction when the error may have come after the first change. Misuse is found before.
+    func noted(_ error: StorageError) -> StorageError {
+        if case .misuse = error { return error }
+        isFailed = true
+        return error
+    }
+
     func check(_ table: Int) throws(StorageError) {
         if isEnded { throw .misuse(.transactionEnded) }
+        if isFailed { throw .misuse(.transactionFailed) }
         if table < 0 || table >= view.state.tables.count { throw .misuse(.noSuchTable) }
     }
 
@@ -64,7 +74,11 @@ package final class WriteTransaction {
         _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try check(table)
-        try insert(table, key: key, created: version, cells)
+        do throws(StorageError) {
+            try insert(table, key: key, created: version, cells)
+        } catch {
+            throw noted(error)
+        }
     }
 
     func insert(
@@ -103,7 +117,10 @@ package final class WriteTransaction {
                 failure = error
             }
         }
-        if let failure { throw failure }
+        guard let failure else { return }
+        // The row is not there, so neither are its long values.
+        for value in values { if let long = value.long { nodes.drop(long.reference) } }
+        throw failure
     }
 
     /// Gives a long value its own node.
@@ -117,6 +134,10 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
     package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         try check(table)
+        do throws(StorageError) { try change(table, key, column, cell) } catch { throw noted(error) }
+    }
+
+    private func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         let definition = view.state.schema.tables[table]
         guard column >= 0 && column < definition.columns.count else { throw .misuse(.noSuchColumn) }
         let columnDefinition = definition.columns[column]
@@ -140,6 +161,10 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)`.
     package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
         try check(table)
+        do throws(StorageError) { try remove(table, key) } catch { throw noted(error) }
+    }
+
+    private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
         if !isReplay { try nullifyLinks(to: key, in: table) }
         let editor = editor(table)
         let row = try editor.locateForDelete(key.rawValue)
@@ -212,12 +237,16 @@ package final class WriteTransaction {
     @discardableResult
     package func commit() throws(StorageError) -> TransactionID {
         if isEnded { throw .misuse(.transactionEnded) }
-        do throws(StorageError) { try flushAll() } catch {
+        do throws(StorageError) {
+            if isFailed { throw .misuse(.transactionFailed) }
+            try flushAll()
+        } catch {
             rollback()
             throw error
         }
         if recorder.isEmpty && !schemaChanged && changes.result.isEmpty {
             rollback()
+            if !store.waitUntilDurable(base.version) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
             return TransactionID(base.version)
         }
         return try store.commit(self)
@@ -233,16 +262,20 @@ package final class WriteTransaction {
 
     func flushRows(_ table: Int) throws(StorageError) {
         guard let editor = editors[table], editor.hasPending else { return }
-        try editor.flush()
+        do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
     }
 
     /// Applies the waiting changes of a table's index and backlink trees.
     func flushEntries(_ table: Int) throws(StorageError) {
         for tree in entryOperations[table].indices where !entryOperations[table][tree].isEmpty {
             var root = view.state.tables[table].entries[tree].root
-            try EntryTree.apply(
-                &entryOperations[table][tree], to: &root, table: view.state.layouts[table].table, writing: nodes,
-                limits: nodes.limits)
+            do throws(StorageError) {
+                try EntryTree.apply(
+                    &entryOperations[table][tree], to: &root, table: view.state.layouts[table].table, writing: nodes,
+                    limits: nodes.limits)
+            } catch {
+                throw noted(error)
+            }
             entryOperations[table][tree].removeAll(keepingCapacity: true)
             view.state.tables[table].entries[tree].root = root
         }

@@ -57,3 +57,41 @@ import Testing
         #expect(try fileSystem.status(path + ".log") == nil)
     }
 }
+
+@Suite struct ExtremeKeyTests {
+    @Test("rows with the smallest and the largest key survive reopening") func extremes() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let keys: [Int64] = [.min, .min + 1, -1, 0, .max - 1, .max]
+        var store = try Store.open(path: path)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        for key in [keys[5], keys[0], keys[3], keys[4], keys[1], keys[2]] {
+            try StoreHistory.withCells([.integer(key), .null]) {
+                try transaction.insert(StoreHistory.dogs, key: RowKey(key), $0)
+            }
+        }
+        try transaction.commit()
+        try store.close()
+        store = try Store.open(path: path)
+        #expect(try store.snapshot().view.keys(StoreHistory.dogs) == keys)
+        try store.checkInvariants()
+        try store.close()
+    }
+
+    @Test("a refused row leaves no long value behind") func duplicateWithLongValue() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Store.open(path: directory.path + "/store")
+        let row: [Value] = [.null, .bytes(Array(repeating: 7, count: 9000)), .double(0), .null, .links([])]
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        try StoreHistory.withCells(row[...]) { try transaction.insert(0, key: RowKey(5), $0) }
+        try StoreHistory.withCells(row[...]) { try transaction.insert(0, key: RowKey(9), $0) }
+        #expect(throws: StorageError.misuse(.duplicateKey)) {
+            try StoreHistory.withCells(row[...]) { try transaction.insert(0, key: RowKey(5), $0) }
+        }
+        try transaction.commit()
+        try store.checkInvariants()
+        try store.close()
+    }
+}

@@ -130,13 +130,16 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let store = try Self.open(path)
-        let snapshot = try store.snapshot()
+        var snapshot: Snapshot? = try store.snapshot()
         #expect(throws: StorageError.inUse(path: path)) { try Store.open(path: path) }
         try store.close()
         #expect(throws: StorageError.closed) { try store.snapshot() }
         #expect(throws: StorageError.closed) { try store.beginWrite() }
+        // The pages of the snapshot would look free to another opener.
+        #expect(throws: StorageError.inUse(path: path)) { try Store.open(path: path) }
+        #expect(try snapshot.map { try Self.ages($0.view).isEmpty } == true)
+        snapshot = nil
         let again = try Self.open(path)
-        #expect(try Self.ages(snapshot.view).isEmpty)
         try again.close()
     }
 }
