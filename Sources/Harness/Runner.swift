@@ -92,6 +92,8 @@ package struct Runner {
     package mutating func replay(_ planned: PlannedCase, trial: FaultAddress?) throws -> (CaseResult, CaseDetails) {
         try FileTree.createDirectory(configuration.directory.workDirectory)
         let result = try run(planned, trial: trial)
+        // The next round builds its fixture anew: nothing of this one may reach it.
+        if let key = fixtureKey(planned.test) { try fixtures.discard(key: key) }
         try FileTree.remove(configuration.directory.workDirectory)
         return result
     }

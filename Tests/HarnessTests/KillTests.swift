@@ -24,5 +24,8 @@ struct KillTests {
         let codes = try FileTree.readBytes(RunDirectory(path: run).trialsFile(result.test.id))
         #expect(codes.count == 200)
         #expect(codes.allSatisfy { $0 == Outcome.correct.code })
+        // A case with a fixture can be repeated more than once.
+        let again = try AssayProcess.run(["replay", run, result.test.id, "kill:3", "--times", "2"], in: directory)
+        #expect(again.status == .exited(0), "\(again.output)")
     }
 }
