@@ -40,7 +40,7 @@ extension Store {
         let state: VersionState
         let isLarge: Bool
         do throws(StorageError) {
-            if hasLog && writer.hasCommitted { try ensureLog() }
+            if hasLog && writer.wantsLog { try ensureLog() }
             isLarge = hasLog && (transaction.recorder.isTooLarge || !fitsLog(transaction.recorder.byteCount))
             if hasLog && !isLarge {
                 try makeRoom(transaction.recorder.byteCount, reserved: transaction.nodes.placed)
@@ -53,7 +53,7 @@ extension Store {
             giveUp(transaction)
             throw error
         }
-        writer.hasCommitted = true
+        writer.commits += 1
         for extent in transaction.nodes.placed {
             noteDirty(Int(extent.page), Int(extent.page + extent.pages))
             writer.dirtyBytes += Int(extent.pages) * Format.pageSize
@@ -243,9 +243,9 @@ extension Store {
 
     // MARK: The log
 
-    /// Makes the log before the session's second commit, and a header that requires it. The write gate is held.
+    /// Makes the log before the session's third commit, and a header that requires it. The write gate is held.
     ///
-    /// The first one is a checkpoint: a session of one transaction then needs no log at all.
+    /// The first two are checkpoints.
     private func ensureLog() throws(StorageError) {
         if writer.log != nil { return }
         let salt = RandomID.make(fileSystem)

@@ -125,7 +125,7 @@ package final class Store: Sendable {
     /// Largest record that may go to the log.
     private var recordLimit: Int {
         if let log = writer.log { return log.maxPayloadBytes }
-        return writer.hasCommitted ? plannedSegmentBytes - LogFormat.groupHeaderSize : 0
+        return writer.wantsLog ? plannedSegmentBytes - LogFormat.groupHeaderSize : 0
     }
 
     var plannedSegmentBytes: Int {
@@ -210,8 +210,12 @@ struct WriterState {
     /// Pages below were written at least once.
     var writtenPages: Int
     var unsyncedLogBytes = 0
-    /// This session has made a version.
-    var hasCommitted = false
+    /// Versions that this session has made.
+    var commits = 0
+    var hasCommitted: Bool { commits > 0 }
+    /// The log is made before the commit after so many: a session that sets up its schema and loads its data once
+    /// needs none.
+    var wantsLog: Bool { commits >= 2 }
     /// A checkpoint finished: the inactive segment may be written over.
     var canReleaseSegment = false
 }
