@@ -175,7 +175,7 @@ extension Store {
         } else if !options.readOnly && fileSystem.isPersistent {
             let hasLog: Bool
             do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
-            if !isClean || hasLog { try settle() }
+            if !isClean || hasLog { try settle(isHalfDone: false) }
         }
     }
 
@@ -251,7 +251,7 @@ extension Store {
                 throw .poisoned
             }
         }
-        if !isCheckpointed || !writer.slot.isClean { try settle() }
+        if !isCheckpointed || !writer.slot.isClean { try settle(isHalfDone: !isCheckpointed) }
         if writer.hasCommitted { try allocator.allocator.cutFile(to: Int(writer.slot.pageCount)) }
     }
 }

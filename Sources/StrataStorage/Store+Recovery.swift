@@ -34,12 +34,9 @@ extension Store {
             transaction.rollback()
             throw error
         }
-        if last > slot.checkpoint.rawValue {
-            try finishReplay(transaction, last)
-        } else {
-            transaction.rollback()
-        }
-        try settle()
+        let isReplayed = last > slot.checkpoint.rawValue
+        if isReplayed { try finishReplay(transaction, last) } else { transaction.rollback() }
+        try settle(isHalfDone: isReplayed)
     }
 
     private func finishReplay(_ transaction: WriteTransaction, _ last: UInt64) throws(StorageError) {
@@ -69,12 +66,11 @@ extension Store {
     ///
     /// Both, because what a dead process left in the page cache may not be durable: were one of them lost, the other
     /// would be older than what was shown since.
-    func settle() throws(StorageError) {
+    /// - Parameter isHalfDone: this session has just written one of the two, and synced it.
+    func settle(isHalfDone: Bool) throws(StorageError) {
         var slot = writer.slot
-        if !slot.isClean {
-            slot.makeClean()
-            try writeSlot(slot)
-        }
+        slot.makeClean()
+        if !isHalfDone { try writeSlot(slot) }
         try writeSlot(slot)
         try LogFile.remove(fileSystem: fileSystem, path: Self.logPath(path))
     }

@@ -31,7 +31,8 @@ import Testing
         }
     }
 
-    @Test("a session of two transactions needs no log, and leaves a clean file of whole pages") func twoTransactions() throws {
+    @Test("a session of two transactions needs no log, and leaves a clean file of whole pages")
+    func twoTransactions() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let store = try Store.open(path: path)
