@@ -28,12 +28,17 @@ struct LogReplay {
     private(set) var groups: [Group] = []
     /// Bits that were flipped back, in `bytes` only.
     private(set) var repairedBits = 0
+    /// Durable records are missing behind ``groups``; only where losses are tolerated.
+    private(set) var isCutShort = false
 
-    /// - Parameter bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
+    /// - Parameters:
+    ///   - bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
+    ///   - toleratesLoss: a salvage takes what stands in front of damage.
     /// - Throws: `logCorrupt` with the offset of the first group that is missing though it was durable.
     /// - Complexity: O(bytes); each byte is looked at twice.
     init(
-        _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromSegment: Int, firstLSN: UInt64
+        _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromSegment: Int, firstLSN: UInt64,
+        toleratesLoss: Bool = false
     ) throws(StorageError) {
         self.bytes = bytes
         segmentBytes = header.segmentBytes
@@ -48,7 +53,8 @@ struct LogReplay {
             segment = 1 - segment
             stop = nextStop
         }
-        if wasDurable(nextLSN) { throw .logCorrupt(path: path, offset: stop) }
+        isCutShort = wasDurable(nextLSN)
+        if isCutShort && !toleratesLoss { throw .logCorrupt(path: path, offset: stop) }
     }
 
     /// Collects groups from a segment's start on, and returns where the next one should have been.

@@ -47,6 +47,12 @@ package final class PageReader: NodeReading, Sendable {
         tags[Int(reference.page)].store(Self.tag(reference.checksum), ordering: .relaxed)
     }
 
+    /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes.
+    func unverified(_ page: Int) -> UnsafeRawPointer {
+        precondition(page >= 0 && page < limit.pages.load(ordering: .acquiring), "the file has the page")
+        return map + page * Format.pageSize
+    }
+
     @inline(never)
     private func verify(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
         let page = PageNumber(reference.page)

@@ -2,7 +2,7 @@ internal import StrataFiles
 
 extension Store {
     /// The byte of the data file whose lock means: this process has the store open. Far behind any contents.
-    private static let openByte: Int64 = 1 << 62
+    static let openByte: Int64 = 1 << 62
 
     /// Opens a store, or makes one where there is no file.
     ///

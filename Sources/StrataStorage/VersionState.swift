@@ -87,10 +87,29 @@ enum RootNode {
         }
     }
 
-    /// Parses a verified node.
+    /// What a root node says, the schema aside.
+    struct Contents {
+        var version: UInt64
+        var schemaNode: NodeReference
+        var tables: [TableState]
+    }
+
+    /// Parses a verified node, and the schema that it leads to.
     static func read(
         _ reference: NodeReference, _ reader: PageReader
     ) throws(StorageError) -> VersionState {
+        let contents = try parse(reference, reader)
+        let schema = try SchemaNode.read(contents.schemaNode, reader)
+        guard schema.tables.map(\.id) == contents.tables.map(\.id) else {
+            throw .corrupt(page: PageNumber(reference.page), offset: tablesOffset, reason: .structure)
+        }
+        return VersionState(
+            version: contents.version, root: reference, schemaNode: contents.schemaNode, schema: schema,
+            tables: contents.tables)
+    }
+
+    /// Parses a verified node.
+    static func parse(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> Contents {
         let node = try reader.node(reference, .root)
         let bytes = reference.byteCount
         func fail(_ offset: Int) -> StorageError {
@@ -118,11 +137,7 @@ enum RootNode {
             }
             tables.append(table)
         }
-        let schemaNode = NodeReference(node, 32)
-        let schema = try SchemaNode.read(schemaNode, reader)
-        guard schema.tables.map(\.id) == tables.map(\.id) else { throw fail(tablesOffset) }
-        return VersionState(
-            version: node.u64(24), root: reference, schemaNode: schemaNode, schema: schema, tables: tables)
+        return Contents(version: node.u64(24), schemaNode: NodeReference(node, 32), tables: tables)
     }
 }
 

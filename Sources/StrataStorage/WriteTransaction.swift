@@ -198,14 +198,20 @@ package final class WriteTransaction {
         for (origin, definition) in view.state.schema.tables.enumerated() {
             for (index, column) in definition.columns.enumerated()
             where column.type.isLink && column.target == target {
-                var origins: [RowKey] = []
-                try view.backlinks(to: key, of: origin, index) { (row, _) throws(StorageError) in
-                    origins.append(row)
-                    return true
-                }
-                for row in origins { try unlink(origin, row, index, column, key) }
+                try unlink(origin, index, from: key)
             }
         }
+    }
+
+    /// Takes out the links of one column that lead to a row.
+    func unlink(_ origin: Int, _ column: Int, from key: RowKey) throws(StorageError) {
+        var origins: [RowKey] = []
+        try view.backlinks(to: key, of: origin, column) { (row, _) throws(StorageError) in
+            origins.append(row)
+            return true
+        }
+        let definition = view.state.schema.tables[origin].columns[column]
+        for row in origins { try unlink(origin, row, column, definition, key) }
     }
 
     private func unlink(

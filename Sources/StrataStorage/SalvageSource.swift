@@ -1,0 +1,169 @@
+internal import StrataFiles
+
+/// A damaged store, open for reading only: whatever is asked for is verified, and what fails is noted.
+///
+/// Concurrency: confined to the salvage.
+final class SalvageSource {
+    let path: String
+    let fileSystem: any FileSystem
+    let reader: PageReader
+    /// Whole pages that the file has.
+    let pageCount: Int
+    private let file: any File
+    private(set) var slots: [HeaderSlot.Decoded] = []
+    private(set) var damage: [SalvageReport.Damage] = []
+    private(set) var unlistedDamage = 0
+    private let listed: Int
+    private var noted: Set<UInt32> = []
+    /// Pages that the newest state is known to reach, or to have reached before they were damaged.
+    private var visited: [UInt64]
+
+    /// - Throws: `inUse`; `notAStore` for what is not a regular file, or is shorter than a page; `file`.
+    init(_ path: String, _ fileSystem: any FileSystem, listed: Int) throws(StorageError) {
+        self.path = path
+        self.fileSystem = fileSystem
+        self.listed = listed
+        do throws(FileError) {
+            let file = try fileSystem.open(path, .read)
+            self.file = file
+            guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
+            guard try file.tryLock(byte: Store.openByte, exclusive: false) else {
+                throw FileError(.lock, path: path, errno: 0)
+            }
+            pageCount = Int(try file.size()) / Format.pageSize
+        } catch {
+            if error.errno == 0 && error.operation == .lock { throw .inUse(path: path) }
+            if error.errno == 0 && error.operation == .open { throw .notAStore(path: path) }
+            throw StorageError(error)
+        }
+        let map = try PageMap(file, reserve: max(pageCount, 1) * Format.pageSize)
+        map.limit.pages.store(min(pageCount, map.capacity), ordering: .releasing)
+        reader = PageReader(map)
+        visited = Array(repeating: 0, count: pageCount / 64 + 1)
+        slots = [readSlot(0), readSlot(1)]
+    }
+
+    deinit { file.close() }
+
+    private func readSlot(_ index: Int) -> HeaderSlot.Decoded {
+        withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
+            do throws(FileError) {
+                guard try file.read(into: buffer, at: Int64(index * Format.pageSize)) == Format.slotSize else {
+                    return .damaged
+                }
+            } catch {
+                return .damaged
+            }
+            return HeaderSlot.decode(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    /// The valid slots, the newest first.
+    var validSlots: [HeaderSlot] {
+        slots.compactMap { decoded -> HeaderSlot? in
+            if case .valid(let slot) = decoded { return slot }
+            return nil
+        }.sorted { $0.sequence > $1.sequence }
+    }
+
+    // MARK: Nodes
+
+    /// The bytes of a node that verifies under its reference; nil, and a note, for any other.
+    func node(_ reference: NodeReference, _ kind: NodeKind, table: UInt32 = 0) -> UnsafeRawPointer? {
+        do throws(StorageError) {
+            let node = try reader.node(reference, kind)
+            if table == 0 || NodeHeader.table(node) == table { return node }
+            throw .corrupt(page: PageNumber(reference.page), offset: 4, reason: .structure)
+        } catch {
+            note(error, reference, table)
+            return nil
+        }
+    }
+
+    /// As ``node(_:_:table:)``, for nodes that may be stale: nothing is noted.
+    func peek(_ reference: NodeReference, _ kind: NodeKind, table: UInt32) -> UnsafeRawPointer? {
+        do throws(StorageError) {
+            let node = try reader.node(reference, kind)
+            return NodeHeader.table(node) == table ? node : nil
+        } catch {
+            return nil
+        }
+    }
+
+    func note(_ error: StorageError, _ reference: NodeReference, _ table: UInt32) {
+        guard noted.insert(reference.page).inserted else { return }
+        if damage.count >= listed {
+            unlistedDamage += 1
+            return
+        }
+        var found = SalvageReport.Damage(
+            page: PageNumber(reference.page), pages: Int(reference.pages), offset: 0,
+            kind: NodeKind(rawValue: reference.kindCode), table: table == 0 ? nil : TableID(table), reason: .structure)
+        if case .corrupt(_, let offset, let reason) = error {
+            found.offset = offset
+            found.reason = reason
+        }
+        damage.append(found)
+    }
+
+    /// Notes slots that do not verify.
+    func noteSlots() {
+        for (index, decoded) in slots.enumerated() {
+            if case .valid = decoded { continue }
+            damage.append(
+                SalvageReport.Damage(
+                    page: PageNumber(UInt32(index)), pages: 1, offset: 0, kind: nil, table: nil, reason: .header))
+        }
+    }
+
+    /// Takes a node's pages out of what a scan for nodes without parents looks at.
+    func visit(_ reference: NodeReference) {
+        let first = Int(reference.page)
+        if first >= pageCount { return }
+        for page in first..<min(first + Int(reference.pages), pageCount) {
+            visited[page >> 6] |= 1 << UInt64(page & 63)
+        }
+    }
+
+    func isVisited(_ page: Int) -> Bool { visited[page >> 6] >> UInt64(page & 63) & 1 != 0 }
+
+    // MARK: The newest state
+
+    /// The free map that a reference leads to; nil when any node of it fails.
+    func freeMap(_ reference: NodeReference) -> FreeMap? {
+        if reference.isNull { return FreeMap() }
+        do throws(StorageError) {
+            let map = try FreeMap(reference, reader)
+            for extent in map.extents {
+                visit(NodeReference(page: extent.page, pages: Int(extent.pages), kind: .freeMap))
+            }
+            return map
+        } catch {
+            note(error, reference, 0)
+            return nil
+        }
+    }
+
+    /// Bytes of the log, or nil when there is none that can be read.
+    func readLog() -> [UInt8]? {
+        do throws(FileError) {
+            let path = Store.logPath(path)
+            guard let status = try fileSystem.status(path), status.isRegularFile, status.size > Format.slotSize,
+                status.size <= Int64(LogFormat.fileBytes(segmentBytes: LogFormat.maxSegmentBytes))
+            else { return nil }
+            let log = try fileSystem.open(path, .read)
+            defer { log.close() }
+            var bytes = [UInt8](repeating: 0, count: Int(status.size))
+            var failure: FileError?
+            let count = bytes.withUnsafeMutableBytes { buffer -> Int in
+                do throws(FileError) { return try log.read(into: buffer, at: 0) } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            return failure == nil && count == bytes.count ? bytes : nil
+        } catch {
+            return nil
+        }
+    }
+}
