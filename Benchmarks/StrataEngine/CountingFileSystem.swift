@@ -37,6 +37,10 @@ final class CountingFileSystem: FileSystem {
         try base.rename(path, to: destination)
     }
 
+    func renameNew(_ path: String, to destination: String) throws(FileError) {
+        try base.renameNew(path, to: destination)
+    }
+
     func syncDirectory(of path: String) throws(FileError) {
         countSync()
         try base.syncDirectory(of: path)

@@ -1,8 +1,13 @@
 #include "CStrataShim.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 int strata_open(const char *path, int flags, unsigned mode) {
     int fd;
@@ -10,6 +15,19 @@ int strata_open(const char *path, int flags, unsigned mode) {
         fd = open(path, flags | O_CLOEXEC, mode);
     } while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
+}
+
+int strata_rename_new(const char *path, const char *destination) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, destination, 1u /* RENAME_NOREPLACE */) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -errno;
+#elif defined(__APPLE__)
+    if (renamex_np(path, destination, RENAME_EXCL) == 0) return 0;
+    if (errno != ENOTSUP) return -errno;
+#endif
+    // A file system without it: a second name is never given to what is there already.
+    if (link(path, destination) != 0) return -errno;
+    return unlink(path) == 0 ? 0 : -errno;
 }
 
 int strata_write_back(int fd, int64_t offset, int64_t count) {
@@ -45,6 +63,37 @@ static int set_lock(int fd, int64_t byte, short type) {
 int strata_try_lock(int fd, int64_t byte, int exclusive) { return set_lock(fd, byte, exclusive ? F_WRLCK : F_RDLCK); }
 
 int strata_unlock(int fd, int64_t byte) { return set_lock(fd, byte, F_UNLCK); }
+
+uint64_t strata_monotonic_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int strata_condition_init(pthread_cond_t *condition) {
+#ifdef __APPLE__
+    return pthread_cond_init(condition, NULL);
+#else
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int result = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return result;
+#endif
+}
+
+int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline) {
+#ifdef __APPLE__
+    uint64_t now = strata_monotonic_time();
+    if (now >= deadline) return ETIMEDOUT;
+    struct timespec left = {(time_t)((deadline - now) / 1000000000u), (long)((deadline - now) % 1000000000u)};
+    return pthread_cond_timedwait_relative_np(condition, mutex, &left);
+#else
+    struct timespec end = {(time_t)(deadline / 1000000000u), (long)(deadline % 1000000000u)};
+    return pthread_cond_timedwait(condition, mutex, &end);
+#endif
+}
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)

@@ -48,6 +48,17 @@ extension SimulatedDisk {
         }
     }
 
+    package func renameNew(_ path: String, to destination: String) throws(FileError) {
+        let thread = Self.currentThread
+        let role = settings.role(path)
+        try state.withLock { (state) throws(FileError) in
+            if state.model.current.entries[destination] != nil {
+                throw FileError(.rename, path: destination, errno: EEXIST)
+            }
+            try state.rename(path, to: destination, role: role, thread: thread)
+        }
+    }
+
     package func syncDirectory(of path: String) throws(FileError) {
         let thread = Self.currentThread
         try state.withLock { (state) throws(FileError) in

@@ -22,6 +22,9 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         self.errno = errno
     }
 
+    /// Whether something stands where a new name was to be.
+    package var isAlreadyThere: Bool { errno == EEXIST }
+
     /// Whether space is what is missing.
     package var isNoSpace: Bool { errno == ENOSPC || errno == EDQUOT }
 

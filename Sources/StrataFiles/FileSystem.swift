@@ -19,6 +19,10 @@ package protocol FileSystem: Sendable {
     /// Renames atomically over an existing file. Durable after ``syncDirectory(of:)`` of the destination.
     func rename(_ path: String, to destination: String) throws(FileError)
 
+    /// Renames to a name that nothing has yet, atomically. Durable after ``syncDirectory(of:)`` of the destination.
+    /// - Throws: ``FileError`` with EEXIST when something stands at the destination, which stays as it is.
+    func renameNew(_ path: String, to destination: String) throws(FileError)
+
     /// Makes creations, removals and renames in the directory that holds `path` durable.
     func syncDirectory(of path: String) throws(FileError)
 

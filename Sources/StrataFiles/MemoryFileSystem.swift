@@ -61,6 +61,16 @@ package final class MemoryFileSystem: FileSystem {
         }
     }
 
+    package func renameNew(_ path: String, to destination: String) throws(FileError) {
+        try entries.withLock { (entries) throws(FileError) in
+            if entries[destination] != nil { throw FileError(.rename, path: destination, errno: EEXIST) }
+            guard let moved = entries.removeValue(forKey: path) else {
+                throw FileError(.rename, path: path, errno: ENOENT)
+            }
+            entries[destination] = moved
+        }
+    }
+
     package func syncDirectory(of path: String) throws(FileError) {}
 }
 

@@ -50,6 +50,11 @@ package struct POSIXFileSystem: FileSystem {
         if result != 0 { throw FileError(.rename, path: destination, errno: errno) }
     }
 
+    package func renameNew(_ path: String, to destination: String) throws(FileError) {
+        let result = strata_rename_new(path, destination)
+        if result != 0 { throw FileError(.rename, path: destination, errno: -result) }
+    }
+
     package func syncDirectory(of path: String) throws(FileError) {
         let directory = Self.directory(of: path)
         let descriptor = strata_open(directory, O_RDONLY | O_DIRECTORY, 0)

@@ -12,6 +12,9 @@ package protocol Scheduling: Sendable {
     /// A place where a deterministic scheduler may switch. Does nothing otherwise.
     func yield(at point: StaticString)
 
+    /// The moment so many microseconds from now; ``Deadline/never`` where no time passes.
+    func deadline(after microseconds: Int) -> Deadline
+
     /// Pauses background work, so that it leaves the disk to commits.
     func pause(microseconds: Int)
 }
@@ -23,6 +26,30 @@ package protocol Monitor: AnyObject, Sendable {
     /// Gives the lock up, sleeps until a wake-up, and takes it again. May return without one.
     func wait()
     func wakeAll()
+    /// As ``wait()``, but not beyond a moment.
+    /// - Returns: false when that moment has passed.
+    func wait(until deadline: Deadline) -> Bool
+}
+
+/// A moment of a clock that only goes forward.
+package struct Deadline: Sendable, Equatable {
+    /// Of the platform's monotonic clock.
+    var nanoseconds: UInt64
+
+    /// Never comes.
+    package static var never: Deadline { Deadline(nanoseconds: .max) }
+}
+
+// For schedulers without a clock.
+extension Scheduling {
+    package func deadline(after microseconds: Int) -> Deadline { .never }
+}
+
+extension Monitor {
+    package func wait(until deadline: Deadline) -> Bool {
+        wait()
+        return true
+    }
 }
 
 extension Monitor {

@@ -1,3 +1,5 @@
+import CStrataShim
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -37,6 +39,10 @@ package struct SystemScheduling: Scheduling {
 
     package func yield(at point: StaticString) {}
 
+    package func deadline(after microseconds: Int) -> Deadline {
+        Deadline(nanoseconds: strata_monotonic_time() + UInt64(max(microseconds, 0)) * 1000)
+    }
+
     package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
 }
 
@@ -56,7 +62,7 @@ private final class SystemMonitor: Monitor {
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        strata_condition_init(condition)
     }
 
     deinit {
@@ -69,5 +75,14 @@ private final class SystemMonitor: Monitor {
     func lock() { pthread_mutex_lock(mutex) }
     func unlock() { pthread_mutex_unlock(mutex) }
     func wait() { pthread_cond_wait(condition, mutex) }
+
+    func wait(until deadline: Deadline) -> Bool {
+        if deadline == .never {
+            wait()
+            return true
+        }
+        return strata_condition_wait(condition, mutex, deadline.nanoseconds) == 0
+    }
+
     func wakeAll() { pthread_cond_broadcast(condition) }
 }

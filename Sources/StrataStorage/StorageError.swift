@@ -20,6 +20,10 @@ package enum StorageError: Error, Sendable, Equatable {
     case logCorrupt(path: String, offset: Int)
     /// Another process has the store open.
     case inUse(path: String)
+    /// The path leads to another file by now, or to none: the one that is open was replaced or deleted.
+    case stale(path: String)
+    /// Others kept the write lock for longer than ``StoreOptions/writeTimeout``.
+    case busy(path: String)
     /// A write to a store that was opened for reading only.
     case readOnly(path: String)
     /// An earlier write or sync failed; reopen the store.

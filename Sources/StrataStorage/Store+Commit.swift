@@ -40,6 +40,7 @@ extension Store {
         let state: VersionState
         let isLarge: Bool
         do throws(StorageError) {
+            if hasLog { try checkPath() }
             if hasLog && writer.wantsLog { try ensureLog() }
             isLarge = hasLog && (transaction.recorder.isTooLarge || !fitsLog(transaction.recorder.byteCount))
             if hasLog && !isLarge {

@@ -43,30 +43,8 @@ extension Store {
         }
     }
 
-    /// A store without a version: two equal slots. It appears at the path whole or not at all.
-    private static func create(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
-        let unfinished = path + ".creating"
-        if try fileSystem.status(unfinished) != nil { try fileSystem.remove(unfinished) }
-        let file = try fileSystem.open(unfinished, .createNew)
-        defer { file.close() }
-        let slot = HeaderSlot(storeID: RandomID.make(fileSystem))
-        var pages = [UInt8](repeating: 0, count: Format.firstDataPage * Format.pageSize)
-        var second = slot
-        second.sequence += 1
-        pages.replaceSubrange(0..<Format.slotSize, with: slot.encode())
-        pages.replaceSubrange(Format.pageSize..<(Format.pageSize + Format.slotSize), with: second.encode())
-        var failure: FileError?
-        pages.withUnsafeBytes { bytes in
-            do throws(FileError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        try file.syncData()
-        try fileSystem.rename(unfinished, to: path)
-        try fileSystem.syncDirectory(of: path)
-    }
-
     /// Opens the file and takes the lock on it; tries again when the path was replaced in between.
-    private static func openLocked(_ path: String, _ options: StoreOptions) throws(StorageError) -> any File {
+    static func openLocked(_ path: String, _ options: StoreOptions) throws(StorageError) -> any File {
         let fileSystem = options.fileSystem
         do throws(FileError) {
             for _ in 0..<100 {
@@ -133,8 +111,8 @@ extension Store {
         allocator.protect(version.version)
         allocator.protect(version.version)
         let store = Store(
-            path: path, options: options, file: file, pages: pages, allocator: allocator, state: StoreState(version),
-            writer: writer)
+            path: path, options: options, file: file, identity: information, pages: pages, allocator: allocator,
+            state: StoreState(version), writer: writer)
         return (store, choice.isClean)
     }
 
@@ -215,6 +193,11 @@ extension Store {
 
     private func complete() throws(StorageError) {
         if options.readOnly || !fileSystem.isPersistent { return }
+        if try isStale {
+            // What stands at the path, and the log beside it, are another store's.
+            if writer.hasCommitted { throw .stale(path: path) }
+            return
+        }
         let committed = monitor.withLock { state.committed }
         if !waitUntilDurable(committed.version) { throw .poisoned }
         try waitForCheckpoint()

@@ -16,6 +16,8 @@ package final class Store: Sendable {
     package let path: String
     package let options: StoreOptions
     let file: any File
+    /// What the path led to when the file was opened.
+    let identity: FileStatus
     let pages: PageMap
     let reader: PageReader
     let allocator: PageAllocatorBox
@@ -33,12 +35,13 @@ package final class Store: Sendable {
     }
 
     init(
-        path: String, options: StoreOptions, file: any File, pages: PageMap, allocator: PageAllocator,
-        state: StoreState, writer: WriterState
+        path: String, options: StoreOptions, file: any File, identity: FileStatus, pages: PageMap,
+        allocator: PageAllocator, state: StoreState, writer: WriterState
     ) {
         self.path = path
         self.options = options
         self.file = file
+        self.identity = identity
         self.pages = pages
         fileSystem = options.fileSystem
         reader = PageReader(pages)
@@ -87,11 +90,14 @@ package final class Store: Sendable {
     // MARK: Writing
 
     /// Waits for the write lock and starts a transaction on the newest committed version.
-    /// - Throws: `closed`, `readOnly`, `poisoned`; `corrupt` when the free map cannot be read.
+    /// - Throws: `closed`, `readOnly`, `poisoned`; `busy` after ``StoreOptions/writeTimeout``; `stale` when the file
+    ///   was replaced or removed; `corrupt` when the free map cannot be read.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         if options.readOnly { throw .readOnly(path: path) }
-        gate.acquire()
+        let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
+        if !gate.acquire(until: deadline) { throw .busy(path: path) }
         do throws(StorageError) {
+            try checkPath()
             let base = try writableBase()
             return try makeTransaction(base)
         } catch {

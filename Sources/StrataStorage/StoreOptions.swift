@@ -27,6 +27,8 @@ package struct StoreOptions: Sendable {
     package var checkpointBytes: Int
     /// Bytes of address space for the map of the data file: what the file can grow to while it is open.
     package var mapReserve: Int
+    /// Microseconds that ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for ever.
+    package var writeTimeout: Int?
     /// Bytes of a log segment; nil for what suits the data.
     package var logSegmentBytes: Int?
 

@@ -24,7 +24,10 @@ final class WriteGate: Sendable {
         monitor = scheduling.makeMonitor("write gate")
     }
 
-    func acquire() {
+    func acquire() { _ = acquire(until: .never) }
+
+    /// - Returns: false when the moment passed first; the gate is somebody else's then.
+    func acquire(until deadline: Deadline) -> Bool {
         let waiter: Waiter? = monitor.withLock {
             if !isHeld {
                 isHeld = true
@@ -34,9 +37,27 @@ final class WriteGate: Sendable {
             waiters.append(waiter)
             return waiter
         }
-        guard let waiter else { return }
+        guard let waiter else { return true }
         scheduling.yield(at: "write gate")
-        waiter.monitor.withLock { while !waiter.isServed { waiter.monitor.wait() } }
+        let isServed = waiter.monitor.withLock {
+            while !waiter.isServed { if !waiter.monitor.wait(until: deadline) { break } }
+            return waiter.isServed
+        }
+        if isServed || !withdraw(waiter) {
+            // Not in the queue any more: whoever left the gate has chosen this waiter, and says so in a moment.
+            waiter.monitor.withLock { while !waiter.isServed { waiter.monitor.wait() } }
+            return true
+        }
+        return false
+    }
+
+    /// - Returns: false when the waiter was not in the queue any more.
+    private func withdraw(_ waiter: Waiter) -> Bool {
+        monitor.withLock {
+            guard let place = waiters[firstWaiter...].firstIndex(where: { $0 === waiter }) else { return false }
+            waiters.remove(at: place)
+            return true
+        }
     }
 
     func release() {

@@ -50,6 +50,22 @@ import Testing
         return Array(bytes[..<n])
     }
 
+    @Test("a rename to a new name never takes another file's place", arguments: Kind.allCases)
+    func renameNew(kind: Kind) throws {
+        let place = try Place(kind)
+        let file = try place.fileSystem.open(place.path("a"), .createNew)
+        try Self.write(file, [1], at: 0)
+        try place.fileSystem.renameNew(place.path("a"), to: place.path("b"))
+        #expect(try place.fileSystem.status(place.path("a")) == nil)
+        let other = try place.fileSystem.open(place.path("a"), .createNew)
+        try Self.write(other, [2], at: 0)
+        #expect(throws: FileError(.rename, path: place.path("b"), errno: EEXIST)) {
+            try place.fileSystem.renameNew(place.path("a"), to: place.path("b"))
+        }
+        #expect(try Self.read(place.fileSystem.open(place.path("a"), .read), 2, at: 0) == [2])
+        #expect(try Self.read(place.fileSystem.open(place.path("b"), .read), 2, at: 0) == [1])
+    }
+
     @Test("what was written is read back, with zeros in the gaps and an end", arguments: Kind.allCases)
     func contents(kind: Kind) throws {
         let place = try Place(kind)

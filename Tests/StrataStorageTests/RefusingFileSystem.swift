@@ -18,6 +18,9 @@ final class RefusingFileSystem: FileSystem {
     func rename(_ path: String, to destination: String) throws(FileError) {
         try inner.rename(path, to: destination)
     }
+    func renameNew(_ path: String, to destination: String) throws(FileError) {
+        try inner.renameNew(path, to: destination)
+    }
     func syncDirectory(of path: String) throws(FileError) { try inner.syncDirectory(of: path) }
     var isPersistent: Bool { true }
     func randomBits() -> UInt64 { 7 }

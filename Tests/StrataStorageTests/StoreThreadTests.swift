@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StoreThreadTests {
     /// Runs a body on several threads and waits for all of them.
-    private static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let scheduling = SystemScheduling()
         let monitor = scheduling.makeMonitor("test")
         let left = Mutex(count)

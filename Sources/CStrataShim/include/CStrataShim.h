@@ -1,10 +1,14 @@
 // What Swift cannot call: variadic functions, and functions that need _GNU_SOURCE.
 #pragma once
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // open(2). Returns the descriptor or -errno.
 int strata_open(const char *path, int flags, unsigned mode);
+
+// Renames to a name that nothing has yet. Returns 0 or -errno.
+int strata_rename_new(const char *path, const char *destination);
 
 // Starts write-back of a range and waits for it; makes nothing durable. Returns 0 or -errno.
 int strata_write_back(int fd, int64_t offset, int64_t count);
@@ -12,6 +16,14 @@ int strata_write_back(int fd, int64_t offset, int64_t count);
 // A lock on one byte that belongs to the open file description. Returns 0, 1 when somebody has it, or -errno.
 int strata_try_lock(int fd, int64_t byte, int exclusive);
 int strata_unlock(int fd, int64_t byte);
+
+// Nanoseconds of a clock that only goes forward.
+uint64_t strata_monotonic_time(void);
+
+// A condition whose timed waits go by that clock.
+int strata_condition_init(pthread_cond_t *condition);
+// Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
+int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
 
 // Sum of the first `count` values of `width` bytes (1, 2, 4, 8; unsigned), modulo 2^64.
 uint64_t strata_sum(const void *values, size_t count, int width);

@@ -78,6 +78,9 @@ extension Realm.Error {
         case .logMismatch(let path): self.init(.invalidDatabase, "the log beside \(path) belongs to another database")
         case .logCorrupt(let path, let offset): self.init(.invalidDatabase, "the log \(path) is damaged at \(offset)")
         case .inUse(let path): self.init(.alreadyOpen, "another process has \(path) open")
+        case .stale(let path):
+            self.init(.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
+        case .busy(let path): self.init(.fail, "the write lock of \(path) was not to be had in time; try again")
         case .readOnly(let path): self.init(.filePermissionDenied, "\(path) was opened for reading only")
         case .poisoned: self.init(.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):

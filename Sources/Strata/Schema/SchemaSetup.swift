@@ -50,16 +50,8 @@ struct SchemaSetup {
     /// - Returns: whether there was a file.
     @discardableResult
     static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
-        let files = configuration.storeOptions.fileSystem
-        let path = configuration.path
-        do throws(FileError) {
-            let isThere = try files.status(path) != nil
-            // The data file first: a log without its data file is never taken for anything.
-            for path in [path, Store.logPath(path)] where try files.status(path) != nil { try files.remove(path) }
-            if isThere { try files.syncDirectory(of: path) }
-            return isThere
-        } catch {
-            throw Realm.Error(.fileOperationFailed, error.description)
+        try storage { () throws(StorageError) in
+            try Store.removeFiles(path: configuration.path, options: configuration.storeOptions)
         }
     }
 

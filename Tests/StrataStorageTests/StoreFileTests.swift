@@ -1,0 +1,128 @@
+import StrataFiles
+import Synchronization
+import Testing
+
+@testable import StrataStorage
+
+/// A path that comes to lead to another file while a store is open.
+@Suite struct StoreFileTests {
+    private static func insert(_ store: Store, _ key: Int64) throws {
+        let transaction = try store.beginWrite()
+        if transaction.view.schema.tables.isEmpty { try transaction.apply(schema: StoreHistory.schema) }
+        try StoreHistory.withCells([.integer(key), .null]) {
+            try transaction.insert(StoreHistory.dogs, key: RowKey(key), $0)
+        }
+        try transaction.commit()
+    }
+
+    private static func keys(_ path: String) throws -> [Int64] {
+        let store = try Store.open(path: path)
+        let keys = try store.snapshot().view.keys(StoreHistory.dogs)
+        try store.close()
+        return keys
+    }
+
+    /// A new store was once renamed over the path, and took the place of the one that another opener worked on.
+    @Test("whoever makes a store never replaces one that is there", arguments: [false, true])
+    func lateCreation(inMemory: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        var options = StoreOptions()
+        if inMemory { options.fileSystem = MemoryFileSystem() }
+        let store = try Store.open(path: path, options: options)
+        try Self.insert(store, 1)
+        let inode = try options.fileSystem.status(path)?.inode
+        try Store.create(path, options.fileSystem)
+        #expect(try options.fileSystem.status(path)?.inode == inode)
+        try Self.insert(store, 2)
+        #expect(try store.snapshot().view.keys(StoreHistory.dogs) == [1, 2])
+        try store.close()
+    }
+
+    @Test("threads that open a new store at once all find the same one") func firstOpenRace() throws {
+        for _ in 0..<20 {
+            let directory = try TemporaryDirectory()
+            let path = directory.path + "/store"
+            let next = Atomic<Int64>(0)
+            try StoreThreadTests.run(4) { _ in
+                while true {
+                    do {
+                        let store = try Store.open(path: path)
+                        try Self.insert(store, next.add(1, ordering: .relaxed).newValue)
+                        try store.close()
+                        return
+                    } catch StorageError.inUse {
+                        continue
+                    }
+                }
+            }
+            #expect(try Self.keys(path) == [1, 2, 3, 4])
+        }
+    }
+
+    @Test("a store whose file was replaced refuses to write and leaves the new file alone") func replaced() throws {
+        let directory = try TemporaryDirectory()
+        let (path, other) = (directory.path + "/store", directory.path + "/other")
+        let restored = try Store.open(path: other)
+        try Self.insert(restored, 7)
+        try restored.close()
+        let store = try Store.open(path: path)
+        for key in 0..<5 { try Self.insert(store, Int64(key)) }
+        let transaction = try store.beginWrite()
+        try transaction.delete(StoreHistory.dogs, RowKey(1))
+        let files = POSIXFileSystem()
+        try files.rename(other, to: path)
+        #expect(throws: StorageError.stale(path: path)) { try transaction.commit() }
+        #expect(throws: StorageError.stale(path: path)) { try store.beginWrite() }
+        #expect(try store.snapshot().view.keys(StoreHistory.dogs) == [0, 1, 2, 3, 4])
+        let fresh = try Store.open(path: path)
+        for key in 10..<15 { try Self.insert(fresh, Int64(key)) }
+        #expect(throws: StorageError.stale(path: path)) { try store.close() }
+        // The log beside the path is the new store's.
+        #expect(try files.status(Store.logPath(path)) != nil)
+        try fresh.close()
+        #expect(try Self.keys(path) == [7, 10, 11, 12, 13, 14])
+    }
+
+    @Test("a store whose file was removed says so") func removed() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let store = try Store.open(path: path)
+        try Self.insert(store, 1)
+        try POSIXFileSystem().remove(path)
+        #expect(throws: StorageError.stale(path: path)) { try store.beginWrite() }
+        #expect(throws: StorageError.stale(path: path)) { try store.close() }
+    }
+
+    @Test("files are removed with what a dead process left, and not while they are open") func removal() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let files = POSIXFileSystem()
+        #expect(try !Store.removeFiles(path: path))
+        var store: Store? = try Store.open(path: path)
+        for key in 0..<5 { try Self.insert(#require(store), Int64(key)) }
+        #expect(throws: StorageError.inUse(path: path)) { try Store.removeFiles(path: path) }
+        // As a process that dies: the lock goes, the log stays.
+        store = nil
+        #expect(try files.status(Store.logPath(path)) != nil)
+        #expect(try Store.removeFiles(path: path))
+        #expect(try files.status(path) == nil)
+        #expect(try files.status(Store.logPath(path)) == nil)
+    }
+
+    @Test("a writer that set a timeout is told that others are busy, and the queue goes on") func timeout() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        var options = StoreOptions()
+        options.writeTimeout = 20_000
+        let store = try Store.open(path: path, options: options)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        try StoreThreadTests.run(3) { _ in
+            #expect(throws: StorageError.busy(path: path)) { try store.beginWrite() }
+        }
+        try transaction.commit()
+        try Self.insert(store, 1)
+        try store.close()
+    }
+}
