@@ -243,17 +243,19 @@ final class ByteHeap {
 
     @inline(never)
     private func addChunk(_ least: Int) {
-        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: max(least, 1 << 16), alignment: 16)
+        let chunk = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(least, chunks.isEmpty ? 1 << 12 : 1 << 16), alignment: 16)
         chunks.append(chunk)
         next = chunk.baseAddress
         room = chunk.count
     }
 
     func removeAll() {
-        guard let first = chunks.first else { return }
-        for chunk in chunks.dropFirst() { chunk.deallocate() }
-        chunks.removeSubrange(1...)
-        next = first.baseAddress
-        room = first.count
+        // Chunks grow, so the last one is the largest.
+        guard let last = chunks.last else { return }
+        for chunk in chunks.dropLast() { chunk.deallocate() }
+        chunks.removeSubrange(..<(chunks.count - 1))
+        next = last.baseAddress
+        room = last.count
     }
 }

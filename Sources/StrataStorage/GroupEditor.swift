@@ -1,152 +1,179 @@
 /// Changes one group: what a transaction does to rows that are there already.
 ///
-/// Changes go beside the main rows, as patches, inserted rows and deleted slots, so that a commit costs this one node.
-/// When they no longer fit, the segment with the most patch bytes is folded; when that is not enough, the group is
-/// rebuilt. Every operation gives the old group up and returns what stands in its place.
+/// Changes go beside the main rows, as patches, inserted rows and deleted slots, so that a commit costs this one node;
+/// ``GroupDraft`` makes them where the node stands in the arena. When they no longer fit, the segment with the most
+/// patch bytes is folded; when that is not enough, the group is rebuilt. Every operation returns what stands in the
+/// group's place: nil when it is the same node, changed.
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupEditor {
     let layout: TableLayout
     let nodes: TransactionNodes
     /// The group's own reference and its key in the branch above.
-    let entry: BranchEntry
-    private let group: Group
+    private(set) var entry: BranchEntry
+    private var group: Group
+    /// The node in the arena; nil when it must be rebuilt to be changed.
+    private var draft: GroupDraft?
 
     private var limits: StoreLimits { nodes.limits }
 
-    init(_ entry: BranchEntry, _ layout: TableLayout, _ nodes: TransactionNodes) throws(StorageError) {
+    /// - Parameter changing: false when the group is only to be rebuilt or given up.
+    init(
+        _ entry: BranchEntry, _ layout: TableLayout, _ nodes: TransactionNodes, changing: Bool = false
+    ) throws(StorageError) {
         self.entry = entry
         self.layout = layout
         self.nodes = nodes
         group = Group(try nodes.node(entry.reference, .group))
+        guard changing, group.hasColumns(of: layout) else { return }
+        if !entry.reference.isInArena {
+            if !GroupDraft.isPacked(group) { return }
+            let node = try nodes.mutable(&self.entry.reference)
+            group = Group(UnsafeRawPointer(node))
+        }
+        let node = nodes.arena.pointer(self.entry.reference.arenaIndex)
+        draft = GroupDraft(base: node, capacity: entry.reference.byteCount, layout: layout, nodes: nodes)
     }
 
-    /// Small groups and groups of another schema are rebuilt with every change.
-    private var isRebuilt: Bool { group.isSmall || !group.hasColumns(of: layout) }
+    var liveRows: Int { group.liveRows }
+
+    /// Whether the node that was changed would be accepted from a file.
+    var isSound: Bool {
+        GroupDraft.isPacked(group) && Group.validate(group.base, bytes: entry.reference.byteCount)
+    }
 
     // MARK: Operations
 
     /// Sets one column of a row.
-    func set(_ row: RowLocation, _ key: Int64, column: Int, _ cell: CellValue) throws(StorageError) -> [BranchEntry] {
-        if isRebuilt {
-            return try rebuild { rows in
-                let place = rows.lowerBound(key)
-                cell.set(rows.columns[column], place)
-            }
+    mutating func set(
+        _ row: Int32, _ key: Int64, column: Int, _ value: CellValue
+    ) throws(StorageError) -> [BranchEntry]? {
+        while let draft {
+            if try draft.set(column, row, value) { return nil }
+            if try !makeRoom(draft, for: column) { break }
         }
-        var image = GroupImage(group)
-        let heap = ByteHeap()
-        if row.slot < 0 {
-            let extra = try insertedRows()
-            cell.set(extra.columns[column], Int(~row.slot))
-            encodeInserted(extra, &image, heap)
-        } else {
-            try patch(&image, column, Int(row.slot), cell, heap)
-        }
-        return try finish(&image, heap)
+        if let draft, row >= 0, !group.isSmall, let made = try refold(draft, column, Int(row), value) { return made }
+        return try rebuild { rows in value.set(rows.columns[column], rows.lowerBound(key)) }
     }
 
-    /// Adds a row whose key is not there.
-    func insert(_ key: Int64, created: UInt64, _ cells: [CellValue]) throws(StorageError) -> [BranchEntry] {
-        if isRebuilt || group.inserted >= limits.insertedRows {
-            return try rebuild { rows in Self.insert(into: rows, key, created, cells) }
+    /// Adds a row whose key is not there, from a set of rows.
+    mutating func insert(_ source: RowSet, _ row: Int) throws(StorageError) -> [BranchEntry]? {
+        let key = source.key(row)
+        while let draft {
+            if group.isSmall {
+                guard group.rows < limits.smallRows, group.inserted == 0, group.deleted == 0 else { break }
+                if try draft.insert(try group.mainLowerBound(key, nodes.reader), inMain: true, source, row) {
+                    return nil
+                }
+            } else {
+                if group.inserted >= limits.insertedRows { break }
+                if try draft.insert(group.insertedLowerBound(key), inMain: false, source, row) { return nil }
+            }
+            if try !makeRoom(draft, for: nil) { break }
         }
-        var image = GroupImage(group)
-        let heap = ByteHeap()
-        let extra = try insertedRows()
-        Self.insert(into: extra, key, created, cells)
-        encodeInserted(extra, &image, heap)
-        return try finish(&image, heap)
+        return try rebuild { rows in rows.insert(at: rows.lowerBound(key), source, row) }
+    }
+
+    /// Adds a row behind all others to a small group where it stands.
+    /// - Returns: false, with nothing changed, when there is no room.
+    func append(_ source: RowSet, _ row: Int) throws(StorageError) -> Bool {
+        guard let draft, group.isSmall, group.rows < limits.smallRows, group.inserted == 0, group.deleted == 0 else {
+            return false
+        }
+        return try draft.insert(group.rows, inMain: true, source, row)
     }
 
     /// Takes rows out: main slots and places among inserted rows, each ascending.
     /// - Returns: what stands in the group's place, and whether it was rebuilt.
-    func delete(slots: [Int], inserted: [Int]) throws(StorageError) -> (entries: [BranchEntry], isRebuilt: Bool) {
+    mutating func delete(
+        slots: [Int], inserted: [Int]
+    ) throws(StorageError) -> (entries: [BranchEntry]?, isRebuilt: Bool) {
         let remaining = group.liveRows - slots.count - inserted.count
         if remaining == 0 {
             giveUp()
             return ([], true)
         }
-        if isRebuilt || group.deleted + slots.count > limits.deletedSlots || remaining < group.rows / 4 {
+        let isBeside =
+            !group.isSmall && group.deleted + slots.count <= limits.deletedSlots && remaining >= group.rows / 4
+        guard isBeside, try deleteBeside(slots, inserted) else {
             return (try rebuildWithout(slots, inserted), true)
         }
-        var image = GroupImage(group)
-        let heap = ByteHeap()
-        image.deleted = Self.merged(image.deleted, slots)
+        return (nil, false)
+    }
+
+    /// Notes deleted slots and takes inserted rows out.
+    /// - Returns: false when there is no room. Nothing has changed then but the encoding.
+    private mutating func deleteBeside(_ slots: [Int], _ inserted: [Int]) throws(StorageError) -> Bool {
+        if draft == nil { return false }
+        let grown = aligned8(2 * (group.deleted + slots.count)) - aligned8(2 * group.deleted)
+        while let draft, draft.room < grown { if try !makeRoom(draft, for: nil) { return false } }
+        guard let draft else { return false }
         if !inserted.isEmpty {
-            let extra = try insertedRows()
-            for place in inserted.reversed() { extra.remove(at: place) }
-            encodeInserted(extra, &image, heap)
+            let extra = RowSet(layout, capacity: group.inserted)
+            for column in layout.kinds.indices { try group.decodeInserted(column, layout, extra.columns[column]) }
+            var bits = [UInt64](repeating: 0, count: extra.count / 64 + 1)
+            for place in inserted { bits[place >> 6] |= 1 << UInt64(place & 63) }
+            extra.removeRows(marked: bits)
+            if !draft.setInserted(extra, keeping: grown) { return false }
         }
-        return (try finish(&image, heap), false)
+        return draft.delete(slots)
     }
 
-    private static func merged(_ old: [UInt16], _ slots: [Int]) -> [UInt16] {
-        (old + slots.map { UInt16($0) }).sorted()
-    }
+    // MARK: Room
 
-    private static func insert(into rows: RowSet, _ key: Int64, _ created: UInt64, _ cells: [CellValue]) {
-        let place = rows.lowerBound(key)
-        rows.columns[RowSet.keyColumn].insert(.integer(key), at: place)
-        rows.columns[RowSet.createdColumn].insert(.integer(Int64(bitPattern: created)), at: place)
-        for (index, cell) in cells.enumerated() {
-            cell.insert(rows.columns[index + RowSet.firstUserColumn], place)
+    /// Folds a segment, or gives the node the pages that its directory needs.
+    /// - Parameter column: the column whose patches are too many, when that may be the reason.
+    /// - Returns: false when nothing more can be done where the node stands.
+    private mutating func makeRoom(_ draft: GroupDraft, for column: Int?) throws(StorageError) -> Bool {
+        let pages = GroupImage.pages(forDirectory: draft.directorySize)
+        if !group.isSmall && pages * Format.pageSize > draft.capacity {
+            let (reference, node) = try nodes.makeNode(.group, pages: pages, table: layout.table)
+            (node + Format.nodeHeaderSize).copyMemory(
+                from: draft.base + Format.nodeHeaderSize, byteCount: group.size - Format.nodeHeaderSize)
+            nodes.drop(entry.reference)
+            entry.reference = reference
+            group = Group(UnsafeRawPointer(node))
+            self.draft = GroupDraft(base: node, capacity: reference.byteCount, layout: layout, nodes: nodes)
+            return true
         }
-    }
-
-    // MARK: Inserted rows
-
-    private func insertedRows() throws(StorageError) -> RowSet {
-        let rows = RowSet(layout, capacity: group.inserted + 1)
-        if group.inserted > 0 {
-            for column in 0..<layout.kinds.count {
-                try group.decodeInserted(column, layout, rows.columns[column])
+        var only: Int?
+        if let column {
+            for index in 0..<group.patched where group.patch(index).column == column {
+                if group.patch(index).count >= limits.patches { only = column }
             }
         }
-        return rows
+        return try draft.fold(only: only) == .done
     }
 
-    private func encodeInserted(_ rows: RowSet, _ image: inout GroupImage, _ heap: ByteHeap) {
-        image.inserted = rows.count
-        image.insertBlobs =
-            rows.count == 0
-            ? [] : rows.columns.map { heap.encode(SegmentPlan($0, 0..<$0.count), $0) }
+    // MARK: Segments that are cut anew
+
+    /// Sets a value where the node takes no more patches and the segment that would be folded does not fit its node:
+    /// folds by way of an image.
+    /// - Returns: nil when the group has no room for the segments: it must be rebuilt.
+    private func refold(
+        _ draft: GroupDraft, _ column: Int, _ slot: Int, _ value: CellValue
+    ) throws(StorageError) -> [BranchEntry]? {
+        var image = GroupImage(group)
+        let heap = ByteHeap()
+        image.patch(column, slot, value, layout.kinds[column], heap)
+        var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: heap)
+        repeat {
+            try fold(&image, &folder)
+        } while !image.patches.isEmpty && (image.size > image.capacity || image.hasPatches(over: limits.patches))
+        if image.size > image.capacity || image.references.count >= Group.inThisNode {
+            for reference in folder.made { nodes.drop(reference) }
+            return nil
+        }
+        let reference = try GroupBuilder.write(image, table: layout.table, nodes)
+        for old in folder.released { nodes.drop(old) }
+        nodes.drop(entry.reference)
+        return [BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)]
     }
 
-    // MARK: Patches
-
-    private func patch(
-        _ image: inout GroupImage, _ column: Int, _ slot: Int, _ cell: CellValue, _ heap: ByteHeap
-    ) throws(StorageError) {
-        let number = image.patches.firstIndex { $0.column == column }
-        if let number, image.patches[number].slots.count >= limits.patches,
-            !image.patches[number].slots.contains(UInt16(slot))
-        {
-            try fold(&image, only: column, heap)
-            return try patch(&image, column, slot, cell, heap)
-        }
-        let values = ColumnBuffer(layout.kinds[column], capacity: limits.patches + 1)
-        guard let number else {
-            cell.insert(values, 0)
-            image.patches.append(
-                .init(column: column, slots: [UInt16(slot)], values: heap.encode(SegmentPlan(values, 0..<1), values)))
-            return
-        }
-        Segment(image.patches[number].values.base).decode(into: values)
-        let place = image.patches[number].slots.firstIndex { Int($0) >= slot } ?? image.patches[number].slots.count
-        if place < image.patches[number].slots.count && Int(image.patches[number].slots[place]) == slot {
-            cell.set(values, place)
-        } else {
-            image.patches[number].slots.insert(UInt16(slot), at: place)
-            cell.insert(values, place)
-        }
-        image.patches[number].values = heap.encode(SegmentPlan(values, 0..<values.count), values)
-    }
-
-    /// Folds the segment with the most patch bytes into a new one.
-    private func fold(_ image: inout GroupImage, only column: Int?, _ heap: ByteHeap) throws(StorageError) {
+    /// Folds the segment with the most patch bytes into new ones.
+    private func fold(_ image: inout GroupImage, _ folder: inout SegmentReplacer) throws(StorageError) {
         var best = (bytes: -1, patch: 0, segment: 0)
-        for (number, patch) in image.patches.enumerated() where column == nil || patch.column == column {
+        for (number, patch) in image.patches.enumerated() {
             let each = patch.values.count / max(patch.slots.count, 1) + 2
             let columnImage = image.columns[patch.column]
             for segment in columnImage.first..<(columnImage.first + columnImage.count) {
@@ -156,28 +183,24 @@ struct GroupEditor {
                 }
             }
         }
-        guard best.bytes >= 0 else { return }
+        guard best.bytes >= 0 else {
+            throw .corrupt(page: PageNumber(entry.reference.page), offset: 0, reason: .structure)
+        }
         let patch = image.patches[best.patch]
         let range = image.patchRange(best.patch, best.segment)
         let descriptor = image.segments[best.segment]
         let buffer = ColumnBuffer(layout.kinds[patch.column], capacity: descriptor.rows)
-        try mainSegment(image, best.segment).decode(into: buffer)
-        let values = ColumnBuffer(buffer.kind, capacity: patch.slots.count)
-        Segment(patch.values.base).decode(into: values)
+        let segment = try mainSegment(image, best.segment)
+        guard segment.kindCode == buffer.kind.rawValue, segment.rows == descriptor.rows else {
+            throw .corrupt(page: PageNumber(entry.reference.page), offset: 0, reason: .structure)
+        }
+        segment.decode(into: buffer)
+        let values = Segment(patch.values.base)
         for place in range {
-            buffer.copyValue(of: values, place, to: Int(patch.slots[place]) - descriptor.firstSlot)
+            values.cellValue(place).set(buffer, Int(patch.slots[place]) - descriptor.firstSlot)
         }
-        var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: heap)
         try folder.replace(best.segment, of: patch.column, with: buffer, &image)
-        if range.count == patch.slots.count {
-            image.patches.remove(at: best.patch)
-        } else {
-            let left = ColumnBuffer(buffer.kind, capacity: patch.slots.count)
-            left.append(values, 0..<range.lowerBound)
-            left.append(values, range.upperBound..<values.count)
-            image.patches[best.patch].slots.removeSubrange(range)
-            image.patches[best.patch].values = heap.encode(SegmentPlan(left, 0..<left.count), left)
-        }
+        image.removePatches(best.patch, range, buffer.kind, folder.heap)
     }
 
     private func mainSegment(_ image: GroupImage, _ number: Int) throws(StorageError) -> Segment {
@@ -188,16 +211,7 @@ struct GroupEditor {
         return SegmentNode.segment(node, image.segments[number].index)
     }
 
-    // MARK: Finishing
-
-    private func finish(_ image: inout GroupImage, _ heap: ByteHeap) throws(StorageError) -> [BranchEntry] {
-        while image.size > image.capacity && !image.patches.isEmpty { try fold(&image, only: nil, heap) }
-        let reference = try GroupBuilder.write(image, table: layout.table, nodes)
-        let made = BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)
-        nodes.drop(entry.reference)
-        if image.size <= image.capacity { return [made] }
-        return try GroupEditor(made, layout, nodes).rebuild { _ in }
-    }
+    // MARK: Rebuilding
 
     /// Decodes everything, changes it, and builds new groups from it.
     func rebuild(_ change: (RowSet) -> Void) throws(StorageError) -> [BranchEntry] {
@@ -220,40 +234,21 @@ struct GroupEditor {
     }
 
     private func rebuildWithout(_ slots: [Int], _ inserted: [Int]) throws(StorageError) -> [BranchEntry] {
-        let doomed = try doomedKeys(slots, inserted)
-        return try rebuild { rows in
-            var bits = [UInt64](repeating: 0, count: rows.count / 64 + 1)
-            for key in doomed {
-                let row = rows.lowerBound(key)
-                bits[row >> 6] |= 1 << UInt64(row & 63)
-            }
-            bits.withUnsafeBufferPointer { if let base = $0.baseAddress { rows.removeRows(marked: base) } }
+        var bits = [UInt64](repeating: 0, count: group.liveRows / 64 + 1)
+        if group.deleted == 0 && group.inserted == 0 {
+            for slot in slots { bits[slot >> 6] |= 1 << UInt64(slot & 63) }
+            return try rebuild { rows in rows.removeRows(marked: bits) }
         }
-    }
-
-    private func doomedKeys(_ slots: [Int], _ inserted: [Int]) throws(StorageError) -> [Int64] {
-        var keys: [Int64] = []
-        keys.reserveCapacity(slots.count + inserted.count)
-        for slot in slots { keys.append(try group.key(Int32(slot), nodes.reader)) }
-        for place in inserted { keys.append(try group.key(~Int32(place), nodes.reader)) }
-        return keys
+        for row in slots.map({ Int32($0) }) + inserted.map({ ~Int32($0) }) {
+            let rank = try group.rank(of: try group.key(row, nodes.reader), nodes.reader)
+            bits[rank >> 6] |= 1 << UInt64(rank & 63)
+        }
+        return try rebuild { rows in rows.removeRows(marked: bits) }
     }
 
     /// Drops the group and its segments; values in nodes of their own belong to the rows and stay.
     func giveUp() {
         for index in 0..<group.nodes { nodes.drop(group.reference(index)) }
         nodes.drop(entry.reference)
-    }
-}
-
-extension GroupImage {
-    /// The patches of one column that belong to one of its segments.
-    func patchRange(_ patch: Int, _ segment: Int) -> Range<Int> {
-        let slots = patches[patch].slots
-        let first = segments[segment].firstSlot
-        let end = first + segments[segment].rows
-        let low = slots.firstIndex { Int($0) >= first } ?? slots.count
-        let high = slots[low...].firstIndex { Int($0) >= end } ?? slots.count
-        return low..<high
     }
 }

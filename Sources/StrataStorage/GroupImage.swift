@@ -83,10 +83,12 @@ struct GroupImage {
         return size
     }
 
-    /// Bytes that the node may take before changes are folded in: at least 1 500 are left to them.
-    var capacity: Int {
-        let pages = (directorySize + 1500 + Format.pageSize - 1) / Format.pageSize
-        return min(pages, Group.maxPages) * Format.pageSize
+    /// Bytes that the node may take before changes are folded in.
+    var capacity: Int { Self.pages(forDirectory: directorySize) * Format.pageSize }
+
+    /// Pages of a group with such a directory that has been changed: at least 1 500 bytes are left to changes.
+    static func pages(forDirectory size: Int) -> Int {
+        min((size + 1500 + Format.pageSize - 1) / Format.pageSize, Group.maxPages)
     }
 
     var liveRows: Int { rows - deleted.count + inserted }
@@ -152,5 +154,55 @@ struct GroupImage {
         let bit = slot >> 3
         let at = Group.filterOffset + 8 * (bit >> 6)
         target.put64(at, target.u64(at) | 1 << UInt64(bit & 63))
+    }
+}
+
+// MARK: Patches
+
+extension GroupImage {
+    /// Adds a patch, or changes the one of this slot.
+    mutating func patch(_ column: Int, _ slot: Int, _ value: CellValue, _ kind: SegmentKind, _ heap: ByteHeap) {
+        let values = ColumnBuffer(kind)
+        guard let number = patches.firstIndex(where: { $0.column == column }) else {
+            value.insert(values, 0)
+            patches.append(
+                PatchImage(
+                    column: column, slots: [UInt16(slot)], values: heap.encode(SegmentPlan(values, 0..<1), values)))
+            return
+        }
+        Segment(patches[number].values.base).decode(into: values)
+        let place = patches[number].slots.firstIndex { Int($0) >= slot } ?? patches[number].slots.count
+        if place < patches[number].slots.count && Int(patches[number].slots[place]) == slot {
+            value.set(values, place)
+        } else {
+            patches[number].slots.insert(UInt16(slot), at: place)
+            value.insert(values, place)
+        }
+        patches[number].values = heap.encode(SegmentPlan(values, 0..<values.count), values)
+    }
+
+    func hasPatches(over limit: Int) -> Bool { patches.contains { $0.slots.count > limit } }
+
+    /// The patches of one column that belong to one of its segments.
+    func patchRange(_ patch: Int, _ segment: Int) -> Range<Int> {
+        let slots = patches[patch].slots
+        let first = segments[segment].firstSlot
+        let end = first + segments[segment].rows
+        let low = slots.firstIndex { Int($0) >= first } ?? slots.count
+        let high = slots[low...].firstIndex { Int($0) >= end } ?? slots.count
+        return low..<high
+    }
+
+    /// Takes patches out that were folded into a segment.
+    mutating func removePatches(_ number: Int, _ range: Range<Int>, _ kind: SegmentKind, _ heap: ByteHeap) {
+        if range.count == patches[number].slots.count {
+            patches.remove(at: number)
+            return
+        }
+        let values = ColumnBuffer(kind)
+        Segment(patches[number].values.base).decode(into: values)
+        for place in range.reversed() { values.remove(at: place) }
+        patches[number].slots.removeSubrange(range)
+        patches[number].values = heap.encode(SegmentPlan(values, 0..<values.count), values)
     }
 }

@@ -25,17 +25,14 @@ final class RowSet {
         for index in 0..<cells.count { columns[index + Self.firstUserColumn].append(cells[index]) }
     }
 
-    func insert(at row: Int, key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>) {
-        columns[Self.keyColumn].insert(.integer(key), at: row)
-        columns[Self.createdColumn].insert(.integer(Int64(bitPattern: created)), at: row)
-        for index in 0..<cells.count { columns[index + Self.firstUserColumn].insert(cells[index], at: row) }
+    /// Puts a row of another set before the one at `row`.
+    func insert(at row: Int, _ other: RowSet, _ from: Int) {
+        for (column, source) in zip(columns, other.columns) { source.cellValue(from).insert(column, row) }
     }
 
     func append(_ other: RowSet, _ range: Range<Int>) {
         for (column, source) in zip(columns, other.columns) { column.append(source, range) }
     }
-
-    func remove(at row: Int) { for column in columns { column.remove(at: row) } }
 
     func removeRows(marked bits: UnsafePointer<UInt64>) { for column in columns { column.removeRows(marked: bits) } }
 

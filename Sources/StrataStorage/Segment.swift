@@ -49,7 +49,7 @@ struct Segment {
 
     /// Where the null bits start; meaningful when there are any.
     @inline(__always)
-    private var nullOffset: Int {
+    var nullOffset: Int {
         switch kindCode {
         case SegmentKind.integer.rawValue: 16 + aligned8(rows * width)
         case SegmentKind.double.rawValue: 8 + rows * 8
@@ -106,7 +106,7 @@ struct Segment {
 
     @inline(__always) func double(_ slot: Int) -> Double { Double(bitPattern: base.u64(8 + slot * 8)) }
 
-    @inline(__always) private var bytesOffset: Int {
+    @inline(__always) var bytesOffset: Int {
         var offset = Self.headSize
         if flags & Self.hasNulls != 0 { offset += Self.bitBytes(rows) }
         if flags & Self.hasLong != 0 { offset += Self.bitBytes(rows) }

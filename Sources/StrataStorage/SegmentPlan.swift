@@ -13,10 +13,18 @@ struct SegmentPlan {
     /// Exceptions, or the equal length.
     let auxiliary: Int
 
+    /// How integers get their frame of reference.
+    enum Frame {
+        /// The narrowest.
+        case tight
+        /// At least one byte wide, the values in the middle: others will follow, and shall fit. No exceptions.
+        case roomy
+    }
+
     /// - Complexity: O(rows), one pass, two when exceptions pay.
-    init(_ column: ColumnBuffer, _ rows: Range<Int>) {
+    init(_ column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame = .tight) {
         switch column.kind {
-        case .integer: self.init(integers: column, rows)
+        case .integer: self.init(integers: column, rows, frame)
         case .double:
             let nulls = Self.nullFlag(column, rows)
             let size = 8 + rows.count * 8 + (nulls != 0 ? Segment.bitBytes(rows.count) : 0)
@@ -45,15 +53,16 @@ struct SegmentPlan {
 
     // MARK: Integers
 
-    private init(integers column: ColumnBuffer, _ rows: Range<Int>) {
+    private init(integers column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame) {
         let nulls = Self.nullFlag(column, rows)
         let (low, high) = Self.bounds(column, rows, skippingNulls: nulls != 0)
-        let width = Self.width(of: UInt64(bitPattern: high) &- UInt64(bitPattern: low))
+        let span = UInt64(bitPattern: high) &- UInt64(bitPattern: low)
+        let width = frame == .tight ? Self.width(of: span) : max(Self.width(of: span), 1)
         let nullSize = nulls != 0 ? Segment.bitBytes(rows.count) : 0
         let plain = Self(
             kind: .integer, rows: rows, size: 16 + aligned8(rows.count * width) + nullSize, flags: nulls,
-            width: width, base: low)
-        guard width > 1, rows.count >= 64,
+            width: width, base: frame == .tight ? low : Self.middle(low, span, width))
+        guard frame == .tight, width > 1, rows.count >= 64,
             let better = Self.withExceptions(column, rows, low, high, width, nulls, nullSize), better.size < plain.size
         else {
             self = plain
@@ -86,6 +95,15 @@ struct SegmentPlan {
     @inline(__always)
     static func width(of span: UInt64) -> Int {
         span == 0 ? 0 : span < 1 << 8 ? 1 : span < 1 << 16 ? 2 : span < 1 << 32 ? 4 : 8
+    }
+
+    /// The base that leaves as much room below the lowest value as above the highest.
+    private static func middle(_ low: Int64, _ span: UInt64, _ width: Int) -> Int64 {
+        if width == 8 { return .min }
+        let reach = Int64(1) << Int64(8 * width) - 1
+        let half = (reach - Int64(truncatingIfNeeded: span)) / 2
+        let (base, overflow) = low.subtractingReportingOverflow(half)
+        return min(overflow ? .min : base, .max - reach)
     }
 
     /// A narrower plan that leaves at most one row in 64 out, at the top or at the bottom.

@@ -3,6 +3,16 @@ struct SegmentReplacer {
     let nodes: TransactionNodes
     let table: UInt32
     let heap: ByteHeap
+    /// Nodes that were made, and ones that the image no longer has: the caller drops the latter when the image takes
+    /// the group's place, else the former.
+    private(set) var made: [NodeReference] = []
+    private(set) var released: [NodeReference] = []
+
+    init(nodes: TransactionNodes, table: UInt32, heap: ByteHeap) {
+        self.nodes = nodes
+        self.table = table
+        self.heap = heap
+    }
 
     private static let embedLimit = 64
 
@@ -19,22 +29,24 @@ struct SegmentReplacer {
         }
         // The new nodes are made before the old one is given up: the values still stand in it.
         let packer = SegmentPacker(nodes: nodes, table: table)
-        var made: [(descriptor: SegmentDescriptor, blob: Blob?)] = []
+        var replacements: [(descriptor: SegmentDescriptor, blob: Blob?)] = []
         for plan in plans {
             var descriptor = SegmentDescriptor(
                 firstSlot: old.firstSlot + plan.rows.lowerBound, rows: plan.rows.count, node: Group.inThisNode,
                 index: 0, offset: 0)
             if plan.size <= Self.embedLimit {
-                made.append((descriptor, heap.encode(plan, buffer)))
+                replacements.append((descriptor, heap.encode(plan, buffer)))
             } else {
                 descriptor.node = image.references.count
-                image.references.append(try packer.makeSingle(plan, buffer))
-                made.append((descriptor, nil))
+                let reference = try packer.makeSingle(plan, buffer)
+                made.append(reference)
+                image.references.append(reference)
+                replacements.append((descriptor, nil))
             }
         }
         try release(number, &image)
-        image.segments.replaceSubrange(number...number, with: made.map(\.descriptor))
-        image.blobs.replaceSubrange(number...number, with: made.map(\.blob))
+        image.segments.replaceSubrange(number...number, with: replacements.map(\.descriptor))
+        image.blobs.replaceSubrange(number...number, with: replacements.map(\.blob))
         image.columns[column].count += plans.count - 1
         for index in image.columns.indices where image.columns[index].first > number {
             image.columns[index].first += plans.count - 1
@@ -45,7 +57,7 @@ struct SegmentReplacer {
     private func sharers(_ node: Int, _ image: GroupImage) -> Int { image.segments.count { $0.node == node } }
 
     /// Writes the shared node anew with one segment changed; false when that does not fit.
-    private func replaceShared(
+    private mutating func replaceShared(
         _ number: Int, _ plan: SegmentPlan, _ buffer: ColumnBuffer, _ image: inout GroupImage
     ) throws(StorageError) -> Bool {
         let nodeIndex = image.segments[number].node
@@ -60,7 +72,7 @@ struct SegmentReplacer {
         if total > Format.pageSize { return false }
         image.references[nodeIndex] = try write(blobs)
         for (index, member) in members.enumerated() { image.segments[member].index = index }
-        nodes.drop(reference)
+        released.append(reference)
         return true
     }
 
@@ -77,8 +89,9 @@ struct SegmentReplacer {
         return Blob(base: segment.base, count: size)
     }
 
-    private func write(_ blobs: [Blob]) throws(StorageError) -> NodeReference {
+    private mutating func write(_ blobs: [Blob]) throws(StorageError) -> NodeReference {
         let (reference, node) = try nodes.makeNode(.segments, pages: 1, table: table)
+        made.append(reference)
         node.put16(SegmentNode.directoryOffset, blobs.count)
         var offset = SegmentNode.firstOffset(blobs.count)
         for (index, blob) in blobs.enumerated() {
@@ -90,12 +103,12 @@ struct SegmentReplacer {
     }
 
     /// Takes a segment out of the node that holds it.
-    private func release(_ number: Int, _ image: inout GroupImage) throws(StorageError) {
+    private mutating func release(_ number: Int, _ image: inout GroupImage) throws(StorageError) {
         let nodeIndex = image.segments[number].node
         if nodeIndex == Group.inThisNode { return }
         let reference = image.references[nodeIndex]
         if sharers(nodeIndex, image) == 1 {
-            nodes.drop(reference)
+            released.append(reference)
             return
         }
         let old = try nodes.node(reference, .segments)
@@ -104,7 +117,7 @@ struct SegmentReplacer {
         for member in members { blobs.append(try blob(old, member, image, reference)) }
         image.references[nodeIndex] = try write(blobs)
         for (index, member) in members.enumerated() { image.segments[member].index = index }
-        nodes.drop(reference)
+        released.append(reference)
     }
 
     private func removeUnusedReferences(_ image: inout GroupImage) {

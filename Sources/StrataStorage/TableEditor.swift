@@ -7,31 +7,59 @@
 final class TableEditor {
     let table: Int
     let layout: TableLayout
-    private let view: ReadView
-    private let nodes: TransactionNodes
+    let view: ReadView
+    let nodes: TransactionNodes
 
-    private struct Step {
+    struct Step {
         var node: UnsafeMutableRawPointer
         var reference: NodeReference
         var index: Int
     }
 
     /// From the root down to the branch above the group.
-    @exclusivity(unchecked) private var path: [Step] = []
-    /// Rows to be appended, with keys above all others.
+    @exclusivity(unchecked) var path: [Step] = []
+    /// Keys that belong to the group at the end of the path; the path is void when there is none.
+    @exclusivity(unchecked) var reach: KeyReach?
+    /// Rows to be appended, with keys above all others; or the one row that is being inserted.
     private let appended: RowSet
     /// The highest key of the table, rows held back included; nil when not known, or no row.
     @exclusivity(unchecked) private var lastKey: Int64?
     @exclusivity(unchecked) private var isLastKeyKnown = false
-    @exclusivity(unchecked) private var deletion: PendingDeletion?
+    @exclusivity(unchecked) private var deletion = PendingDeletion()
 
+    /// A range of keys that may have no end.
+    struct KeyReach {
+        var low: Int64
+        var high: Int64?
+
+        @inline(__always)
+        func contains(_ key: Int64) -> Bool {
+            guard key >= low else { return false }
+            guard let high else { return true }
+            return key < high
+        }
+    }
+
+    /// Rows of one group that are to be deleted.
     private struct PendingDeletion {
-        /// Keys that belong to the group.
-        var range: Range<Int64>
-        var isLast: Bool
-        var group: Group
-        var slots: Set<Int> = []
-        var inserted: Set<Int> = []
+        var count = 0
+        var reach: KeyReach?
+        var group: Group?
+        /// A bit per main slot, and per inserted row.
+        var slots: [UInt64] = []
+        var inserted: [UInt64] = []
+
+        static func list(_ bits: [UInt64]) -> [Int] {
+            var found: [Int] = []
+            for (index, word) in bits.enumerated() {
+                var rest = word
+                while rest != 0 {
+                    found.append(index * 64 + rest.trailingZeroBitCount)
+                    rest &= rest - 1
+                }
+            }
+            return found
+        }
     }
 
     init(_ table: Int, _ view: ReadView, _ nodes: TransactionNodes) {
@@ -42,21 +70,22 @@ final class TableEditor {
         appended = RowSet(layout, capacity: 16)
     }
 
-    private var root: NodeReference {
+    var root: NodeReference {
         get { view.state.tables[table].tree }
         set { view.state.tables[table].tree = newValue }
     }
 
-    var hasPending: Bool { appended.count > 0 || deletion != nil }
+    @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 }
 
     // MARK: Operations
 
     /// Adds a row.
     /// - Throws: `misuse(.duplicateKey)`.
+    @inline(__always)
     func insert(
         _ key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
     ) throws(StorageError) {
-        if deletion != nil { try flush() }
+        if deletion.count > 0 { try flush() }
         if !isLastKeyKnown { try findLastKey() }
         if key > lastKey ?? .min || (lastKey == nil && appended.count == 0) {
             append(key, created, cells, values)
@@ -64,12 +93,21 @@ final class TableEditor {
             if appended.count >= nodes.limits.wideRows { try flush() }
             return
         }
+        try insertBetween(key, created, cells, values)
+    }
+
+    @inline(never)
+    private func insertBetween(
+        _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
+    ) throws(StorageError) {
         try flush()
-        let (entry, group) = try descend(key)
+        let group = try seek(key)
         if try group.locate(key, nodes.reader) != nil { throw .misuse(.duplicateKey) }
-        let editor = try GroupEditor(entry, layout, nodes)
-        let all = values ?? cells.map { CellValue($0) }
-        try replaceGroup(with: try editor.insert(key, created: created, all))
+        append(key, created, cells, values)
+        defer { appended.removeAll() }
+        var editor = try groupEditor()
+        let made = try editor.insert(appended, 0)
+        try finish(editor, made)
     }
 
     private func append(
@@ -83,43 +121,54 @@ final class TableEditor {
         }
     }
 
-    /// Changes one column of a row. What is held back was flushed by whoever read the old value.
+    /// Changes one column of a row. A value in a node of its own is given up with the value that it was.
+    /// - Throws: `misuse(.noSuchRow)`.
     func set(_ key: Int64, _ column: Int, _ value: CellValue) throws(StorageError) {
-        try flush()
+        if hasPending { try flush() }
         if root.isNull { throw .misuse(.noSuchRow) }
-        let (entry, group) = try descend(key)
+        let group = try seek(key)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
-        let editor = try GroupEditor(entry, layout, nodes)
-        let row = RowLocation(group, slot: slot, table: table)
-        try replaceGroup(with: try editor.set(row, key, column: column + RowSet.firstUserColumn, value))
+        let column = column + RowSet.firstUserColumn
+        if layout.kinds[column] == .bytes {
+            let row = RowLocation(group, slot: slot, table: table)
+            if let old = try view.longValue(row, column - RowSet.firstUserColumn) { nodes.drop(old.reference) }
+        }
+        var editor = try groupEditor()
+        let made = try editor.set(slot, key, column: column, value)
+        try finish(editor, made)
     }
 
     /// The row that is about to be deleted, without doing first what is held back of deletes in the same group.
     func locateForDelete(_ key: Int64) throws(StorageError) -> RowLocation {
         if appended.count > 0 { try flush() }
-        if let pending = deletion, !(pending.range.contains(key) || (pending.isLast && key >= pending.range.lowerBound))
-        {
-            try flush()
-        }
-        if deletion == nil {
+        if let reach = deletion.reach, !reach.contains(key) { try flush() }
+        if deletion.reach == nil {
             if root.isNull { throw .misuse(.noSuchRow) }
-            let (_, group) = try descend(key)
-            let bounds = pathBounds()
-            deletion = PendingDeletion(range: bounds.range, isLast: bounds.isLast, group: group)
+            let group = try seek(key)
+            deletion.group = group
+            deletion.reach = reach
+            deletion.slots = Array(repeating: 0, count: group.rows / 64 + 1)
+            deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
         }
-        guard let pending = deletion, let slot = try pending.group.locate(key, nodes.reader),
-            slot >= 0 ? !pending.slots.contains(Int(slot)) : !pending.inserted.contains(Int(~slot))
-        else { throw .misuse(.noSuchRow) }
-        return RowLocation(pending.group, slot: slot, table: table)
+        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
+            throw .misuse(.noSuchRow)
+        }
+        return RowLocation(group, slot: slot, table: table)
+    }
+
+    @inline(__always)
+    private func isDoomed(_ slot: Int32) -> Bool {
+        let place = Int(slot >= 0 ? slot : ~slot)
+        return (slot >= 0 ? deletion.slots[place >> 6] : deletion.inserted[place >> 6]) >> UInt64(place & 63) & 1 != 0
     }
 
     /// Takes out a row that ``locateForDelete(_:)`` just found.
+    @inline(__always)
     func delete(_ row: RowLocation) {
-        if row.slot >= 0 {
-            deletion?.slots.insert(Int(row.slot))
-        } else {
-            deletion?.inserted.insert(Int(~row.slot))
-        }
+        let place = Int(row.slot >= 0 ? row.slot : ~row.slot)
+        let bit = UInt64(1) << UInt64(place & 63)
+        if row.slot >= 0 { deletion.slots[place >> 6] |= bit } else { deletion.inserted[place >> 6] |= bit }
+        deletion.count += 1
         isLastKeyKnown = false
     }
 
@@ -127,9 +176,10 @@ final class TableEditor {
 
     /// Does what is held back.
     func flush() throws(StorageError) {
-        if let pending = deletion {
-            deletion = nil
-            if !pending.slots.isEmpty || !pending.inserted.isEmpty { try delete(pending) }
+        if deletion.reach != nil {
+            let pending = deletion
+            deletion = PendingDeletion()
+            if pending.count > 0 { try delete(pending) }
         }
         if appended.count > 0 { try flushAppended() }
     }
@@ -141,17 +191,21 @@ final class TableEditor {
             try startTree(try builder.build(appended, 0..<appended.count))
             return
         }
-        let (entry, group) = try descend(.max)
+        var group = try seek(.max)
+        let done = group.isSmall && group.rows < nodes.limits.smallRows ? try appendInPlace() : 0
+        if done == appended.count { return }
+        group = try seek(.max)
         guard let leaf = path.last else { return }
         let isJoined =
-            group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
+            done == 0 && group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
             && group.size < Format.pageSize * 3 / 4
         if !isJoined {
-            let made = try builder.build(appended, 0..<appended.count)
+            let made = try builder.build(appended, done..<appended.count)
             try replace(path.count - 1, (leaf.index + 1)..<(leaf.index + 1), with: made)
-            try promote(atKey: appended.key(0))
+            try promote(atKey: appended.key(done))
             return
         }
+        let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
         let rows = RowSet(layout, capacity: group.liveRows + appended.count)
         try group.decode(into: rows, layout, nodes.reader)
         rows.append(appended, 0..<appended.count)
@@ -162,12 +216,28 @@ final class TableEditor {
         if made.count > 1 { try promote(atKey: entry.key) }
     }
 
+    /// Puts rows into the last group, a small one, where it stands, as long as they fit.
+    /// - Returns: how many did.
+    private func appendInPlace() throws(StorageError) -> Int {
+        if appended.count > Self.appendedInPlace { return 0 }
+        let editor = try groupEditor()
+        var done = 0
+        while done < appended.count, try editor.append(appended, done) { done += 1 }
+        update(editor)
+        return done
+    }
+
+    /// More rows than these are built into groups at once.
+    private static let appendedInPlace = 8
+
     private func delete(_ pending: PendingDeletion) throws(StorageError) {
-        let (entry, _) = try descend(pending.range.lowerBound)
-        let editor = try GroupEditor(entry, layout, nodes)
-        let result = try editor.delete(slots: pending.slots.sorted(), inserted: pending.inserted.sorted())
-        try replaceGroup(with: result.entries)
-        if result.isRebuilt { try mergeWithLeft(pending.range.lowerBound) }
+        guard let low = pending.reach?.low else { return }
+        _ = try seek(low)
+        var editor = try groupEditor()
+        let slots = PendingDeletion.list(pending.slots)
+        let result = try editor.delete(slots: slots, inserted: PendingDeletion.list(pending.inserted))
+        try finish(editor, result.entries)
+        if result.isRebuilt { try mergeWithLeft(low) }
     }
 
     private func findLastKey() throws(StorageError) {
@@ -185,208 +255,30 @@ final class TableEditor {
         }
     }
 
-    // MARK: The tree
+    // MARK: The group at hand
 
-    private func startTree(_ entries: [BranchEntry]) throws(StorageError) {
-        let (reference, node) = try nodes.makeNode(.branch, pages: 1, table: layout.table)
-        Branch.fill(node, entries.prefix(1), level: 1)
-        root = reference
-        path = [Step(node: node, reference: reference, index: 0)]
-        if entries.count > 1 { try replace(0, 1..<1, with: Array(entries.dropFirst())) }
-        if let first = entries.first { try promote(atKey: first.key) }
+    /// An editor for the group at the end of the path.
+    private func groupEditor() throws(StorageError) -> GroupEditor {
+        guard let leaf = path.last else { throw .misuse(.noSuchRow) }
+        let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
+        return try GroupEditor(entry, layout, nodes, changing: true)
     }
 
-    /// Walks to the group that a key belongs to, copying branches of older versions to the arena.
-    private func descend(_ key: Int64) throws(StorageError) -> (entry: BranchEntry, group: Group) {
-        path.removeAll(keepingCapacity: true)
-        var reference = root
-        var node = try nodes.mutable(&reference)
-        root = reference
-        while true {
-            let branch = Branch(UnsafeRawPointer(node))
-            let index = branch.find(key)
-            path.append(Step(node: node, reference: reference, index: index))
-            var child = branch.reference(index)
-            if child.is(.group) {
-                return (branch.entry(index), Group(try nodes.node(child, .group)))
-            }
-            let next = try nodes.mutable(&child)
-            Branch.setReference(node, index, child)
-            reference = child
-            node = next
-        }
+    /// Lets the tree know what became of the group at the end of the path.
+    private func finish(_ editor: GroupEditor, _ entries: [BranchEntry]?) throws(StorageError) {
+        guard let entries else { return update(editor) }
+        try replaceGroup(with: entries)
     }
 
-    /// The keys that belong to the group at the end of the path.
-    private func pathBounds() -> (range: Range<Int64>, isLast: Bool) {
-        var low = Int64.min
-        var high: Int64?
-        for step in path {
-            let branch = Branch(UnsafeRawPointer(step.node))
-            if step.index > 0 { low = branch.key(step.index) }
-            if step.index + 1 < branch.count { high = branch.key(step.index + 1) }
-        }
-        return (low..<(high ?? .max), high == nil)
-    }
-
-    private func replaceGroup(with entries: [BranchEntry]) throws(StorageError) {
+    /// The group was changed where it stands.
+    private func update(_ editor: GroupEditor) {
         guard let leaf = path.last else { return }
-        let key = entries.first?.key
-        try replace(path.count - 1, leaf.index..<(leaf.index + 1), with: entries)
-        if entries.count > 1, let key { try promote(atKey: key) }
-    }
-
-    /// Puts entries in the place of some children of the branch at `level` of the path. The path is void afterwards,
-    /// unless one entry takes the place of one.
-    private func replace(
-        _ level: Int, _ range: Range<Int>, with new: [BranchEntry]
-    ) throws(StorageError) {
-        let step = path[level]
-        let branch = Branch(UnsafeRawPointer(step.node))
-        if range.count == 1, let only = new.first, new.count == 1 {
-            let delta = only.rows - branch.rows(range.lowerBound)
-            Branch.set(step.node, range.lowerBound, only)
-            if delta != 0 { addRows(delta, above: level) }
-            return
-        }
-        var entries = branch.entries
-        entries.replaceSubrange(range, with: new)
-        let treeLevel = branch.level
-        if entries.isEmpty {
-            nodes.drop(step.reference)
-            if level == 0 { root = .null } else { try replace(level - 1, parentRange(level), with: []) }
-            return
-        }
-        let limit = min(max(nodes.limits.children, 2), Branch.capacity)
-        var chunks: [ArraySlice<BranchEntry>] = []
-        if entries.count <= limit {
-            chunks = [entries[...]]
-        } else {
-            let isAppend = range.lowerBound + new.count == entries.count
-            let pieces = (entries.count + limit - 1) / limit
-            let each = isAppend ? limit : (entries.count + pieces - 1) / pieces
-            var start = 0
-            while start < entries.count {
-                chunks.append(entries[start..<min(start + each, entries.count)])
-                start += each
-            }
-        }
-        try write(chunks, treeLevel, level)
-    }
-
-    private func write(
-        _ chunks: [ArraySlice<BranchEntry>], _ treeLevel: Int, _ level: Int
-    ) throws(StorageError) {
-        let step = path[level]
-        var above: [BranchEntry] = []
-        for (index, chunk) in chunks.enumerated() {
-            var reference = step.reference
-            var node = step.node
-            if index > 0 {
-                (reference, node) = try nodes.makeNode(.branch, pages: 1, table: layout.table)
-            }
-            Branch.fill(node, chunk, level: treeLevel)
-            guard let first = chunk.first else { continue }
-            above.append(
-                BranchEntry(key: first.key, rows: chunk.reduce(0) { $0 + $1.rows }, reference: reference))
-        }
-        if level > 0 {
-            // The separator above stays where it was: keys below the first one belong to this branch too.
-            let parent = Branch(UnsafeRawPointer(path[level - 1].node))
-            above[0].key = min(above[0].key, parent.key(path[level - 1].index))
-            try replace(level - 1, parentRange(level), with: above)
-        } else if above.count > 1 {
-            try grow(above, treeLevel + 1)
-        } else {
-            try collapse()
-        }
-    }
-
-    /// The place of the branch at `level` in the one above.
-    private func parentRange(_ level: Int) -> Range<Int> {
-        let index = path[level - 1].index
-        return index..<(index + 1)
-    }
-
-    private func grow(_ entries: [BranchEntry], _ treeLevel: Int) throws(StorageError) {
-        guard treeLevel <= Branch.maxLevel else { throw .limit(.pages) }
-        let (reference, node) = try nodes.makeNode(.branch, pages: 1, table: layout.table)
-        let limit = min(max(nodes.limits.children, 2), Branch.capacity)
-        Branch.fill(node, entries.prefix(limit), level: treeLevel)
-        root = reference
-        path = [Step(node: node, reference: reference, index: 0)]
-        if entries.count > limit { try replace(0, limit..<limit, with: Array(entries.dropFirst(limit))) }
-    }
-
-    /// A root with a single branch below it is not needed.
-    private func collapse() throws(StorageError) {
-        while true {
-            let branch = Branch(try nodes.node(root, .branch))
-            if branch.count != 1 || branch.level == 1 { return }
-            let child = branch.reference(0)
-            nodes.drop(root)
-            root = child
-        }
-    }
-
-    private func addRows(_ delta: Int, above level: Int) {
-        for step in path[..<level] {
-            let branch = Branch(UnsafeRawPointer(step.node))
-            Branch.setRows(step.node, step.index, branch.rows(step.index) + delta)
-        }
-    }
-
-    // MARK: Merging
-
-    /// Makes a wide group of small neighbours around the group of `key`, when their rows fill one.
-    private func promote(atKey key: Int64) throws(StorageError) {
-        if root.isNull { return }
-        _ = try descend(key)
-        guard let leaf = path.last else { return }
+        assert(editor.isSound, "a changed group is packed and well-formed")
         let branch = Branch(UnsafeRawPointer(leaf.node))
-        let small = nodes.limits.smallRows
-        var low = leaf.index
-        var high = leaf.index
-        if branch.rows(leaf.index) > small { return }
-        while low > 0 && branch.rows(low - 1) <= small { low -= 1 }
-        while high + 1 < branch.count && branch.rows(high + 1) <= small { high += 1 }
-        let total = (low...high).reduce(0) { $0 + branch.rows($1) }
-        let longRun = max(4, min(nodes.limits.children, Branch.capacity) / 3)
-        if total < nodes.limits.wideRows && high - low + 1 < longRun { return }
-        if high - low < 1 { return }
-        let rows = RowSet(layout, capacity: total)
-        for index in low...high {
-            let group = Group(try nodes.node(branch.reference(index), .group))
-            try group.decode(into: rows, layout, nodes.reader)
-        }
-        let old = (low...high).map(branch.entry)
-        var made = try GroupBuilder(layout: layout, nodes: nodes).build(rows, 0..<rows.count, wide: true)
-        made[0].key = min(made[0].key, old[0].key)
-        for entry in old { try GroupEditor(entry, layout, nodes).giveUp() }
-        try replace(path.count - 1, low..<(high + 1), with: made)
-    }
-
-    /// Joins the group of `key` with its left neighbour when both fit one group.
-    private func mergeWithLeft(_ key: Int64) throws(StorageError) {
-        if root.isNull { return }
-        let (entry, group) = try descend(key)
-        guard let leaf = path.last, leaf.index > 0 else { return }
-        let branch = Branch(UnsafeRawPointer(leaf.node))
-        let left = branch.entry(leaf.index - 1)
-        let leftGroup = Group(try nodes.node(left.reference, .group))
-        let total = left.rows + entry.rows
-        let fits =
-            group.isSmall && leftGroup.isSmall
-            ? total <= nodes.limits.smallRows && group.size + leftGroup.size <= Format.pageSize
-            : total <= nodes.limits.wideRows
-        if !fits { return }
-        let rows = RowSet(layout, capacity: total)
-        try leftGroup.decode(into: rows, layout, nodes.reader)
-        try group.decode(into: rows, layout, nodes.reader)
-        var made = try GroupBuilder(layout: layout, nodes: nodes).build(rows, 0..<rows.count)
-        if !made.isEmpty { made[0].key = min(made[0].key, left.key) }
-        try GroupEditor(left, layout, nodes).giveUp()
-        try GroupEditor(entry, layout, nodes).giveUp()
-        try replace(path.count - 1, (leaf.index - 1)..<(leaf.index + 1), with: made)
+        let delta = editor.liveRows - branch.rows(leaf.index)
+        Branch.setReference(leaf.node, leaf.index, editor.entry.reference)
+        if delta == 0 { return }
+        Branch.setRows(leaf.node, leaf.index, editor.liveRows)
+        addRows(delta, above: path.count - 1)
     }
 }

@@ -4,12 +4,16 @@ final class TablePlan {
     let columns: [ColumnDefinition]
     /// Columns that have an index or backlinks.
     let entered: [Int]
+    let isEntered: [Bool]
+    let ids: [ColumnID]
     /// For each column the kinds of cells that it takes, as a set of bits.
     private let accepted: [UInt8]
 
     init(_ definition: TableDefinition) {
         id = definition.id
         columns = definition.columns
+        ids = columns.map(\.id)
+        isEntered = columns.map { $0.index != .none || $0.type.isLink }
         entered = columns.indices.filter { definition.columns[$0].index != .none || definition.columns[$0].type.isLink }
         accepted = columns.map { column in
             let kind: Cell.Kind =

@@ -10,6 +10,8 @@ final class TransactionNodes: NodeWriting {
     let allocator: PageAllocator
     let file: any File
     let limits: StoreLimits
+    /// For bytes on their way into a node. Whoever uses it empties it first.
+    let scratch = ByteHeap()
     /// The version that this transaction will be.
     @exclusivity(unchecked) var version: UInt64
     /// Nodes of older versions that this one does not reach.

@@ -138,22 +138,25 @@ package final class WriteTransaction {
     }
 
     private func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
-        let definition = view.state.schema.tables[table]
-        guard column >= 0 && column < definition.columns.count else { throw .misuse(.noSuchColumn) }
-        let columnDefinition = definition.columns[column]
-        try plans[table].check(cell, column)
-        let isBytes = columnDefinition.type == .bytes || columnDefinition.type == .links
-        if isBytes || columnDefinition.index != .none || columnDefinition.type.isLink {
+        let plan = plans[table]
+        guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
+        try plan.check(cell, column)
+        let isEntered = plan.isEntered[column]
+        if isEntered {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
             try removeEntries(table, key, column, row)
-            if isBytes, let old = try view.longValue(row, column) { nodes.drop(old.reference) }
         }
-        try editor(table).set(key.rawValue, column, try prepared(table, cell))
+        let editor = editor(table)
+        if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes {
+            try editor.set(key.rawValue, column, try prepared(table, cell))
+        } else {
+            try editor.set(key.rawValue, column, CellValue(cell))
+        }
         view.generation &+= 1
-        try addEntry(table, key, column, cell, delta: 1)
+        if isEntered { try addEntry(table, key, column, cell, delta: 1) }
         if !isReplay {
-            recorder.set(definition.id, key, columnDefinition.id, cell)
-            changes.modified(table, key.rawValue, columnDefinition.id.rawValue)
+            recorder.set(plan.id, key, plan.ids[column], cell)
+            changes.modified(table, key.rawValue, plan.ids[column].rawValue)
         }
     }
 
