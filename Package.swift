@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "assay", targets: ["AssayTool"]),
     ],
     traits: [
+        .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
         .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
         .trait(name: "SQLite", description: "SQLite as a peer."),
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
@@ -41,13 +42,17 @@ let package = Package(
         // C libraries, and what Swift cannot call.
         .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
         library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
+        library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         library("CJemalloc", pkgConfig: "jemalloc", apt: "libjemalloc-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
         // Strata: the engine.
         room("StrataFiles", ["CStrataShim"]),
         room("StrataStorage", ["StrataFiles", "CXXHash", "CStrataShim"]),
-        room("Strata", ["StrataStorage", "StrataFiles"]),
+        room(
+            "StrataCrypto",
+            ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
+        room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto"]),
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
@@ -82,6 +87,7 @@ let package = Package(
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
         tests("StrataStorageTests", ["StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
         tests("MeasuringTests", ["Measuring"]),
         tests("FaultModelTests", ["FaultModel"]),

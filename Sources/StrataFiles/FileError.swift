@@ -9,6 +9,8 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, status, read, write, size, truncate, preallocate, sync, syncDirectory, writeBack, map, lock, rename
         case remove
+        /// Of an encrypted file: sealed bytes that are not whole, another key, a file that is not encrypted.
+        case unseal, wrongKey, notEncrypted
     }
 
     package var operation: Operation

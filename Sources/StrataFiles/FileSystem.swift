@@ -114,4 +114,11 @@ package protocol FileMap: AnyObject, Sendable {
     var base: UnsafeRawPointer { get }
     /// Reserved bytes.
     var count: Int { get }
+
+    /// Brings bytes of the file to where they are mapped; nothing to do where the system does that by itself.
+    func load(offset: Int, count: Int) throws(FileError)
+}
+
+extension FileMap {
+    package func load(offset: Int, count: Int) throws(FileError) {}
 }

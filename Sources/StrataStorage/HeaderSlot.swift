@@ -166,9 +166,12 @@ extension HeaderSlot {
 
     /// The newest valid slot; nil when both are empty, as in a file that was just made.
     ///
-    /// - Throws: `notAStore`, `unsupportedFormat` (when either slot is whole and of another version), `corrupt` with
+    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (when either slot is whole and of another version), `corrupt` with
     ///   `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and two stores' slots in one file).
     package static func choose(_ a: Decoded, _ b: Decoded, path: String) throws(StorageError) -> Choice? {
+        for case .unsupported(let version) in [a, b] where version == Format.version | SealedSlot.versionBit {
+            throw .keyRequired(path: path)
+        }
         for case .unsupported(let version) in [a, b] { throw .unsupportedFormat(path: path, version: version) }
         switch (a, b) {
         case (.valid(let first), .valid(let second)):

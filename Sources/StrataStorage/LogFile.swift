@@ -19,6 +19,8 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     private let epoch: LogEpoch
     private let failed = ClosedFlag()
     private let canAppend: Bool
+    /// Seals payloads, and the source of nonces; nil in a plain store.
+    private let sealing: LogSealing?
     private var nextOffset: Int
     private var previous: UInt64 = 0
     private var lastLSN: UInt64?
@@ -28,7 +30,8 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Whether the other segment may be written over.
     package private(set) var isInactiveSegmentFree = true
 
-    private init(_ file: any File, _ header: LogHeader, canAppend: Bool) {
+    private init(_ file: any File, _ header: LogHeader, canAppend: Bool, _ sealing: LogSealing?) {
+        self.sealing = sealing
         self.file = file
         self.header = header
         self.canAppend = canAppend
@@ -44,7 +47,11 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     package var byteCount: Int { LogFormat.fileBytes(segmentBytes: header.segmentBytes) }
 
     /// Payload of the largest group that a segment takes.
-    package var maxPayloadBytes: Int { header.segmentBytes - LogFormat.groupHeaderSize }
+    package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.segmentBytes, sealing?.cipher) }
+
+    static func maxPayloadBytes(_ segmentBytes: Int, _ cipher: (any Cipher)?) -> Int {
+        segmentBytes - LogFormat.groupHeaderSize - (cipher == nil ? 0 : Seal.size)
+    }
 
     /// How large segments are beside so much data: together with the header page an eighth of it, at least 512 KiB and
     /// at most 16 MiB.
@@ -78,7 +85,7 @@ extension LogFile {
     /// - Complexity: writes the whole file in pieces of 16 KiB, the size that keeps later small writes cheap.
     package static func create(
         fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, segmentBytes: Int,
-        baseVersion: TransactionID
+        baseVersion: TransactionID, cipher: (any Cipher)? = nil
     ) throws(StorageError) -> LogFile {
         precondition(segmentBytes >= Format.pageSize && segmentBytes <= LogFormat.maxSegmentBytes)
         precondition(segmentBytes % Format.pageSize == 0, "a segment is whole pages")
@@ -95,7 +102,7 @@ extension LogFile {
                 removeUnfinished(fileSystem, path)
                 throw error
             }
-            return LogFile(file, header, canAppend: true)
+            return LogFile(file, header, canAppend: true, LogSealing(cipher, storeID, fileSystem))
         } catch {
             throw StorageError(error)
         }
@@ -124,14 +131,15 @@ extension LogFile {
     /// - Throws: `logMissing`; `logMismatch` when it is another store's or another epoch's, or no log at all;
     ///   `logCorrupt` when its header fails or the file is too short; `unsupportedFormat`, `file`.
     package static func open(
-        fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false
+        fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false,
+        cipher: (any Cipher)? = nil
     ) throws(StorageError) -> LogFile {
         guard let file = try openIfThere(fileSystem, path, readOnly ? .read : .write) else {
             throw .logMissing(path: path)
         }
         let header = try readHeader(file)
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
-        return LogFile(file, header, canAppend: false)
+        return LogFile(file, header, canAppend: false, LogSealing(cipher, storeID, fileSystem))
     }
 
     /// Whose log stands at the path, or nil when there is none. Says what a clean slot without its twin has to know.
@@ -186,7 +194,8 @@ extension LogFile {
     /// Whether a group with so large a payload fits the active segment.
     package func room(for payloadBytes: Int) -> Bool {
         let end = LogFormat.start(ofSegment: activeSegment, segmentBytes: header.segmentBytes) + header.segmentBytes
-        return payloadBytes >= 0 && payloadBytes <= end - nextOffset - LogFormat.groupHeaderSize
+        let sealed = payloadBytes + (sealing == nil ? 0 : Seal.size)
+        return payloadBytes >= 0 && sealed <= end - nextOffset - LogFormat.groupHeaderSize
     }
 
     /// Appends a group by one write, without a copy. Durable after ``sync()``.
@@ -207,10 +216,24 @@ extension LogFile {
         precondition(firstLSN <= lastLSN && durableTo < firstLSN, "records are in order")
         if let before = self.lastLSN { precondition(firstLSN == before + 1, "records leave no gap") }
         if failed.isSet { throw .poisoned }
-        let groupHeader = LogGroupHeader(
-            payloadBytes: payloadBytes, lsns: firstLSN...lastLSN, durableTo: durableTo, previous: previous,
-            payloadChecksum: epoch.checksum(base + LogFormat.groupHeaderSize, payloadBytes))
-        let checksum = groupHeader.store(base, epoch)
+        var group = group
+        if let sealing {
+            group = reserve(group.count + Seal.size)
+            sealing.seal(base, payloadBytes, to: group, .group(epoch.tag, firstLSN, lastLSN))
+        }
+        try write(
+            group,
+            LogGroupHeader(
+                payloadBytes: group.count - LogFormat.groupHeaderSize, lsns: firstLSN...lastLSN, durableTo: durableTo,
+                previous: previous, payloadChecksum: 0))
+        self.lastLSN = lastLSN
+    }
+
+    private func write(_ group: UnsafeMutableRawBufferPointer, _ plan: LogGroupHeader) throws(StorageError) {
+        guard let base = group.baseAddress else { return }
+        var plan = plan
+        plan.payloadChecksum = epoch.checksum(base + LogFormat.groupHeaderSize, plan.payloadBytes)
+        let checksum = plan.store(base, epoch)
         do throws(FileError) {
             try file.write(UnsafeRawBufferPointer(group), at: Int64(nextOffset))
         } catch {
@@ -218,8 +241,16 @@ extension LogFile {
             throw StorageError(error)
         }
         previous = checksum
-        self.lastLSN = lastLSN
-        nextOffset += LogFormat.stride(payloadBytes: payloadBytes)
+        nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
+    }
+
+    /// The object's own buffer, large enough for a group.
+    private func reserve(_ size: Int) -> UnsafeMutableRawBufferPointer {
+        if buffer.count < size {
+            buffer.deallocate()
+            buffer = .allocate(byteCount: max(size, 16384), alignment: 64)
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
     }
 
     /// Copies the payload behind a header and appends it by one write, as
@@ -228,11 +259,8 @@ extension LogFile {
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {
         let size = LogFormat.groupHeaderSize + payload.count
-        if buffer.count < size {
-            buffer.deallocate()
-            buffer = .allocate(byteCount: max(size, 16384), alignment: 64)
-        }
-        let group = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
+        // With room for the seal: sealing then finds its place in the same buffer, and the copy stays where it is.
+        let group = UnsafeMutableRawBufferPointer(rebasing: reserve(size + Seal.size)[..<size])
         UnsafeMutableRawBufferPointer(rebasing: group[LogFormat.groupHeaderSize...]).copyMemory(from: payload)
         try append(group: group, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
     }
@@ -295,7 +323,14 @@ extension LogFile {
         guard count == bytes.count, let base = bytes.baseAddress else { throw .logCorrupt(path: path, offset: count) }
         let replay = try LogReplay(base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN)
         for group in replay.groups {
-            let payload = UnsafeRawBufferPointer(start: base + group.payloadOffset, count: group.payloadBytes)
+            var payload = UnsafeRawBufferPointer(start: base + group.payloadOffset, count: group.payloadBytes)
+            if let sealing {
+                let context = SealContext.group(epoch.tag, group.firstLSN, group.lastLSN)
+                guard let opened = sealing.open(base + group.payloadOffset, group.payloadBytes, context) else {
+                    throw .logCorrupt(path: path, offset: group.payloadOffset)
+                }
+                payload = opened
+            }
             try body(payload, group.firstLSN, group.lastLSN)
         }
         return Replayed(

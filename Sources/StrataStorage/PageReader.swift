@@ -66,12 +66,23 @@ package final class PageReader: NodeReading, Sendable {
         guard end <= limit.pages.load(ordering: .acquiring) else { throw fail(.fileTooShort) }
         let node = map + Int(reference.page) * Format.pageSize
         let bytes = reference.byteCount
+        try load(page, bytes)
         guard NodeHeader.checksum(node, count: bytes, birth: reference.birth) == reference.checksum,
             node.u64(16) == reference.checksum, node.u64(8) == reference.birth
         else { throw fail(.checksum) }
         guard node.u8(0) == Int(kind.rawValue), Self.isWellFormed(node, kind, bytes) else { throw fail(.structure) }
         trust(reference)
         return node
+    }
+
+    /// Encrypted pages come by reading; others are mapped.
+    private func load(_ page: PageNumber, _ bytes: Int) throws(StorageError) {
+        do throws(FileError) {
+            try owner.map.load(offset: Int(page.rawValue) * Format.pageSize, count: bytes)
+        } catch {
+            if error.operation == .unseal { throw .corrupt(page: page, offset: 0, reason: .seal) }
+            throw StorageError(error)
+        }
     }
 
     private static func isWellFormed(_ node: UnsafeRawPointer, _ kind: NodeKind, _ bytes: Int) -> Bool {

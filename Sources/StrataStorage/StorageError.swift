@@ -8,6 +8,12 @@ package enum StorageError: Error, Sendable, Equatable {
     case noSpace(FileError)
     /// Not a store: no header of this format. The file was not touched.
     case notAStore(path: String)
+    /// The file is encrypted, and no key was given. It was not touched.
+    case keyRequired(path: String)
+    /// The file is encrypted under another key. It was not touched.
+    case wrongKey(path: String)
+    /// A key was given for a file that is not encrypted. It was not touched.
+    case notEncrypted(path: String)
     /// Made by a newer or unknown version of the format. The file was not touched.
     case unsupportedFormat(path: String, version: UInt32)
     /// Bytes on disk are not what was written.
@@ -38,7 +44,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case limit(Limit)
 
     package enum Corruption: String, Sendable {
-        case checksum, structure, fileTooShort, header, slotsDiffer, birth
+        case checksum, structure, fileTooShort, header, slotsDiffer, birth, seal
     }
 
     package enum Misuse: String, Sendable {
@@ -50,5 +56,12 @@ package enum StorageError: Error, Sendable, Equatable {
         case pages, addressSpace, valueSize, columns, pins
     }
 
-    init(_ error: FileError) { self = error.isNoSpace ? .noSpace(error) : .file(error) }
+    init(_ error: FileError) {
+        self =
+            switch error.operation {
+            case .wrongKey: .wrongKey(path: error.path)
+            case .notEncrypted: .notEncrypted(path: error.path)
+            default: error.isNoSpace ? .noSpace(error) : .file(error)
+            }
+    }
 }

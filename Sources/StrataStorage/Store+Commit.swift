@@ -77,7 +77,7 @@ extension Store {
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
         } else {
-            writer.segmentUsed += LogFormat.stride(payloadBytes: transaction.recorder.byteCount)
+            writer.segmentUsed += groupBytes(transaction.recorder.byteCount)
             adopt(transaction, state, notice, isDurable: false, record: transaction.recorder.finish(lsn: version))
         }
         if options.durability == .periodic && !isLarge {
@@ -252,7 +252,7 @@ extension Store {
         let salt = RandomID.make(fileSystem)
         let log = try LogFile.create(
             fileSystem: fileSystem, path: Self.logPath(path), storeID: writer.slot.storeID, salt: salt,
-            segmentBytes: plannedSegmentBytes, baseVersion: writer.slot.checkpoint)
+            segmentBytes: plannedSegmentBytes, baseVersion: writer.slot.checkpoint, cipher: options.cipher)
         var slot = writer.slot
         slot.logRequired = true
         slot.salt = salt
@@ -267,6 +267,11 @@ extension Store {
         }
     }
 
+    /// Bytes of the log that a record takes when it is a group of its own, which is the most it can take.
+    private func groupBytes(_ record: Int) -> Int {
+        LogFormat.stride(payloadBytes: record + (options.cipher == nil ? 0 : Seal.size))
+    }
+
     private func fitsLog(_ bytes: Int) -> Bool {
         guard let log = writer.log else { return false }
         return bytes <= log.maxPayloadBytes
@@ -275,7 +280,7 @@ extension Store {
     /// Sees that a record finds room in the active segment; starts a checkpoint when it does not. The gate is held.
     private func makeRoom(_ bytes: Int, reserved: [Extent]) throws(StorageError) {
         guard let log = writer.log else { throw .poisoned }
-        let needed = LogFormat.stride(payloadBytes: bytes)
+        let needed = groupBytes(bytes)
         if writer.segmentUsed + needed > log.header.segmentBytes {
             let newest = monitor.withLock { state.committed }
             if !waitUntilDurable(newest.version) { throw .poisoned }

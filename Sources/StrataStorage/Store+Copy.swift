@@ -3,12 +3,13 @@ internal import StrataFiles
 extension Store {
     /// Writes a compacted copy of the newest visible version.
     ///
-    /// The copy appears at `destination` whole or not at all.
+    /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination` whole or not at all.
     /// - Throws: `file` with EEXIST when something stands there; `noSpace`; what reading throws.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/arenaBudget``.
-    package func writeCopy(to destination: String) throws(StorageError) {
+    package func writeCopy(to destination: String, cipher: (any Cipher)? = nil) throws(StorageError) {
         let snapshot = try snapshot()
         var target = options
+        target.cipher = cipher
         // A copy of a store in memory is there to outlive it.
         if !fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
         do throws(FileError) {

@@ -6,8 +6,10 @@ internal import StrataFiles
 extension Store {
     /// Makes a store without a version: two equal slots. It appears at the path whole or not at all, and never over a
     /// file that somebody else made meanwhile.
-    static func create(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
-        let (unfinished, file) = try createUnfinished(path, fileSystem)
+    static func create(_ path: String, _ options: StoreOptions) throws(FileError) {
+        let fileSystem = options.fileSystem
+        let (unfinished, plain) = try createUnfinished(path, fileSystem)
+        let file = options.dataFile(plain)
         // Nobody opens the file before its name is durable: a commit could be acknowledged and lost with the name.
         defer { file.close() }
         do throws(FileError) {

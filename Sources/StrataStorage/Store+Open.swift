@@ -22,7 +22,7 @@ extension Store {
     static func openPlain(path: String, options: StoreOptions) throws(StorageError) -> Store {
         let fileSystem = options.fileSystem
         do throws(FileError) {
-            if try fileSystem.status(path) == nil && !options.readOnly { try create(path, fileSystem) }
+            if try fileSystem.status(path) == nil && !options.readOnly { try create(path, options) }
         } catch {
             throw StorageError(error)
         }
@@ -48,7 +48,7 @@ extension Store {
         let fileSystem = options.fileSystem
         do throws(FileError) {
             for _ in 0..<100 {
-                let file = try fileSystem.open(path, options.readOnly ? .read : .write)
+                let file = options.dataFile(try fileSystem.open(path, options.readOnly ? .read : .write))
                 guard try file.tryLock(byte: openByte, exclusive: !options.readOnly) else {
                     file.close()
                     throw FileError(.lock, path: path, errno: 0)

@@ -8,7 +8,8 @@ extension Store {
     func recover() throws(StorageError) {
         let slot = writer.slot
         let log = try LogFile.open(
-            fileSystem: fileSystem, path: Self.logPath(path), storeID: slot.storeID, salt: slot.salt)
+            fileSystem: fileSystem, path: Self.logPath(path), storeID: slot.storeID, salt: slot.salt,
+            cipher: options.cipher)
         defer { log.close() }
         guard log.header.baseVersion <= slot.checkpoint else {
             throw .corrupt(page: PageNumber(UInt32(writer.slotIndex)), offset: 40, reason: .header)

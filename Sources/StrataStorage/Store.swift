@@ -131,7 +131,7 @@ package final class Store: Sendable {
     /// Largest record that may go to the log.
     private var recordLimit: Int {
         if let log = writer.log { return log.maxPayloadBytes }
-        return writer.wantsLog ? plannedSegmentBytes - LogFormat.groupHeaderSize : 0
+        return writer.wantsLog ? LogFile.maxPayloadBytes(plannedSegmentBytes, options.cipher) : 0
     }
 
     var plannedSegmentBytes: Int {

@@ -29,6 +29,8 @@ package struct StoreOptions: Sendable {
     package var mapReserve: Int
     /// Microseconds that ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for ever.
     package var writeTimeout: Int?
+    /// Seals the data file and the log; nil for a plain store. The key itself is the caller's business.
+    package var cipher: (any Cipher)?
     /// Bytes of a log segment; nil for what suits the data.
     package var logSegmentBytes: Int?
 
@@ -45,6 +47,14 @@ package struct StoreOptions: Sendable {
         periodicBytes = 256 << 10
         checkpointBytes = 64 << 20
         mapReserve = 1 << 36
+    }
+}
+
+extension StoreOptions {
+    /// A data file as the engine sees it.
+    func dataFile(_ file: any File) -> any File {
+        guard let cipher else { return file }
+        return SealedFile(file, cipher, randomBits: { [fileSystem] in fileSystem.randomBits() })
     }
 }
 

@@ -8,7 +8,8 @@ enum Rooms {
         // Strata: the engine.
         "StrataFiles": ["CStrataShim"],
         "StrataStorage": ["StrataFiles", "CXXHash", "CStrataShim"],
-        "Strata": ["StrataStorage", "StrataFiles"],
+        "StrataCrypto": ["StrataStorage", "CCrypto"],
+        "Strata": ["StrataStorage", "StrataFiles", "StrataCrypto"],
 
         // Assay: the harness.
         "Measuring": ["CJemalloc"],
@@ -33,10 +34,10 @@ enum Rooms {
         "SQLiteEngine": ["Harness", "Results", "Measuring", "Datasets", "CSQLite"],
     ]
 
-    static let engineRooms: Set<String> = ["StrataFiles", "StrataStorage", "Strata"]
+    static let engineRooms: Set<String> = ["StrataFiles", "StrataStorage", "StrataCrypto", "Strata"]
 
     /// The C libraries that may reach an application which links the product Strata.
-    static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash"]
+    static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]
 
     /// What comes with the toolchain and the system.
     static let platform: Set<String> = [

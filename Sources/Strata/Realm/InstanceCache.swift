@@ -19,9 +19,6 @@ enum InstanceCache {
     /// The live instance of a configuration here, opened when there is none.
     /// - Throws: ``Realm/Error``, or what the migration block threw.
     static func instance(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmInstance {
-        guard configuration.encryptionKey == nil else {
-            throw Realm.Error(.invalidInput, "encryption is not in this version")
-        }
         guard configuration.fileURL != nil || configuration.inMemoryIdentifier != nil else {
             throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
         }
@@ -103,7 +100,7 @@ extension Realm.Configuration {
     /// Whether an instance of this configuration can stand for one of `other`.
     func isCompatible(with other: Realm.Configuration) -> Bool {
         guard readOnly == other.readOnly, schemaVersion == other.schemaVersion else { return false }
-        guard invalidAccess == other.invalidAccess else { return false }
+        guard invalidAccess == other.invalidAccess, encryptionKey == other.encryptionKey else { return false }
         return objectTypes.map { $0.map { ObjectIdentifier($0) } }
             == other.objectTypes.map { $0.map { ObjectIdentifier($0) } }
     }

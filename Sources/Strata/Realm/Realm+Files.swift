@@ -8,14 +8,16 @@ import StrataStorage
 #endif
 
 extension Realm {
-    /// Writes a compacted copy of the newest version.
+    /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one.
     /// - Throws: `fileExists` when something stands at `fileURL`.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
-        guard encryptionKey == nil else { throw Error(.invalidInput, "encryption is not in this version") }
+        let cipher = try Configuration.cipher(encryptionKey)
         if try Self.exists(fileURL.path, instance.configuration) {
             throw Error(.fileExists, "\(fileURL.path) is there already; choose another name")
         }
-        do throws(StorageError) { try instance.store.writeCopy(to: fileURL.path) } catch { throw Error(error) }
+        do throws(StorageError) { try instance.store.writeCopy(to: fileURL.path, cipher: cipher) } catch {
+            throw Error(error)
+        }
     }
 
     /// Whether the configuration's file is there.
@@ -37,7 +39,7 @@ extension Realm {
     /// The schema version of a file.
     /// - Throws: `fileNotFound` when there is none.
     public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
-        var configuration = Configuration(fileURL: fileURL, readOnly: true)
+        var configuration = Configuration(fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true)
         configuration.fileSystem = Configuration.defaultConfiguration.fileSystem
         return try SchemaSetup.schemaVersion(configuration)
     }

@@ -1,3 +1,4 @@
+import StrataCrypto
 import StrataFiles
 import StrataStorage
 import Synchronization
@@ -64,7 +65,7 @@ extension Realm {
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
-        /// 64 bytes. Not in this version: opening with a key throws.
+        /// 64 bytes that encrypt a new file, or open one that was made with them. Needs a build with the trait Crypto.
         public var encryptionKey: Data?
         public var readOnly: Bool
         public var schemaVersion: UInt64
@@ -132,6 +133,30 @@ extension Realm.Configuration {
         }
         options.compactOnLaunch = shouldCompactOnLaunch
         return options
+    }
+
+    /// The options with the key's cipher.
+    /// - Throws: `invalidInput` for a key of another length, for a Realm in memory, and in a build without Crypto.
+    func sealedOptions() throws(Realm.Error) -> StoreOptions {
+        var options = storeOptions
+        options.cipher = try Self.cipher(encryptionKey)
+        if encryptionKey != nil && inMemoryIdentifier != nil {
+            throw Realm.Error(.invalidInput, "a Realm in memory is not encrypted; leave out its encryptionKey")
+        }
+        return options
+    }
+
+    static func cipher(_ key: Data?) throws(Realm.Error) -> (any Cipher)? {
+        guard let key else { return nil }
+        do throws(EncryptionKey.Refusal) { return try EncryptionKey.cipher([UInt8](key)) } catch {
+            switch error {
+            case .size(let count):
+                throw Realm.Error(.invalidInput, "an encryption key has 64 bytes, not \(count)")
+            case .notBuilt:
+                throw Realm.Error(
+                    .invalidInput, "this build has no encryption; install libssl-dev and build with the trait Crypto")
+            }
+        }
     }
 
     /// The classes that this configuration opens.

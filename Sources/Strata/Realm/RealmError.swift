@@ -70,6 +70,11 @@ extension Realm.Error {
         case .noSpace(let file):
             self.init(.outOfDiskSpace, "\(file); nothing was lost, free some space and try again")
         case .notAStore(let path): self.init(.invalidDatabase, "\(path) is not a database of this format")
+        case .keyRequired(let path):
+            self.init(.invalidDatabase, "\(path) is encrypted; give its key as encryptionKey")
+        case .wrongKey(let path): self.init(.invalidDatabase, "\(path) is encrypted with another key")
+        case .notEncrypted(let path):
+            self.init(.invalidDatabase, "\(path) is not encrypted; leave out encryptionKey")
         case .unsupportedFormat(let path, let version):
             self.init(.unsupportedFileFormatVersion, "\(path) has format \(version), made by a newer version")
         case .corrupt(let page, let offset, let reason):

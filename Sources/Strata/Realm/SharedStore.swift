@@ -3,6 +3,11 @@ import StrataFiles
 import StrataStorage
 import Synchronization
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 #if canImport(Darwin)
     import Darwin
 #else
@@ -18,6 +23,7 @@ final class SharedStore: Sendable {
     let key: Key
     /// What was asked of the file when it was opened.
     let isReadOnly: Bool
+    private let encryptionKey: Data?
     private let state = Mutex(State())
     private let entry: Entry
 
@@ -71,6 +77,9 @@ final class SharedStore: Sendable {
                         .alreadyOpen,
                         "\(key.path) is open already with readOnly \(known.isReadOnly); use the same value")
                 }
+                if known.encryptionKey != configuration.encryptionKey {
+                    throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
+                }
                 try SchemaSetup(known.store, configuration).run()
                 return known
             }
@@ -92,6 +101,7 @@ final class SharedStore: Sendable {
         self.key = key
         self.entry = entry
         isReadOnly = configuration.readOnly
+        encryptionKey = configuration.encryptionKey
         store = try SchemaSetup.openStore(configuration)
         entry.closing.add(1, ordering: .relaxed)
         let token = store.addObserver { [weak self] notice in self?.receive(notice) }

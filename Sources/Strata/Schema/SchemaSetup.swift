@@ -56,9 +56,8 @@ struct SchemaSetup {
     }
 
     private static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
-        try storage { () throws(StorageError) in
-            try Store.open(path: configuration.path, options: configuration.storeOptions)
-        }
+        let options = try configuration.sealedOptions()
+        return try storage { () throws(StorageError) in try Store.open(path: configuration.path, options: options) }
     }
 
     private static func close(_ store: Store) {

@@ -1,0 +1,83 @@
+import Foundation
+import Strata
+import Testing
+
+@Suite struct EncryptionTests {
+    private static let key = Data((0..<64).map { UInt8($0) })
+
+    private static func configuration(_ file: TemporaryFile, _ key: Data?) -> Realm.Configuration {
+        var configuration = file.configuration([Note.self])
+        configuration.encryptionKey = key
+        return configuration
+    }
+
+    private static func error(_ body: () throws -> Void) -> Realm.Error? {
+        do {
+            try body()
+            return nil
+        } catch { return error as? Realm.Error }
+    }
+
+    #if Crypto
+        @Test func `an encrypted file opens with its key, and with nothing else`() throws {
+            let file = TemporaryFile()
+            do {
+                let realm = try Realm(configuration: Self.configuration(file, Self.key))
+                try realm.write { realm.add(Note("a secret between the two of us")) }
+            }
+            let bytes = try Data(contentsOf: file.url)
+            #expect(bytes.range(of: Data("secret".utf8)) == nil)
+            #expect(bytes.range(of: Data("Note".utf8)) == nil)
+            for key in [nil, Data(repeating: 9, count: 64)] as [Data?] {
+                let error = Self.error { _ = try Realm(configuration: Self.configuration(file, key)) }
+                #expect(error?.code == .invalidDatabase, "\(error?.message ?? "none")")
+            }
+            #expect(try Data(contentsOf: file.url) == bytes)
+            #expect(try Realm.schemaVersionAtURL(file.url, encryptionKey: Self.key) == 0)
+            let realm = try Realm(configuration: Self.configuration(file, Self.key))
+            #expect(realm.objects(Note.self).map(\.text) == ["a secret between the two of us"])
+            let other = Self.error {
+                _ = try Realm(configuration: Self.configuration(file, Data(repeating: 1, count: 64)))
+            }
+            #expect(other?.code == .alreadyOpen)
+        }
+
+        @Test func `a copy has the key that was asked for, or none`() throws {
+            let file = TemporaryFile()
+            let copy = TemporaryFile()
+            let plain = TemporaryFile()
+            let realm = try Realm(configuration: Self.configuration(file, Self.key))
+            try realm.write { realm.add(Note("copied")) }
+            let newKey = Data(repeating: 3, count: 64)
+            try realm.writeCopy(toFile: copy.url, encryptionKey: newKey)
+            try realm.writeCopy(toFile: plain.url)
+            for (place, key) in [(copy, newKey), (plain, nil)] as [(TemporaryFile, Data?)] {
+                let other = try Realm(configuration: Self.configuration(place, key))
+                #expect(other.objects(Note.self).map(\.text) == ["copied"])
+            }
+        }
+
+        @Test func `a key for a file that is not encrypted is an error that says so`() throws {
+            let file = TemporaryFile()
+            do { _ = try Realm(configuration: Self.configuration(file, nil)) }
+            let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
+            #expect(error?.code == .invalidDatabase)
+            #expect(error?.message.contains("not encrypted") == true)
+        }
+    #else
+        @Test func `a build without encryption says what is missing, and writes no file`() throws {
+            let file = TemporaryFile()
+            let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
+            #expect(error?.code == .invalidInput)
+            #expect(error?.message.contains("libssl-dev") == true)
+            #expect(!FileManager.default.fileExists(atPath: file.url.path))
+        }
+    #endif
+
+    @Test func `a key of another length is refused`() {
+        let file = TemporaryFile()
+        let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Data([1, 2, 3]))) }
+        #expect(error?.code == .invalidInput)
+        #expect(error?.message.contains("64 bytes") == true)
+    }
+}
