@@ -6,6 +6,8 @@
 SWIFT ?= swift
 PLAN ?= quick
 ARGS ?=
+MINUTES ?= 10
+TSAN ?=
 
 CHECKED = --explicit-target-dependency-import-check error
 TESTS = --disable-xctest
@@ -13,7 +15,7 @@ LINTED = Sources Tests Benchmarks Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan test-browser format deps clean
+.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan soak soak-round test-browser format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -51,9 +53,26 @@ test-debug: deps ## the same tests in debug, where assertions and invariant walk
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
 	$(SWIFT) test --scratch-path .build/debug $(CHECKED) $(TESTS) --traits "$$traits"
 
+# The preloaded library tells the sanitizer what Swift's Mutex does; forked and killed children are not for it.
 test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (the two do not mix)
 	@set -e; traits=$$(Tools/traits --with Zoo --without Jemalloc); set -x; \
-	$(SWIFT) test --scratch-path .build/tsan --sanitize=thread $(CHECKED) $(TESTS) --traits "$$traits"
+	$(SWIFT) build --scratch-path .build/tsan --sanitize=thread $(CHECKED) --build-tests --traits "$$traits"; \
+	clang -O1 -shared -fPIC -o .build/tsan/tsan-mutex.so Tools/tsan-mutex.c -ldl; \
+	LD_PRELOAD=$$PWD/.build/tsan/tsan-mutex.so $(SWIFT) test --skip-build --scratch-path .build/tsan --sanitize=thread \
+	$(CHECKED) $(TESTS) --traits "$$traits" $(TSAN)
+
+# Seeds from the clock, so that no two runs are the same; each failure prints its seed and how to repeat it.
+soak: test-build ## crash, fault, schedule and history simulation of storage for MINUTES (10), with fresh seeds
+	@set -e; traits=$$(Tools/traits --quiet --with Zoo); first=$$(date +%s)000; end=$$(($$(date +%s) + $(MINUTES) * 60)); \
+	round=0; while [ $$(date +%s) -lt $$end ]; do seed=$$((first + round * 100)); \
+	echo "soak: seeds from $$seed; all of this round again: SIMULATION_SEED=$$seed make soak-round"; \
+	$(MAKE) --no-print-directory soak-round SIMULATION_SEED=$$seed; round=$$((round + 1)); done
+
+soak-round:
+	@set -e; traits=$$(Tools/traits --quiet --with Zoo); \
+	SIMULATION_SEED=$(SIMULATION_SEED) SIMULATION_SECONDS=$${SIMULATION_SECONDS:-20} SIMULATION_FULL=1 \
+	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" \
+	--filter '^Simulation\.(Store|History)SimulationTests|^Simulation\.ScheduleTests'
 
 test-browser: ## render the report of the smoke plan in headless Chromium; any message in its console fails
 	@Tools/deps chromium

@@ -1,12 +1,15 @@
 /// One I/O operation that is made to fail.
 ///
-/// The canonical form is `io:PLACE,EFFECT[,for-good]`, where PLACE is a ``FaultIdentity`` or `#N` for the N-th recorded
-/// operation of the disk, and EFFECT is `EIO`, `ENOSPC` or `short:BYTES`: `io:commit-12/main/log/sync/0,EIO,for-good`.
+/// The canonical form is `io:PLACE,EFFECT[,for-good]`, where PLACE is a ``FaultIdentity``, `#N` for the N-th recorded
+/// operation of the disk or `read#N` for the N-th of the others, reads and maps, and EFFECT is `EIO`, `ENOSPC` or
+/// `short:BYTES`: `io:commit-12/main/log/sync/0,EIO,for-good`.
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
     package enum Place: Hashable, Sendable {
         case identity(FaultIdentity)
         /// The N-th recorded operation, 0-based. Shifts when the history changes: for sweeps, not for case files.
         case operation(Int)
+        /// The N-th operation that is not recorded, 0-based: a read or a map.
+        case read(Int)
     }
 
     package enum Effect: Hashable, Sendable {
@@ -45,6 +48,7 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
             switch place {
             case .identity(let identity): identity.description
             case .operation(let number): "#\(number)"
+            case .read(let number): "read#\(number)"
             }
         let effectText =
             switch effect {
@@ -60,9 +64,10 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
         guard text.hasPrefix("io:") else { return nil }
         let parts = text.dropFirst(3).split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2 || (parts.count == 3 && parts[2] == "for-good") else { return nil }
-        if parts[0].hasPrefix("#") {
-            guard let number = Int(parts[0].dropFirst()), number >= 0 else { return nil }
-            place = .operation(number)
+        if parts[0].hasPrefix("#") || parts[0].hasPrefix("read#") {
+            let isRead = parts[0].hasPrefix("read#")
+            guard let number = Int(parts[0].dropFirst(isRead ? 5 : 1)), number >= 0 else { return nil }
+            place = isRead ? .read(number) : .operation(number)
         } else {
             guard let identity = FaultIdentity(parts[0]) else { return nil }
             place = .identity(identity)

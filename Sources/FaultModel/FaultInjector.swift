@@ -28,8 +28,13 @@ package struct FaultInjector: Sendable {
     package private(set) var struck: [Fault] = []
     /// Recorded operations so far.
     package private(set) var operations = 0
+    /// Operations that are not recorded, so far.
+    package private(set) var reads = 0
 
     package init(_ faults: [Fault] = []) { waiting = faults }
+
+    /// Counts operations that were recorded before.
+    package mutating func skip(_ count: Int) { operations += count }
 
     /// Adds a fault; it strikes when its place comes.
     package mutating func add(_ fault: Fault) { waiting.append(fault) }
@@ -47,14 +52,15 @@ package struct FaultInjector: Sendable {
         counts[counter] = index + 1
         let identity = FaultIdentity(label: label, actor: actor, role: role, kind: kind, index: index)
         var decision = Decision(identity: identity)
-        let number = operations
-        if kind.isRecorded { operations += 1 }
+        let number = kind.isRecorded ? operations : reads
+        if kind.isRecorded { operations += 1 } else { reads += 1 }
         if let found = lasting.first(where: { $0.role == role && $0.kind == kind }) { decision.effect = found.effect }
         if waiting.isEmpty { return decision }
         let match = waiting.firstIndex { fault in
             switch fault.place {
             case .identity(let wanted): wanted == identity
             case .operation(let wanted): kind.isRecorded && wanted == number
+            case .read(let wanted): !kind.isRecorded && wanted == number
             }
         }
         guard let match else { return decision }

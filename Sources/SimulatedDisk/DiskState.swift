@@ -37,6 +37,15 @@ struct DiskState: Sendable {
         maps = [:]
     }
 
+    /// Takes over the history of a process that died.
+    mutating func resume(_ records: ArraySlice<IORecord>) {
+        for record in records { model.apply(record) }
+        trace = Array(records)
+        space = SpaceAccount(model.current, capacity: space.capacity)
+        lastInode = model.current.files.keys.map(\.number).max() ?? lastInode
+        injector.skip(records.count)
+    }
+
     /// Names the next operation of a thread and asks whether it fails.
     mutating func decide(_ kind: IOKind, _ role: FileRole, thread: UInt) -> FaultInjector.Decision {
         let (label, actor) = labels.current(thread)

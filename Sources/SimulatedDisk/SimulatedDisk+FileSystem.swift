@@ -14,6 +14,7 @@ extension SimulatedDisk {
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
         let thread = Self.currentThread
         let role = settings.role(path)
+        settings.beforeOperation?(.create)
         let (inode, handle) = try state.withLock { (state) throws(FileError) -> (Inode, Int) in
             state.lastHandle += 1
             if let found = state.model.current.entries[path] {
@@ -37,12 +38,14 @@ extension SimulatedDisk {
     package func remove(_ path: String) throws(FileError) {
         let thread = Self.currentThread
         let role = settings.role(path)
+        settings.beforeOperation?(.remove)
         try state.withLock { (state) throws(FileError) in try state.remove(path, role: role, thread: thread) }
     }
 
     package func rename(_ path: String, to destination: String) throws(FileError) {
         let thread = Self.currentThread
         let role = settings.role(path)
+        settings.beforeOperation?(.rename)
         try state.withLock { (state) throws(FileError) in
             try state.rename(path, to: destination, role: role, thread: thread)
         }
@@ -51,6 +54,7 @@ extension SimulatedDisk {
     package func renameNew(_ path: String, to destination: String) throws(FileError) {
         let thread = Self.currentThread
         let role = settings.role(path)
+        settings.beforeOperation?(.rename)
         try state.withLock { (state) throws(FileError) in
             if state.model.current.entries[destination] != nil {
                 throw FileError(.rename, path: destination, errno: EEXIST)
@@ -61,6 +65,7 @@ extension SimulatedDisk {
 
     package func syncDirectory(of path: String) throws(FileError) {
         let thread = Self.currentThread
+        settings.beforeOperation?(.syncDirectory)
         try state.withLock { (state) throws(FileError) in
             try state.syncDirectory(of: path, thread: thread)
         }

@@ -23,6 +23,9 @@ package final class SimulatedDisk: FileSystem {
         package var faults: [Fault]
         /// What the file at a path is for.
         package var role: @Sendable (String) -> FileRole
+        /// Called before each operation of a file or a name, with no lock of the disk held: where a scheduler may let
+        /// another thread run.
+        package var beforeOperation: (@Sendable (IOKind) -> Void)?
 
         package init(
             seed: Seed, capacity: Int64? = nil, faults: [Fault] = [],
@@ -86,6 +89,9 @@ package final class SimulatedDisk: FileSystem {
     /// Records in the trace: the number of the next operation.
     package var operations: Int { state.withLock { $0.trace.count } }
 
+    /// Reads and maps so far, which no record stands for.
+    package var reads: Int { state.withLock { $0.injector.reads } }
+
     /// The faults that have struck.
     package var struckFaults: [Fault] { state.withLock { $0.injector.struck } }
 
@@ -119,19 +125,38 @@ package final class SimulatedDisk: FileSystem {
         return afterCrash(step, image)
     }
 
-    /// The disk after power was cut at an earlier point of this history; nil when there is no such state.
+    /// The disk after power was cut at an earlier point of this history, or the process died there; nil when there is
+    /// no such state.
     package func crash(at step: CrashAddress.Step) -> SimulatedDisk? {
-        sweep().image(at: step).map { afterCrash(step, $0) }
+        if step.isKill { return step.operation <= operations ? kill(after: step.operation) : nil }
+        return sweep().image(at: step).map { afterCrash(step, $0) }
     }
 
     /// The disk that a sweep of this history handed out.
     package func crash(_ found: CrashState) -> SimulatedDisk { afterCrash(found.step, found.image) }
 
     private func afterCrash(_ step: CrashAddress.Step, _ image: DiskImage) -> SimulatedDisk {
+        let settings = afterwards(step)
+        return SimulatedDisk(settings, DiskState(settings, image: image), memory)
+    }
+
+    /// Other random bits, no faults, and nobody who watches.
+    private func afterwards(_ step: CrashAddress.Step) -> Settings {
         var settings = settings
         settings.seed = settings.seed.derived(CrashAddress([step]).description)
         settings.faults = []
-        return SimulatedDisk(settings, DiskState(settings, image: image), memory)
+        settings.beforeOperation = nil
+        return settings
+    }
+
+    /// The disk as it was when the first `count` operations of this history had been asked for, and the process died.
+    /// As ``kill(healthy:)``, caches live on and the history goes on; faults are forgotten.
+    package func kill(after count: Int) -> SimulatedDisk {
+        let (base, trace) = state.withLock { ($0.base, $0.trace) }
+        let settings = afterwards(.kill(count))
+        var killed = DiskState(settings, image: base)
+        killed.resume(trace.prefix(count))
+        return SimulatedDisk(settings, killed, memory)
     }
 
     /// The disk after the process died: locks and handles are gone, caches and what is not synced live on, and the

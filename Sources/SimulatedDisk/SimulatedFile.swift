@@ -113,6 +113,23 @@ final class SimulatedFile: File {
             throw FileError(operation, path: file.path, errno: EBADF)
         }
         let thread = SimulatedDisk.currentThread
+        if let kind = operation.kind { disk.settings.beforeOperation?(kind) }
         return try disk.state.withLock { (state) throws(FileError) -> Value in try body(&state, thread) }
+    }
+}
+
+extension FileError.Operation {
+    /// The kind of operation that can be made to fail; nil for those that cannot.
+    fileprivate var kind: IOKind? {
+        switch self {
+        case .read: .read
+        case .write: .write
+        case .truncate: .truncate
+        case .preallocate: .preallocate
+        case .sync: .sync
+        case .writeBack: .writeBack
+        case .map: .map
+        default: nil
+        }
     }
 }

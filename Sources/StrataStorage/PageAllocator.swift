@@ -297,10 +297,10 @@ final class PageAllocator {
     /// Takes over the free map that a checkpoint wrote.
     func restore(_ bits: [UInt64]) {
         lock.withLock {
-            free = bits
-            ensureBits(pageCount)
             // Bits behind the contents belong to a tail that was dropped after the map was made.
-            for page in pageCount..<(free.count * 64) { free[page >> 6] &= ~(1 << UInt64(page & 63)) }
+            free = Array(bits.prefix((pageCount + 63) / 64))
+            ensureBits(pageCount)
+            if pageCount & 63 != 0 { free[pageCount >> 6] &= (1 << UInt64(pageCount & 63)) - 1 }
             freeCount = free.reduce(0) { $0 + $1.nonzeroBitCount }
             firstFree = 0
         }

@@ -34,6 +34,15 @@ final class CooperativeScheduling: Scheduling {
         return work != nil
     }
 
+    /// Forgets what waits.
+    func dropWork() {
+        let work = queue.withLock { queue in
+            defer { queue.work = [] }
+            return queue.work
+        }
+        _ = work  // Released here, outside the lock: with it goes what it holds.
+    }
+
     /// Runs work or not, as the seed says.
     func runSome() {
         while queue.withLock({ $0.random.chance(1, in: 2) }), runOne() {}

@@ -1,144 +1,150 @@
 import FaultModel
+import Foundation
 import SimulatedDisk
 
-/// Runs a history on a simulated disk, cuts power at every operation, and opens every disk that may be left.
+/// Runs a history on a simulated disk, cuts power or ends the process at every operation, and opens every disk that may
+/// be left; crashes again during the recovery and after it, and again during the recovery from that.
 ///
-/// What must hold after a crash, and after a crash during the recovery from one: the content is exactly the state after
-/// v transactions, with acknowledged <= v <= attempted; the engine's own checks pass; the engine goes on working.
+/// What must hold each time: the content is exactly one of those that the timeline allows (acknowledged <= v <=
+/// attempted, and nothing that was seen is lost); the engine's own checks pass; the engine goes on working, and what it
+/// acknowledges then is kept in the same way.
 struct CrashSimulation<Program: SimulatedProgram> {
+    /// How thoroughly disks are taken apart that already went through some crashes.
+    struct Depth {
+        var rules = CrashRules()
+        /// One in so many states is crashed again.
+        var every = 16
+        /// One in so many of its operations is one at which the process dies and power stays.
+        var kills = 4
+    }
+
     let seed: Seed
     let history: ProgramHistory
     var rules = CrashRules()
-    /// Every n-th state is also crashed during its recovery, with `deepRules`.
-    var deepEvery = 16
-    var deepRules = CrashRules()
+    /// Whether the process also dies alone at every operation, with power going later.
+    var kills = true
+    /// One in so many of those disks loses power then.
+    var killsDeeper = 1
+    /// For the crash during a recovery, and during the recovery from that.
+    var depths: [Depth]
+    /// One in so many states gets a transaction, and one in so many of those some more, a close and a reopening.
+    var usedEvery = 4
+    var closedEvery = 8
+    /// The seed of the order in which two writers, a reader and background work run; nil for one thread.
+    var schedule: Seed?
     /// Nothing new is begun after this; what was visited is in the report.
     var deadline = ContinuousClock.now + .seconds(20)
 
-    struct Problem: CustomStringConvertible {
-        var address: CrashAddress
-        var text: String
-
-        var description: String { "\(address): \(text)" }
-    }
-
-    struct Report: CustomStringConvertible {
-        var sweep = CrashReport()
-        var deep = CrashReport()
-        var problems: [Problem] = []
-        var isCut = false
-
-        var description: String { "\(sweep); deep: \(deep)\(isCut ? "; cut by the deadline" : "")" }
-    }
-
-    /// What was known when power went.
-    private struct Bounds {
-        var acknowledged: Int
-        var attempted: Int
-    }
-
-    /// Operations of the disk when each transaction began and when it was acknowledged.
-    private struct Marks {
-        var begun: [Int] = []
-        var acknowledged: [Int] = []
-
-        func bounds(_ operation: Int) -> Bounds {
-            let kept = Program.keepsAcknowledged ? acknowledged.count { $0 <= operation } : 0
-            return Bounds(acknowledged: kept, attempted: begun.count { $0 < operation })
-        }
-    }
-
-    init(_ seed: Seed, transactions: Int) {
+    init(_ seed: Seed, transactions: Int, largest: Int = 0) {
         self.seed = seed
-        history = ProgramHistory(seed.derived("history"), count: transactions)
-        deepRules.exhaustiveUnits = 3
-        deepRules.sampleCount = 4
-        deepRules.pairLimit = 0
-        deepRules.cutLimit = 0
+        history = ProgramHistory(seed.derived("history"), count: transactions, largest: largest)
+        var depth = Depth()
+        depth.rules.exhaustiveUnits = 3
+        depth.rules.sampleCount = 4
+        depth.rules.pairLimit = 0
+        depth.rules.cutLimit = 0
+        depths = [depth, depth]
+        depths[1].every = 64
     }
 
     /// Stops at the first three problems.
-    func run() throws -> Report {
-        let (disk, marks) = try record()
-        var report = Report()
+    func run() throws -> CrashSimulationReport {
+        let (disk, timeline) = try record()
+        var report = CrashSimulationReport(depths: depths.count + 1)
+        let start = CrashSimulationReport.processorSeconds
         var sweep = disk.sweep(rules)
-        report.sweep = sweep.visit(context: { UInt64(marks.bounds($0).acknowledged) }) { state in
-            visit(state, disk, marks.bounds(state.step.operation), &report)
+        report.sweeps[0] = sweep.visit(context: timeline.context) { state in
+            let address = state.address
+            return visit(disk.crash(state), address, timeline.allowed(state.step.operation), 0, state.digest, &report)
         }
+        if kills {
+            for operation in 0..<disk.operations where report.goesOn(deadline) {
+                let step = CrashAddress.Step.kill(operation)
+                let left = disk.kill(after: operation)
+                report.kills += 1
+                _ = visit(left, CrashAddress([step]), timeline.allowed(operation), 0, UInt64(operation), &report)
+            }
+        }
+        report.seconds = CrashSimulationReport.processorSeconds - start
         return report
     }
 
     /// Opens the one state that an address names.
-    func repeatOne(_ address: CrashAddress) throws -> Report {
-        let (disk, marks) = try record()
-        var report = Report()
-        guard let first = address.steps.first, var left = disk.crash(at: first) else {
-            report.problems = [Problem(address: address, text: "the history has no such state")]
-            return report
-        }
-        for step in address.steps.dropFirst() {
-            _ = try? Program.open(left)
-            guard let next = left.crash(at: step) else {
-                report.problems = [Problem(address: address, text: "the recovery has no such state")]
+    func repeatOne(_ address: CrashAddress) throws -> CrashSimulationReport {
+        var (disk, timeline) = try record()
+        var report = CrashSimulationReport(depths: depths.count + 1)
+        for (number, step) in address.steps.enumerated() {
+            guard let left = disk.crash(at: step) else {
+                report.problems = [CrashProblem(address, "step \(number) is no state of this history")]
                 return report
             }
-            left = next
-        }
-        if case .failure(let problem) = judge(left, marks.bounds(first.operation)) {
-            report.problems = [Problem(address: address, text: problem.text)]
+            let allowed = timeline.allowed(step.operation)
+            switch judge(left, allowed, after: step) {
+            case .failure(let wrong): report.problems = [CrashProblem(address, wrong.text)]
+            case .success(let next): timeline = next
+            }
+            disk = left
         }
         return report
     }
 
-    private func record() throws -> (SimulatedDisk, Marks) {
+    private func record() throws -> (SimulatedDisk, Timeline) {
+        if let schedule { return try recordThreads(schedule) }
         let disk = SimulatedDisk(seed: seed.derived("disk"))
-        var marks = Marks()
         disk.setOperation("open")
         let program = try Program.open(disk)
+        var timeline = Timeline(before: history.states, opened: 0, history.states[0])
         for (number, changes) in history.transactions.enumerated() {
             disk.setOperation("commit-\(number)")
-            marks.begun.append(disk.operations)
-            try program.commit(changes)
-            marks.acknowledged.append(disk.operations)
+            timeline.begin(history.states[number + 1], at: disk.operations)
+            try program.commit { changes }
+            if Program.keepsAcknowledged { timeline.keep(number + 1, at: disk.operations) }
         }
         disk.setOperation("close")
         try program.close()
-        return (disk, marks)
+        timeline.keepAll(at: disk.operations)
+        return (disk, timeline)
     }
 
+    /// Judges a disk, and some of those that it may become in another crash. False when no more are wanted.
     private func visit(
-        _ state: CrashState, _ disk: SimulatedDisk, _ bounds: Bounds, _ report: inout Report
+        _ left: SimulatedDisk, _ address: CrashAddress, _ allowed: [ProgramState], _ depth: Int, _ choice: UInt64,
+        _ report: inout CrashSimulationReport
     ) -> Bool {
-        if ContinuousClock.now > deadline {
-            report.isCut = true
-            return false
+        if !report.goesOn(deadline) { return false }
+        report.opened += 1
+        let start = left.operations
+        switch judge(left, allowed, after: address.steps.last) {
+        case .failure(let wrong): report.problems.append(CrashProblem(address, wrong.text))
+        case .success(let timeline):
+            let isKill = address.steps.last?.isKill ?? false
+            if depth < depths.count {
+                let every = isKill && depth == 0 ? killsDeeper : depths[depth].every
+                if choice % UInt64(every) != 0 { return report.goesOn(deadline) }
+                visitDeeper(left, address, timeline, (start + 1)..<(left.operations + 1), depth, &report)
+            }
         }
-        let left = disk.crash(state)
-        switch judge(left, bounds) {
-        case .failure(let problem):
-            report.problems.append(Problem(address: state.address, text: problem.text))
-        case .success(let recovered):
-            if state.digest % UInt64(deepEvery) == 0 { visitDeep(state, left, recovered, bounds, &report) }
-        }
-        return report.problems.count < 3
+        return report.goesOn(deadline)
     }
 
-    /// Cuts power during the recovery, and after it.
-    private func visitDeep(
-        _ state: CrashState, _ left: SimulatedDisk, _ recovered: Recovered, _ bounds: Bounds, _ report: inout Report
+    /// Cuts power during the recovery, and after it; lets the process die there.
+    private func visitDeeper(
+        _ left: SimulatedDisk, _ address: CrashAddress, _ timeline: Timeline, _ points: Range<Int>, _ depth: Int,
+        _ report: inout CrashSimulationReport
     ) {
-        var sweep = left.sweep(deepRules)
-        report.deep += sweep.visit(points: 1..<(recovered.operations + 1)) { inner in
-            if ContinuousClock.now > deadline { return false }
-            // What was read once must not vanish any more.
-            let seen = inner.step.operation == recovered.operations
-            let allowed =
-                seen ? Bounds(acknowledged: recovered.version, attempted: recovered.version) : bounds
-            if case .failure(let problem) = judge(left.crash(inner), allowed) {
-                let address = state.address.appending(inner.step)
-                report.problems.append(Problem(address: address, text: problem.text))
-            }
-            return report.problems.count < 3
+        var sweep = left.sweep(depths[depth].rules)
+        let swept = sweep.visit(points: points, context: timeline.context) { inner in
+            visit(
+                left.crash(inner), address.appending(inner.step), timeline.allowed(inner.step.operation), depth + 1,
+                inner.digest, &report)
+        }
+        report.sweeps[depth + 1] += swept
+        for operation in points where operation % depths[depth].kills == 0 && operation < left.operations {
+            if !report.goesOn(deadline) { return }
+            report.kills += 1
+            _ = visit(
+                left.kill(after: operation), address.appending(CrashAddress([.kill(operation)])),
+                timeline.allowed(operation), depth + 1, UInt64(operation), &report)
         }
     }
 
@@ -146,35 +152,120 @@ struct CrashSimulation<Program: SimulatedProgram> {
         var text: String
     }
 
-    private struct Recovered {
-        /// Transactions in the content that was read.
-        var version: Int
-        /// Operations of the disk when the database was open.
-        var operations: Int
+    /// How many transactions follow a recovery: by the state, so that an address alone gives the same.
+    private func following(_ step: CrashAddress.Step) -> Int {
+        let digest = ByteDigest.hash(CrashAddress([step]).description)
+        if digest % UInt64(usedEvery) != 0 { return 0 }
+        return (digest >> 32) % UInt64(closedEvery) == 0 ? 6 : 1
     }
 
-    private func judge(_ disk: SimulatedDisk, _ bounds: Bounds) -> Result<Recovered, Wrong> {
+    /// Opens a disk, compares, and goes on working with it.
+    /// - Returns: what the disk may hold from now on.
+    private func judge(
+        _ disk: SimulatedDisk, _ allowed: [ProgramState], after step: CrashAddress.Step?
+    ) -> Result<Timeline, Wrong> {
         do {
             disk.setOperation("recover")
             let program = try Program.open(disk)
-            let operations = disk.operations
-            let found = try program.read()
+            let opened = disk.operations
+            let found = try program.digest()
             try program.check()
-            let allowed = bounds.acknowledged...max(bounds.acknowledged, bounds.attempted)
-            guard let version = allowed.last(where: { history.states[$0] == found }) else {
-                let other = history.states.indices.filter { history.states[$0] == found }
-                let what = other.isEmpty ? "no state of the history" : "the state after \(other)"
-                return .failure(Wrong(text: "found \(what), allowed \(allowed)"))
+            guard let state = allowed.last(where: { $0.digest == found }) else {
+                let known = history.states.indices.filter { history.states[$0].digest == found }
+                let wanted = allowed.compactMap { state in history.states.firstIndex { $0 == state } }
+                let what = known.isEmpty ? "no state of the history" : "the state after \(known)"
+                return .failure(Wrong(text: "found \(what), allowed \(wanted)"))
             }
+            // What was read once must not vanish any more.
+            var timeline = Timeline(before: allowed, opened: opened, state)
             disk.setOperation("go on")
-            let change = ProgramChange(key: -1, row: ProgramRow(number: 7, text: [1, 2, 3]))
-            try program.commit([change])
-            var expected = found
-            expected[-1] = change.row
-            if try program.read() != expected { return .failure(Wrong(text: "a commit after recovery is not read")) }
-            return .success(Recovered(version: version, operations: operations))
+            let count = step.map(following) ?? 0
+            if count > 0 { try goOn(program, disk, state, count, &timeline) }
+            return .success(timeline)
         } catch {
             return .failure(Wrong(text: "\(error)"))
         }
+    }
+
+    private func goOn(
+        _ program: Program, _ disk: SimulatedDisk, _ state: ProgramState, _ count: Int,
+        _ timeline: inout Timeline
+    ) throws {
+        let more = ProgramHistory(disk.settings.seed.derived("go on"), after: state, count: count)
+        for (changes, after) in zip(more.transactions, more.states.dropFirst()) {
+            timeline.begin(after, at: disk.operations)
+            try program.commit { changes }
+            if Program.keepsAcknowledged { timeline.keep(timeline.count, at: disk.operations) }
+            if try program.digest() != after.digest { throw Wrong(text: "a commit after recovery is not read") }
+        }
+        if count == 1 { return }
+        try program.check()
+        try program.close()
+        timeline.keepAll(at: disk.operations)
+        let again = try Program.open(disk)
+        if try again.digest() != more.states.last?.digest { throw Wrong(text: "a close loses something") }
+        try again.close()
+    }
+}
+
+/// A disk on which something was wrong.
+struct CrashProblem: Equatable, CustomStringConvertible {
+    var address: CrashAddress
+    var text: String
+
+    init(_ address: CrashAddress, _ text: String) {
+        self.address = address
+        self.text = text
+    }
+
+    var description: String { "\(address): \(text)" }
+}
+
+/// What a simulation went through.
+struct CrashSimulationReport: CustomStringConvertible {
+    /// By depth: crashes of the history, of the recovery, of the recovery from that.
+    var sweeps: [CrashReport]
+    /// Deaths of the process alone.
+    var kills = 0
+    /// Disks opened and judged.
+    var opened = 0
+    /// Processor time of the calling thread.
+    var seconds = 0.0
+    var problems: [CrashProblem] = []
+    var isCut = false
+
+    init(depths: Int) { sweeps = Array(repeating: CrashReport(), count: depths) }
+
+    /// Notes the end of the time.
+    mutating func goesOn(_ deadline: ContinuousClock.Instant) -> Bool {
+        if ContinuousClock.now > deadline { isCut = true }
+        return problems.count < 3 && !isCut
+    }
+
+    static func += (one: inout CrashSimulationReport, other: CrashSimulationReport) {
+        for depth in one.sweeps.indices { one.sweeps[depth] += other.sweeps[depth] }
+        one.kills += other.kills
+        one.opened += other.opened
+        one.seconds += other.seconds
+        one.problems += other.problems
+        one.isCut = one.isCut || other.isCut
+    }
+
+    var description: String {
+        let visited = sweeps.reduce(0) { $0 + $1.visited } + kills
+        let rates =
+            seconds > 0 ? "\(Int(Double(visited) / seconds)) visited and \(Int(Double(opened) / seconds)) opened" : "-"
+        let levels = sweeps.enumerated().map { "  \($0 + 1) deep: \($1)" }.joined(separator: "\n")
+        return """
+            deaths of the process \(kills), disks opened \(opened); per second and core \(rates)\
+            \(isCut ? "; cut by the deadline" : "")
+            \(levels)
+            """
+    }
+
+    static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -16,8 +16,10 @@ import Testing
     @Test(arguments: [UInt64(1), 2]) func anEngineThatIsRightPasses(seed: UInt64) throws {
         let report = try simulation(ShadowFileProgram.self, Seed(seed)).run()
         #expect(report.problems.isEmpty)
-        #expect(report.sweep.distinct > 50, "\(report)")
-        #expect(report.deep.distinct > 0, "\(report)")
+        #expect(report.sweeps[0].distinct > 50, "\(report)")
+        #expect(report.sweeps[1].distinct > 0, "\(report)")
+        #expect(report.sweeps[2].distinct > 0, "\(report)")
+        #expect(report.kills > 20, "\(report)")
     }
 
     @Test func aMissingSyncIsFound() throws { try expectFound(ShadowFileWithoutSync.self) }
@@ -42,7 +44,7 @@ import Testing
         let report = try simulation.run()
         let problem = try #require(report.problems.first, "\(report)")
         // And the address alone shows it again.
-        let again = try simulation.repeatOne(problem.address)
-        #expect(again.problems.map(\.description) == [problem.description])
+        let address = try #require(CrashAddress(problem.address.description))
+        #expect(try simulation.repeatOne(address).problems == [problem])
     }
 }

@@ -3,44 +3,109 @@ import SimulatedDisk
 
 /// Runs a history again and again, each time with another I/O operation made to fail, and looks at what is left.
 ///
-/// What must hold: a transaction whose commit threw is both done and not done until it is read; every acknowledged one
-/// is there, to the process that saw the failure if it can read at all, to the next process, and after a loss of power
-/// that kept nothing or everything; the next process works on a disk that works.
+/// What must hold: a transaction whose commit threw is both done and not done until it is read; every acknowledged one,
+/// and every one that anybody saw, is there: to the process that saw the failure if it can read at all, to the next
+/// process, and after a loss of power, whatever of the un-synced work it kept; pinned versions do not change; the next
+/// process works on a disk that works. The same for failures during a recovery.
 struct FaultSimulation<Program: SimulatedProgram> {
     let seed: Seed
     let history: ProgramHistory
     var deadline = ContinuousClock.now + .seconds(20)
+    /// What power may leave after a failure.
+    var rules = CrashRules()
 
     struct Report: CustomStringConvertible {
         var faults = 0
         var struck = 0
+        var disks = 0
         var problems: [String] = []
         var isCut = false
 
-        var description: String { "faults \(faults), struck \(struck)\(isCut ? "; cut by the deadline" : "")" }
+        var description: String {
+            "faults \(faults), struck \(struck), disks opened \(disks)\(isCut ? "; cut by the deadline" : "")"
+        }
+
+        static func += (one: inout Report, other: Report) {
+            one.faults += other.faults
+            one.struck += other.struck
+            one.disks += other.disks
+            one.problems += other.problems
+            one.isCut = one.isCut || other.isCut
+        }
     }
 
-    init(_ seed: Seed, transactions: Int) {
+    init(_ seed: Seed, transactions: Int, largest: Int = 0) {
         self.seed = seed
-        history = ProgramHistory(seed.derived("history"), count: transactions)
+        history = ProgramHistory(seed.derived("history"), count: transactions, largest: largest)
+        rules.exhaustiveUnits = 2
+        rules.sampleCount = 3
+        rules.pairLimit = 0
+        rules.cutLimit = 0
     }
 
-    /// Every `step`-th operation, beginning with number `first`, with every effect, once and for good. Stops at the
-    /// first three problems.
+    /// Every `step`-th operation that is recorded, and every `step`-th read, beginning with number `first`, with every
+    /// effect, once and for good; during the history, and during the recovery of what it leaves when its process dies.
+    /// Stops at the first three problems.
     func run(first: Int = 0, step: Int = 1) throws -> Report {
-        var report = Report()
-        let clean = SimulatedDisk(seed: seed.derived("disk"))
+        let clean = makeDisk(nil)
         _ = try play(clean)
-        for number in stride(from: first, to: clean.operations, by: step) {
+        var report = try visit(first, step, clean) { fault, report in
+            let disk = makeDisk(fault)
+            let outcome = try play(disk)
+            if disk.struckFaults.isEmpty { return }
+            report.struck += 1
+            judge(disk, outcome, "\(fault)", &report)
+        }
+        if report.problems.isEmpty { report += try runRecovery(first, step) }
+        return report
+    }
+
+    /// Failures while a database is opened that was not closed.
+    private func runRecovery(_ first: Int, _ step: Int) throws -> Report {
+        let dead = makeDisk(nil)
+        let outcome = try play(dead, closes: false)
+        let everything = StateMask(allBelow: 1 << 20)
+        let clean = dead.crash(everything)
+        try Program.open(clean).close()
+        let allowed = outcome.acknowledged...outcome.attempted
+        return try visit(first, step, clean) { fault, report in
+            let disk = dead.crash(everything)
+            disk.inject(fault)
+            do {
+                let program = try Program.open(disk)
+                let found = try program.digest()
+                if !allowed.contains(where: { history.states[$0].digest == found }) {
+                    report.problems.append("\(fault) in recovery: reads another state than \(allowed)")
+                }
+                try program.close()
+            } catch {
+                if disk.struckFaults.isEmpty { throw error }
+            }
+            if disk.struckFaults.isEmpty { return }
+            report.struck += 1
+            judge(disk, outcome, "\(fault) in recovery", &report)
+        }
+    }
+
+    private func makeDisk(_ fault: Fault?) -> SimulatedDisk {
+        SimulatedDisk(SimulatedDisk.Settings(seed: seed.derived("disk"), faults: fault.map { [$0] } ?? []))
+    }
+
+    private func visit(
+        _ first: Int, _ step: Int, _ clean: SimulatedDisk, _ body: (Fault, inout Report) throws -> Void
+    ) throws -> Report {
+        var report = Report()
+        var places: [Fault.Place] = stride(from: first, to: clean.operations, by: step).map { .operation($0) }
+        places += stride(from: first, to: clean.reads, by: step).map { .read($0) }
+        for place in places {
             for effect in [Fault.Effect.inputOutputError, .noSpace, .shortWrite(bytes: 700)] {
                 for isLasting in [false, true] {
                     if ContinuousClock.now > deadline {
                         report.isCut = true
                         return report
                     }
-                    let fault = Fault(effect, at: .operation(number), isLasting: isLasting)
                     report.faults += 1
-                    try visit(fault, &report)
+                    try body(Fault(effect, at: place, isLasting: isLasting), &report)
                     if report.problems.count >= 3 { return report }
                 }
             }
@@ -48,61 +113,19 @@ struct FaultSimulation<Program: SimulatedProgram> {
         return report
     }
 
-    /// What was acknowledged and what was begun when the program stopped.
+    // MARK: The process that meets the failure
+
+    /// What was known when the program stopped.
     private struct Outcome {
+        /// Transactions that were acknowledged, or seen by somebody.
         var acknowledged = 0
         var attempted = 0
-        /// What the program itself read after a failure; nil when it threw, as it may.
-        var seen: ProgramState?
+        /// What went wrong within the process.
+        var wrong: [String] = []
     }
 
-    private func visit(_ fault: Fault, _ report: inout Report) throws {
-        let disk = SimulatedDisk(SimulatedDisk.Settings(seed: seed.derived("disk"), faults: [fault]))
-        let outcome = try play(disk)
-        let place = disk.trace.first(where: \.failed)?.identity.description ?? ""
-        if disk.struckFaults.isEmpty { return }
-        report.struck += 1
-        let allowed = (Program.keepsAcknowledged ? outcome.acknowledged : 0)...outcome.attempted
-        if let seen = outcome.seen, !allowed.contains(where: { history.states[$0] == seen }) {
-            report.problems.append("\(fault) (\(place)): the process itself reads another state than \(allowed)")
-        }
-        let everything = StateMask(allBelow: 1 << 20)
-        for (name, left) in [
-            ("process death", disk.kill(healthy: true)), ("power loss, nothing kept", disk.crash(StateMask())),
-            ("power loss, all kept", disk.crash(everything)),
-        ] {
-            do {
-                if let wrong = try examine(left, allowed) {
-                    report.problems.append("\(fault) (\(place)), \(name): \(wrong)")
-                }
-            } catch {
-                report.problems.append("\(fault) (\(place)), \(name): \(error)")
-            }
-        }
-    }
-
-    /// Opens what is left; nil when all is well.
-    private func examine(_ left: SimulatedDisk, _ allowed: ClosedRange<Int>) throws -> String? {
-        let program = try Program.open(left)
-        let found = try program.read()
-        try program.check()
-        guard allowed.contains(where: { history.states[$0] == found }) else {
-            let other = history.states.indices.filter { history.states[$0] == found }
-            return "found state \(other), allowed \(allowed)"
-        }
-        // What one process saw, a loss of power must not take back.
-        do {
-            let again = try Program.open(left.crash(StateMask()))
-            if try again.read() != found { return "a loss of power takes back what was read after recovery" }
-        } catch {
-            return "a loss of power after recovery: \(error)"
-        }
-        try program.commit([ProgramChange(key: -1, row: ProgramRow(number: 1, text: []))])
-        return nil
-    }
-
-    /// Plays the history until the first commit that throws.
-    private func play(_ disk: SimulatedDisk) throws -> Outcome {
+    /// Plays the history; after a failure it looks at what is there and goes on from that, three times.
+    private func play(_ disk: SimulatedDisk, closes: Bool = true) throws -> Outcome {
         var outcome = Outcome()
         disk.setOperation("open")
         let program: Program
@@ -110,22 +133,91 @@ struct FaultSimulation<Program: SimulatedProgram> {
             if disk.struckFaults.isEmpty { throw error }
             return outcome
         }
-        var hasFailed = false
-        for (number, changes) in history.transactions.enumerated() {
+        var pins: [(version: Int, read: () throws -> UInt64)] = []
+        var failures = 0
+        var number = 0
+        while number < history.transactions.count, failures < 3 {
             disk.setOperation("commit-\(number)")
-            outcome.attempted = number + 1
+            outcome.attempted = max(outcome.attempted, number + 1)
             do {
-                try program.commit(changes)
-                outcome.acknowledged = number + 1
+                try program.commit { history.transactions[number] }
+                number += 1
+                if Program.keepsAcknowledged { outcome.acknowledged = number }
             } catch {
                 if disk.struckFaults.isEmpty { throw error }
-                hasFailed = true
-                break
+                failures += 1
             }
+            // A store that failed may refuse to be read, but what it shows must stay.
+            guard let pinned = try? program.pin(), let digest = try? pinned() else { continue }
+            if history.states[number].digest != digest {
+                guard failures > 0, number < outcome.attempted, history.states[number + 1].digest == digest else {
+                    outcome.wrong.append("the process itself reads another state than \(number)")
+                    return outcome
+                }
+                number += 1
+            }
+            if Program.keepsAcknowledged { outcome.acknowledged = max(outcome.acknowledged, number) }
+            if pins.count < 3 { pins.append((number, pinned)) }
         }
-        if hasFailed { outcome.seen = try? program.read() }
+        for pin in pins where (try? pin.read()) != history.states[pin.version].digest {
+            outcome.wrong.append("the pinned version \(pin.version) changed")
+        }
+        pins = []
+        if !closes { return outcome }
         disk.setOperation("close")
-        do { try program.close() } catch { if disk.struckFaults.isEmpty { throw error } }
+        do {
+            try program.close()
+            if failures == 0 { outcome.acknowledged = number }
+        } catch {
+            if disk.struckFaults.isEmpty { throw error }
+        }
         return outcome
+    }
+
+    // MARK: What is left
+
+    private func judge(_ disk: SimulatedDisk, _ outcome: Outcome, _ name: String, _ report: inout Report) {
+        let place = disk.trace.first(where: \.failed)?.identity.description ?? ""
+        for wrong in outcome.wrong { report.problems.append("\(name) (\(place)): \(wrong)") }
+        let allowed = outcome.acknowledged...max(outcome.acknowledged, outcome.attempted)
+        examine(disk.kill(healthy: true), allowed, "\(name) (\(place)), process death", &report)
+        var sweep = disk.sweep(rules)
+        _ = sweep.visit(points: disk.operations..<(disk.operations + 1)) { state in
+            examine(disk.crash(state), allowed, "\(name) (\(place)), \(state.address)", &report)
+            return report.problems.count < 3
+        }
+    }
+
+    private func examine(
+        _ left: SimulatedDisk, _ allowed: ClosedRange<Int>, _ name: String, _ report: inout Report
+    ) {
+        report.disks += 1
+        do {
+            if let wrong = try examine(left, allowed) { report.problems.append("\(name): \(wrong)") }
+        } catch {
+            report.problems.append("\(name): \(error)")
+        }
+    }
+
+    /// Opens what is left; nil when all is well.
+    private func examine(_ left: SimulatedDisk, _ allowed: ClosedRange<Int>) throws -> String? {
+        let program = try Program.open(left)
+        let found = try program.digest()
+        try program.check()
+        guard let version = allowed.last(where: { history.states[$0].digest == found }) else {
+            let other = history.states.indices.filter { history.states[$0].digest == found }
+            return "found state \(other), allowed \(allowed)"
+        }
+        // What one process saw, a loss of power must not take back.
+        do {
+            let again = try Program.open(left.crash(StateMask()))
+            if try again.digest() != found { return "a loss of power takes back what was read after recovery" }
+        } catch {
+            return "a loss of power after recovery: \(error)"
+        }
+        let more = ProgramHistory(seed.derived("go on"), after: history.states[version], count: 2)
+        for changes in more.transactions { try program.commit { changes } }
+        if try program.digest() != more.states[2].digest { return "commits after recovery are not read" }
+        return nil
     }
 }

@@ -4,33 +4,37 @@ import StrataFiles
 
 /// The simplest engine that is right: it writes everything to a temporary file, syncs it, renames it over the old one
 /// and syncs the directory. With mistakes to plant, so that the simulation can show that it finds them.
-class ShadowFileProgram: SimulatedProgram {
+///
+/// For one thread: its state has no guard.
+class ShadowFileProgram: SimulatedProgram, @unchecked Sendable {
     enum Mistake { case noSync, noDirectorySync, writesInPlace, swallowsErrors }
 
     class var mistake: Mistake? { nil }
 
     private let disk: SimulatedDisk
-    private var state: ProgramState = [:]
+    private var state = ProgramState()
 
     required init(_ disk: SimulatedDisk) { self.disk = disk }
 
-    static func open(_ disk: SimulatedDisk) throws -> Self {
+    static func open(_ disk: SimulatedDisk, _ scheduling: any Scheduling) throws -> Self {
         let program = self.init(disk)
         if try disk.status("database") == nil { return program }
         let file = try disk.open("database", .read)
         program.state = try decode(file.get(Int(file.size())))
         // What the process before left in the cache may never have reached the disk.
-        try program.save()
+        try program.save(program.state)
         return program
     }
 
-    func commit(_ changes: [ProgramChange]) throws {
-        for change in changes { state[change.key] = change.row }
-        try save()
+    func commit(_ changes: () -> [ProgramChange]) throws {
+        var next = state
+        next.apply(changes())
+        try save(next)
+        state = next
     }
 
-    private func save() throws {
-        let bytes = Self.encode(state)
+    private func save(_ next: ProgramState) throws {
+        let bytes = Self.encode(next)
         let path = Self.mistake == .writesInPlace ? "database" : "database.tmp"
         let file = try disk.open(path, .createOrOpen)
         try file.truncate(to: 0)
@@ -47,7 +51,11 @@ class ShadowFileProgram: SimulatedProgram {
         if Self.mistake != .noDirectorySync { try disk.syncDirectory(of: "database") }
     }
 
-    func read() throws -> ProgramState { state }
+    func pin() throws -> () throws -> UInt64 {
+        let digest = state.digest
+        return { digest }
+    }
+
     func check() throws {}
     func close() throws {}
 
@@ -56,7 +64,7 @@ class ShadowFileProgram: SimulatedProgram {
     private static func encode(_ state: ProgramState) -> [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: Int64) { withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) } }
-        for (key, row) in state.sorted(by: { $0.key < $1.key }) {
+        for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
             append(key)
             append(row.number)
             append(Int64(row.text.count))
@@ -68,7 +76,7 @@ class ShadowFileProgram: SimulatedProgram {
     }
 
     private static func decode(_ bytes: [UInt8]) throws -> ProgramState {
-        var state: ProgramState = [:]
+        var changes: [ProgramChange] = []
         var place = 0
         func next() throws -> Int64 {
             guard place + 8 <= bytes.count else { throw Damaged() }
@@ -82,29 +90,36 @@ class ShadowFileProgram: SimulatedProgram {
             let number = try next()
             let count = Int(try next())
             guard count >= 0, place + count <= bytes.count else { throw Damaged() }
-            state[key] = ProgramRow(number: number, text: Array(bytes[place..<(place + count)]))
+            let row = ProgramRow(number: number, text: Array(bytes[place..<(place + count)]))
+            changes.append(ProgramChange(key: key, row: row))
             place += count
         }
         let digest = bytes.prefix(place).withUnsafeBytes { ByteDigest.hash($0) }
         let found = try next()
         if found != Int64(bitPattern: digest) { throw Damaged() }
+        var state = ProgramState()
+        state.apply(changes)
         return state
     }
 }
 
-final class ShadowFileWithoutSync: ShadowFileProgram {
+// For one thread, as its superclass.
+final class ShadowFileWithoutSync: ShadowFileProgram, @unchecked Sendable {
     override class var mistake: Mistake? { .noSync }
 }
 
-final class ShadowFileWithoutDirectorySync: ShadowFileProgram {
+// For one thread, as its superclass.
+final class ShadowFileWithoutDirectorySync: ShadowFileProgram, @unchecked Sendable {
     override class var mistake: Mistake? { .noDirectorySync }
 }
 
-final class ShadowFileInPlace: ShadowFileProgram {
+// For one thread, as its superclass.
+final class ShadowFileInPlace: ShadowFileProgram, @unchecked Sendable {
     override class var mistake: Mistake? { .writesInPlace }
 }
 
-final class ShadowFileSwallowingErrors: ShadowFileProgram {
+// For one thread, as its superclass.
+final class ShadowFileSwallowingErrors: ShadowFileProgram, @unchecked Sendable {
     override class var mistake: Mistake? { .swallowsErrors }
 }
 

@@ -5,43 +5,52 @@ import StrataStorage
 
 /// The storage engine under simulation: tiny nodes and a small log, so that splits, merges, folds, overflow and
 /// checkpoints happen all the time.
-class StoreProgram: SimulatedProgram {
+///
+/// Concurrency: as the store's; its members do not change.
+class StoreProgram: SimulatedProgram, @unchecked Sendable {
     /// How the store is opened, apart from the file system.
     class var durability: Durability { .full }
 
     class var keepsAcknowledged: Bool { durability == .full }
 
-    private let store: Store
-    private let scheduling: CooperativeScheduling
+    let store: Store
+    private let scheduling: any Scheduling
 
-    required init(_ store: Store, _ scheduling: CooperativeScheduling) {
+    required init(_ store: Store, _ scheduling: any Scheduling) {
         self.store = store
         self.scheduling = scheduling
     }
 
-    static func open(_ disk: SimulatedDisk) throws -> Self {
-        let scheduling = CooperativeScheduling(Seed(disk.settings.seed.rawValue).derived("scheduling"))
+    deinit {
+        // Work that never ran would keep the store alive.
+        (scheduling as? CooperativeScheduling)?.dropWork()
+    }
+
+    static func options(_ disk: SimulatedDisk, _ scheduling: any Scheduling) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk, scheduling: scheduling, durability: durability)
         options.limits = .tiny
         options.logSegmentBytes = 16 << 10
-        options.mapReserve = 64 << 20
+        options.mapReserve = 16 << 20
         options.periodicBytes = 4 << 10
         options.checkpointBytes = 64 << 10
-        let store = try Store.open(path: "folder/database", options: options)
-        return Self(store, scheduling)
+        return options
     }
 
-    func commit(_ changes: [ProgramChange]) throws {
+    static func open(_ disk: SimulatedDisk, _ scheduling: any Scheduling) throws -> Self {
+        Self(try Store.open(path: "folder/database", options: options(disk, scheduling)), scheduling)
+    }
+
+    func commit(_ changes: () -> [ProgramChange]) throws {
         let transaction = try store.beginWrite()
         do {
             if transaction.view.schema.tables.isEmpty { try transaction.apply(schema: Self.schema) }
-            for change in changes { try apply(change, to: transaction) }
+            for change in changes() { try apply(change, to: transaction) }
         } catch {
             transaction.rollback()
             throw error
         }
         _ = try transaction.commit()
-        scheduling.runSome()
+        (scheduling as? CooperativeScheduling)?.runSome()
     }
 
     private func apply(_ change: ProgramChange, to transaction: WriteTransaction) throws {
@@ -61,28 +70,30 @@ class StoreProgram: SimulatedProgram {
         }
     }
 
-    func read() throws -> ProgramState {
+    func pin() throws -> () throws -> UInt64 {
         let snapshot = try store.snapshot()
-        var state: ProgramState = [:]
-        if snapshot.view.schema.tables.isEmpty { return state }
-        for key in try snapshot.view.keys(0) {
-            guard let row = try snapshot.view.locate(0, RowKey(key)), let number = try snapshot.view.integer(row, 0),
-                let text = try snapshot.view.bytes(row, 1)
-            else { throw Incomplete(key: key) }
-            state[key] = ProgramRow(number: number, text: Array(text))
+        return { try Self.digest(snapshot.view) }
+    }
+
+    /// Reads everything, by a scan.
+    static func digest(_ view: ReadView) throws -> UInt64 {
+        var digest: UInt64 = 0
+        if view.schema.tables.isEmpty { return digest }
+        try view.scan(0, columns: [0, 1]) { (batch) throws(StorageError) in
+            for row in 0..<batch.count {
+                digest &+= ProgramRow.digest(
+                    batch.key(row).rawValue, batch.integers(0)[row], UnsafeRawBufferPointer(batch.bytes(1, row)))
+            }
+            return true
         }
-        return state
+        return digest
     }
 
     func check() throws { try store.checkInvariants() }
 
     func close() throws {
         try store.close()
-        while scheduling.runOne() {}
-    }
-
-    struct Incomplete: Error {
-        var key: Int64
+        if let scheduling = scheduling as? CooperativeScheduling { while scheduling.runOne() {} }
     }
 
     private static var schema: StoreSchema {
@@ -94,10 +105,12 @@ class StoreProgram: SimulatedProgram {
     }
 }
 
-final class PeriodicStoreProgram: StoreProgram {
+// Concurrency: as its superclass.
+final class PeriodicStoreProgram: StoreProgram, @unchecked Sendable {
     override class var durability: Durability { .periodic }
 }
 
-final class UnsyncedStoreProgram: StoreProgram {
+// Concurrency: as its superclass.
+final class UnsyncedStoreProgram: StoreProgram, @unchecked Sendable {
     override class var durability: Durability { .none }
 }

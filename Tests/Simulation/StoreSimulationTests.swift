@@ -5,24 +5,37 @@ import Testing
 
 /// The storage engine against every crash and every failed operation of seeded histories.
 ///
-/// More of it: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`. One state alone:
-/// `SIMULATION_SEED=77 SIMULATION_ADDRESS='crash:op=17,state=0x3fa2' swift test --filter StoreSimulationTests`, and one
-/// failed operation with `SIMULATION_FAULT=38` in its place.
+/// More of it: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`, and beside them
+/// `SIMULATION_FULL=1` for all that the fault model lists. One state alone, with its seed:
+/// `SIMULATION_ADDRESS='crash:op=17,state=0x3fa2'`; one failed operation: `SIMULATION_FAULT=38`.
 @Suite(.serialized) struct StoreSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
+    /// The rules of the fault model in full; else smaller ones, for more histories in a short time.
+    private static let isFull = environment["SIMULATION_FULL"] != nil
     /// For each of the tests below.
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 4
 
     private func simulation<Program: SimulatedProgram>(
         _ type: Program.Type, _ seed: UInt64, _ deadline: ContinuousClock.Instant
     ) -> CrashSimulation<Program> {
-        var simulation = CrashSimulation<Program>(Seed(seed), transactions: 6)
-        simulation.rules.exhaustiveUnits = 5
-        simulation.rules.sampleCount = 12
-        simulation.rules.pairLimit = 3
-        simulation.rules.cutLimit = 4
-        simulation.deepEvery = 64
+        // Every third history is played by threads, every second has a transaction that no log segment takes.
+        var simulation = CrashSimulation<Program>(Seed(seed), transactions: 7, largest: seed % 2 == 0 ? 24_000 : 0)
+        simulation.schedule = seed % 3 == 0 ? Seed(seed).derived("schedule") : nil
+        if Self.isFull {
+            simulation.rules = CrashRules()
+            simulation.depths[0].every = 8
+        } else {
+            simulation.rules.exhaustiveUnits = 5
+            simulation.rules.sampleCount = 12
+            simulation.rules.pairLimit = 3
+            simulation.rules.cutLimit = 4
+            simulation.depths[0].every = 128
+            simulation.depths[0].kills = 16
+            simulation.depths[1].every = 512
+            simulation.depths[1].kills = 64
+            simulation.killsDeeper = 8
+        }
         simulation.deadline = deadline
         return simulation
     }
@@ -37,25 +50,31 @@ import Testing
         }
         let deadline = ContinuousClock.now + .seconds(Self.seconds)
         var seed = Self.firstSeed
-        var total = CrashReport()
-        var deep = CrashReport()
+        var total = CrashSimulationReport(depths: 3)
         repeat {
             let report = try simulation(type, seed, deadline).run()
-            total += report.sweep
-            deep += report.deep
+            total += report
             for problem in report.problems {
                 Issue.record(
                     """
                     \(problem)
                     repeat with: SIMULATION_SEED=\(seed) SIMULATION_ADDRESS='\(problem.address)' \
-                    swift test --filter StoreSimulationTests
+                    swift test --filter StoreSimulationTests/\(Self.name(of: type))
                     """)
             }
             if !report.problems.isEmpty { return }
             seed += 1
         } while ContinuousClock.now < deadline
-        print("\(type), seeds \(Self.firstSeed)..<\(seed): \(total); during recovery \(deep)")
-        #expect(total.distinct > 0)
+        print("\(type), seeds \(Self.firstSeed)..<\(seed): \(total)")
+        #expect(total.opened > 0)
+    }
+
+    private static func name(of type: Any.Type) -> String {
+        switch type {
+        case is PeriodicStoreProgram.Type: "aCrashUnderPeriodicDurability"
+        case is UnsyncedStoreProgram.Type: "aCrashWithoutDurability"
+        default: "aCrashLosesNothing"
+        }
     }
 
     @Test func aCrashLosesNothingThatWasAcknowledged() throws { try crashEverywhere(StoreProgram.self) }
@@ -69,25 +88,39 @@ import Testing
     }
 
     @Test func anOperationThatFailsLosesNothingThatWasAcknowledged() throws {
-        let deadline = ContinuousClock.now + .seconds(Self.seconds)
-        var simulation = FaultSimulation<StoreProgram>(Seed(Self.firstSeed), transactions: 6)
+        try failEverywhere(StoreProgram.self, Self.seconds)
+    }
+
+    @Test func anOperationThatFailsUnderOtherDurabilitiesLeavesAnEarlierStateWhole() throws {
+        try failEverywhere(PeriodicStoreProgram.self, Self.seconds / 2)
+        try failEverywhere(UnsyncedStoreProgram.self, Self.seconds / 2)
+    }
+
+    private func failEverywhere<Program: SimulatedProgram>(_ type: Program.Type, _ seconds: Double) throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var simulation = FaultSimulation<Program>(Seed(Self.firstSeed), transactions: 7, largest: 24_000)
         simulation.deadline = deadline
         var random = RandomStream(Seed(Self.firstSeed).derived("first"))
-        var struck = 0
-        repeat {
-            // Far apart first, so that a short time still sees every part of the history.
-            let first = Self.environment["SIMULATION_FAULT"].flatMap(Int.init)
-            let report = try simulation.run(first: first ?? random.below(97), step: first == nil ? 97 : 1 << 30)
-            struck += report.struck
+        let alone = Self.environment["SIMULATION_FAULT"].flatMap(Int.init)
+        // Far apart first, so that a short time still sees every part of the history.
+        let step = 61
+        var order = Array(0..<step)
+        order.shuffle(using: &random)
+        var total = FaultSimulation<Program>.Report()
+        for first in alone.map({ [$0] }) ?? order {
+            let report = try simulation.run(first: first, step: alone == nil ? step : 1 << 30)
+            total += report
             for problem in report.problems {
                 Issue.record(
                     """
                     \(problem)
-                    repeat with: SIMULATION_SEED=\(Self.firstSeed) SIMULATION_FAULT=N, N the number behind the #
+                    repeat with: SIMULATION_SEED=\(Self.firstSeed) SIMULATION_FAULT=N \
+                    swift test --filter StoreSimulationTests/anOperationThatFails, N the number behind the #
                     """)
             }
-            if !report.problems.isEmpty || first != nil { return }
-        } while ContinuousClock.now < deadline
-        #expect(struck > 0)
+            if !report.problems.isEmpty || ContinuousClock.now > deadline { break }
+        }
+        print("\(type), seed \(Self.firstSeed): \(total)")
+        #expect(total.struck > 0)
     }
 }

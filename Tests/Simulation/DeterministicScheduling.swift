@@ -1,0 +1,237 @@
+import Dispatch
+import StrataFiles
+import Synchronization
+
+/// Lets one thread run at a time and chooses which, so that a history of several threads can be repeated, and every
+/// interleaving of a short one visited.
+///
+/// Each thread is a real one with a semaphore of its own; the baton passes from one to the next at named points: before
+/// a lock is taken, where a condition is waited for, at `yield`, `pause`, and before each operation of the disk.
+/// Concurrency: everything is guarded by the baton: only the thread that has it calls, and handing it on by a semaphore
+/// orders what one did before what the next one does.
+final class DeterministicScheduling: Scheduling, @unchecked Sendable {
+    private enum State {
+        case ready
+        case locking(DeterministicMonitor)
+        case waiting(DeterministicMonitor)
+        case joining(Set<Int>)
+        case done
+    }
+
+    private struct Member {
+        var label: String
+        var state = State.ready
+        let turn = DispatchSemaphore(value: 0)
+    }
+
+    /// Where nobody can go on.
+    struct Deadlock: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private var members: [Member] = []
+    private var current = 0
+    private var chooser: any ScheduleChoosing
+    private let ended = DispatchSemaphore(value: 0)
+    private var failure: (any Error)?
+    private var isAtomic = false
+    private var isRunning = false
+    private var heldMonitors = 0
+    /// Called at every point with the baton, while no monitor is held: for checks and for damage to what is free.
+    var atEveryPoint: (() -> Void)?
+    private(set) var points = 0
+
+    /// Beyond this many points a history does not end.
+    private static let pointLimit = 2_000_000
+
+    init(_ chooser: any ScheduleChoosing) { self.chooser = chooser }
+
+    // MARK: Running
+
+    /// Runs `body` and all that it spawns, and returns when all have ended.
+    /// - Throws: what `body` throws, or ``Deadlock``; threads that wait for each other are left behind then.
+    func run(_ body: @escaping @Sendable () throws -> Void) throws {
+        isRunning = true
+        start("main") { [self] in
+            do { try body() } catch { failure = failure ?? error }
+        }
+        members[0].turn.signal()
+        ended.wait()
+        isRunning = false
+        if let failure { throw failure }
+    }
+
+    /// Runs the bodies beside each other and waits for all of them.
+    /// - Throws: the first error that one of them threw.
+    func together(_ bodies: [(label: String, body: @Sendable () throws -> Void)]) throws {
+        let first = members.count
+        let errors = Mutex<[any Error]>([])
+        for (label, body) in bodies {
+            start(label) {
+                do { try body() } catch { errors.withLock { $0.append(error) } }
+            }
+        }
+        let others = Set(first..<members.count)
+        members[current].state = .joining(others)
+        passOn()
+        if let error = errors.withLock({ $0.first }) { throw error }
+    }
+
+    private func start(_ label: String, _ body: @escaping @Sendable () -> Void) {
+        let number = members.count
+        members.append(Member(label: label))
+        let turn = members[number].turn
+        SystemScheduling().spawn(label) { [self] in
+            turn.wait()
+            body()
+            members[number].state = .done
+            leave(number)
+        }
+    }
+
+    /// Hands the baton on for good.
+    private func leave(_ number: Int) {
+        for index in members.indices {
+            guard case .joining(var others) = members[index].state else { continue }
+            others.remove(number)
+            members[index].state = others.isEmpty ? .ready : .joining(others)
+        }
+        if let next = choose() {
+            current = next
+            members[next].turn.signal()
+        } else {
+            ended.signal()
+        }
+    }
+
+    // MARK: Points
+
+    /// Lets another thread run, if the schedule says so.
+    fileprivate func point() {
+        if !isRunning || isAtomic { return }
+        points += 1
+        if points > Self.pointLimit { fatalError("a history of more than \(Self.pointLimit) points") }
+        if heldMonitors == 0, let atEveryPoint { atomically(atEveryPoint) }
+        passOn()
+    }
+
+    /// No point lets another thread run while `body` runs.
+    func atomically(_ body: () -> Void) {
+        let before = isAtomic
+        isAtomic = true
+        body()
+        isAtomic = before
+    }
+
+    private func passOn() {
+        let mine = current
+        guard let next = choose() else {
+            // Nobody can go on, not even the caller: say so, and stay here for ever.
+            failure = failure ?? Deadlock(description: describeWaiting())
+            ended.signal()
+            members[mine].turn.wait()
+            return
+        }
+        if next == mine { return }
+        current = next
+        members[next].turn.signal()
+        members[mine].turn.wait()
+    }
+
+    private func choose() -> Int? {
+        var ready: [Int] = []
+        if case .ready = members[current].state { ready.append(current) }
+        let isForced = ready.isEmpty
+        for index in members.indices where index != current {
+            if case .ready = members[index].state { ready.append(index) }
+        }
+        if ready.isEmpty {
+            let isOver = members.allSatisfy { if case .done = $0.state { true } else { false } }
+            if !isOver { failure = failure ?? Deadlock(description: describeWaiting()) }
+            return nil
+        }
+        if ready.count == 1 { return ready[0] }
+        return ready[chooser.choose(among: ready.count, isForced: isForced)]
+    }
+
+    private func describeWaiting() -> String {
+        let lines = members.compactMap { member -> String? in
+            switch member.state {
+            case .ready, .done: nil
+            case .locking(let monitor): "\(member.label) wants \(monitor.label)"
+            case .waiting(let monitor): "\(member.label) waits at \(monitor.label)"
+            case .joining: "\(member.label) waits for its threads"
+            }
+        }
+        return "nobody can go on: " + lines.joined(separator: ", ")
+    }
+
+    // MARK: Monitors
+
+    fileprivate func lock(_ monitor: DeterministicMonitor) {
+        point()
+        if !isRunning {
+            precondition(monitor.owner == nil, "\(monitor.label): a lock is taken twice")
+        }
+        while let owner = monitor.owner {
+            precondition(owner != current, "\(monitor.label): a lock is taken twice")
+            precondition(!isAtomic, "\(monitor.label): held by another thread")
+            members[current].state = .locking(monitor)
+            passOn()
+        }
+        monitor.owner = current
+        heldMonitors += 1
+    }
+
+    fileprivate func unlock(_ monitor: DeterministicMonitor) {
+        precondition(monitor.owner == current, "\(monitor.label): unlocked by another thread")
+        monitor.owner = nil
+        heldMonitors -= 1
+        for index in members.indices {
+            if case .locking(let wanted) = members[index].state, wanted === monitor { members[index].state = .ready }
+        }
+    }
+
+    fileprivate func wait(_ monitor: DeterministicMonitor) {
+        precondition(isRunning, "\(monitor.label): waits for what nobody will do")
+        unlock(monitor)
+        members[current].state = .waiting(monitor)
+        passOn()
+        lock(monitor)
+    }
+
+    fileprivate func wakeAll(_ monitor: DeterministicMonitor) {
+        for index in members.indices {
+            if case .waiting(let place) = members[index].state, place === monitor { members[index].state = .ready }
+        }
+    }
+
+    // MARK: Scheduling
+
+    func makeMonitor(_ label: String) -> any Monitor { DeterministicMonitor(self, label) }
+
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+        start(label, work)
+        point()
+    }
+
+    func yield(at point: StaticString) { self.point() }
+    func pause(microseconds: Int) { point() }
+}
+
+/// Guarded by the baton.
+private final class DeterministicMonitor: Monitor, @unchecked Sendable {
+    private let scheduling: DeterministicScheduling
+    let label: String
+    var owner: Int?
+
+    init(_ scheduling: DeterministicScheduling, _ label: String) {
+        self.scheduling = scheduling
+        self.label = label
+    }
+
+    func lock() { scheduling.lock(self) }
+    func unlock() { scheduling.unlock(self) }
+    func wait() { scheduling.wait(self) }
+    func wakeAll() { scheduling.wakeAll(self) }
+}

@@ -1,0 +1,161 @@
+import FaultModel
+import StrataStorage
+
+/// A value as the model keeps it.
+enum ModelValue: Hashable {
+    case null
+    case integer(Int64)
+    case double(UInt64)
+    case bytes([UInt8])
+    case links([Int64])
+
+    /// Hands the value over as a cell, which is valid during the call.
+    func withCell<Value>(_ body: (Cell) throws -> Value) rethrows -> Value {
+        switch self {
+        case .null: try body(.null)
+        case .integer(let value): try body(.integer(value))
+        case .double(let bits): try body(.double(Double(bitPattern: bits)))
+        case .bytes(let bytes): try bytes.withUnsafeBytes { try body(.bytes($0)) }
+        case .links(let links): try LinkPayload.encode(links).withUnsafeBytes { try body(.bytes($0)) }
+        }
+    }
+
+    static func withCells<Value>(
+        _ values: ArraySlice<ModelValue>, _ cells: [Cell] = [], _ body: (UnsafeBufferPointer<Cell>) throws -> Value
+    ) rethrows -> Value {
+        guard let first = values.first else { return try cells.withUnsafeBufferPointer(body) }
+        return try first.withCell { try withCells(values.dropFirst(), cells + [$0], body) }
+    }
+}
+
+/// What a store should hold: a schema, and rows by table and key. Copies are cheap.
+struct HistoryModel: Equatable {
+    var schema = StoreSchema()
+    var tables: [TableID: [Int64: [ModelValue]]] = [:]
+
+    var rowCount: Int { tables.values.reduce(0) { $0 + $1.count } }
+
+    mutating func insert(_ table: Int, _ key: Int64, _ values: [ModelValue]) {
+        tables[schema.tables[table].id, default: [:]][key] = values
+    }
+
+    mutating func set(_ table: Int, _ key: Int64, _ column: Int, _ value: ModelValue) {
+        tables[schema.tables[table].id]?[key]?[column] = value
+    }
+
+    subscript(_ table: Int) -> [Int64: [ModelValue]] { tables[schema.tables[table].id] ?? [:] }
+
+    /// Takes a row out, and the links to it.
+    mutating func delete(_ table: Int, _ key: Int64) {
+        let target = schema.tables[table].id
+        tables[target]?[key] = nil
+        for definition in schema.tables {
+            for (column, properties) in definition.columns.enumerated() where properties.target == target {
+                for (row, values) in tables[definition.id] ?? [:] {
+                    switch values[column] {
+                    case .integer(key): tables[definition.id]?[row]?[column] = .null
+                    case .links(let links) where links.contains(key):
+                        let left =
+                            properties.keepsPlaces
+                            ? links.map { $0 == key ? LinkPayload.null : $0 } : links.filter { $0 != key }
+                        tables[definition.id]?[row]?[column] = .links(left)
+                    default: break
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows a change of the schema, by the ids of tables and columns.
+    mutating func apply(_ new: StoreSchema) {
+        for table in schema.tables where new.position(of: table.id) == nil { tables[table.id] = nil }
+        for definition in new.tables {
+            guard let before = schema.position(of: definition.id) else { continue }
+            let old = schema.tables[before]
+            let sources = definition.columns.map { column in old.columns.firstIndex { $0.id == column.id } }
+            tables[definition.id] = tables[definition.id]?.mapValues { values in
+                zip(sources, definition.columns).map { source, column in
+                    source.map { values[$0] } ?? Self.fill(column)
+                }
+            }
+        }
+        schema = new
+    }
+
+    /// What rows read that were there before the column.
+    private static func fill(_ column: ColumnDefinition) -> ModelValue {
+        if column.defaultBits == nil && (column.isOptional || column.type == .link) { return .null }
+        let bits = column.defaultBits ?? 0
+        switch column.type {
+        case .integer, .link: return .integer(Int64(bitPattern: bits))
+        case .double: return .double(bits)
+        case .bytes: return .bytes([])
+        case .links: return .links([])
+        }
+    }
+
+    struct Difference: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Reads everything by scan, and some rows by key.
+    /// - Throws: ``Difference`` at the first value that is another one.
+    func compare(_ view: ReadView, sample: UInt64) throws {
+        guard view.schema.tables == schema.tables else { throw Difference(description: "the schema differs") }
+        for (table, definition) in schema.tables.enumerated() {
+            let rows = self[table]
+            if try view.rowCount(table) != rows.count {
+                throw Difference(description: "rowCount of \(definition.name)")
+            }
+            var found: [(Int64, [ModelValue])] = []
+            try view.scan(table, columns: Array(definition.columns.indices)) { (batch) throws(StorageError) in
+                for row in 0..<batch.count {
+                    let values = definition.columns.indices.map { Self.value(batch, $0, row, definition.columns[$0]) }
+                    found.append((batch.key(row).rawValue, values))
+                }
+                return true
+            }
+            if found.count != rows.count { throw Difference(description: "\(found.count) rows of \(rows.count)") }
+            for (key, values) in found {
+                guard rows[key] == values else {
+                    throw Difference(description: "row \(key) of \(definition.name): \(values), not \(rows[key] ?? [])")
+                }
+            }
+            if let (key, values) = found.isEmpty ? nil : found[Int(sample % UInt64(found.count))] {
+                try compareOne(view, table, definition, key, values)
+            }
+        }
+    }
+
+    private func compareOne(
+        _ view: ReadView, _ table: Int, _ definition: TableDefinition, _ key: Int64, _ values: [ModelValue]
+    ) throws {
+        guard let row = try view.locate(table, RowKey(key)) else {
+            throw Difference(description: "row \(key) cannot be found")
+        }
+        for (index, column) in definition.columns.enumerated() {
+            let value: ModelValue =
+                switch column.type {
+                case .integer, .link: try view.integer(row, index).map { .integer($0) } ?? .null
+                case .double: try view.double(row, index).map { .double($0.bitPattern) } ?? .null
+                case .bytes: try view.bytes(row, index).map { .bytes(Array($0)) } ?? .null
+                case .links: try view.bytes(row, index).map { .links(LinkPayload.Reader($0)?.links ?? []) } ?? .null
+                }
+            if value != values[index] {
+                throw Difference(description: "row \(key) of \(definition.name) reads \(value) in \(column.name)")
+            }
+        }
+    }
+
+    private static func value(
+        _ batch: RowBatch, _ index: Int, _ row: Int, _ column: ColumnDefinition
+    ) -> ModelValue {
+        if batch.isNull(index, row) { return .null }
+        switch column.type {
+        case .integer, .link: return .integer(batch.integers(index)[row])
+        case .double: return .double(batch.doubles(index)[row].bitPattern)
+        case .bytes: return .bytes(Array(batch.bytes(index, row)))
+        case .links: return .links(LinkPayload.Reader(batch.bytes(index, row))?.links ?? [])
+        }
+    }
+}

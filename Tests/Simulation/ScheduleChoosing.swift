@@ -1,0 +1,124 @@
+import FaultModel
+
+/// Decides who runs next.
+protocol ScheduleChoosing {
+    /// - Parameters:
+    ///   - count: threads that can go on, at least two. Number 0 is the one that runs now, unless `isForced`.
+    ///   - isForced: the thread that ran cannot go on.
+    mutating func choose(among count: Int, isForced: Bool) -> Int
+}
+
+/// Any thread that can go on, and now and then another one than before.
+struct SeededSchedule: ScheduleChoosing {
+    private var random: RandomStream
+    private let share: Int
+
+    init(_ seed: Seed) {
+        random = RandomStream(seed)
+        // Schedules of few switches and of many find different things.
+        share = 2 << random.below(5)
+    }
+
+    mutating func choose(among count: Int, isForced: Bool) -> Int {
+        if !isForced, !random.chance(1, in: share) { return 0 }
+        return random.below(count)
+    }
+}
+
+/// Visits all schedules of a history in which no more than so many threads are interrupted where they could go on.
+///
+/// Each run follows the choices of a prefix and then goes on without interruption; what else could have been chosen on
+/// the way is noted, and the last of it begins the next run.
+final class ScheduleExploration: ScheduleChoosing {
+    private struct Choice {
+        var taken: Int
+        var count: Int
+        var isForced: Bool
+        /// Interruptions before it.
+        var preemptions: Int
+    }
+
+    private let limit: Int
+    private var choices: [Choice] = []
+    private var place = 0
+    private var preemptions = 0
+    private(set) var schedules = 0
+
+    init(preemptions limit: Int) { self.limit = limit }
+
+    func choose(among count: Int, isForced: Bool) -> Int {
+        if place == choices.count {
+            choices.append(Choice(taken: 0, count: count, isForced: isForced, preemptions: preemptions))
+        }
+        let choice = choices[place]
+        precondition(
+            choice.count == count && choice.isForced == isForced,
+            "the same schedule gives other choices: not repeatable")
+        place += 1
+        if !isForced, choice.taken > 0 { preemptions += 1 }
+        return choice.taken
+    }
+
+    /// Ends a run and prepares the next one; false when all were visited.
+    func next() -> Bool {
+        schedules += 1
+        // What a shorter run left behind does not belong to it.
+        choices.removeLast(choices.count - place)
+        place = 0
+        preemptions = 0
+        while let last = choices.popLast() {
+            let taken = last.taken + 1
+            if taken < last.count, last.isForced || last.preemptions < limit {
+                var choice = last
+                choice.taken = taken
+                choices.append(choice)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The choices of the present run, to be followed again.
+    var description: String { Self.encode(choices.prefix(place).map(\.taken)) }
+
+    /// Runs of zeros are written by their length.
+    private static func encode(_ taken: [Int]) -> String {
+        var text = ""
+        var zeros = 0
+        for choice in taken {
+            if choice == 0 {
+                zeros += 1
+            } else {
+                text += "\(zeros).\(choice),"
+                zeros = 0
+            }
+        }
+        return text + "\(zeros)"
+    }
+}
+
+/// Follows a schedule that ``ScheduleExploration`` described.
+struct ScheduleReplay: ScheduleChoosing {
+    /// Places of choices that are not 0.
+    private var taken: [Int: Int] = [:]
+    private var place = 0
+
+    /// Nil when the text is no schedule.
+    init?(_ text: String) {
+        var at = 0
+        for part in text.split(separator: ",") {
+            let numbers = part.split(separator: ".").map { Int($0) }
+            guard let zeros = numbers.first ?? nil else { return nil }
+            at += zeros
+            if numbers.count == 1 { continue }
+            guard numbers.count == 2, let choice = numbers[1] else { return nil }
+            taken[at] = choice
+            at += 1
+        }
+    }
+
+    mutating func choose(among count: Int, isForced: Bool) -> Int {
+        defer { place += 1 }
+        return min(count - 1, taken[place] ?? 0)
+    }
+}

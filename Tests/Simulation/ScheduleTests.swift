@@ -1,0 +1,105 @@
+import FaultModel
+import Foundation
+import Synchronization
+import Testing
+
+@testable import StrataStorage
+
+/// Short histories of several threads by every schedule with up to two interruptions, longer ones by schedules from a
+/// seed.
+///
+/// More of it: `SIMULATION_SECONDS=600 swift test --filter ScheduleTests`. One schedule alone:
+/// `SIMULATION_SCHEDULE='12.1,30.2,7' swift test --filter ScheduleTests/NAME` (exhaustive), or `SIMULATION_SEED=77`.
+@Suite(.serialized) struct ScheduleTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2
+    private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
+
+    /// All schedules with up to two interruptions, or as many as fit the time.
+    private func exploreAll(
+        _ name: String, _ threads: [[ScheduledOperation]], durability: Durability = .full
+    ) throws {
+        if let text = Self.environment["SIMULATION_SCHEDULE"] {
+            let replay = try #require(ScheduleReplay(text))
+            try ScheduledStore(replay, durability: durability).run(threads)
+            return
+        }
+        let deadline = ContinuousClock.now + .seconds(Self.seconds)
+        for limit in 0...2 {
+            let exploration = ScheduleExploration(preemptions: limit)
+            var isComplete = false
+            repeat {
+                do { try ScheduledStore(exploration, durability: durability).run(threads) } catch {
+                    Issue.record(
+                        """
+                        \(name) \(threads): \(error)
+                        repeat with: SIMULATION_SCHEDULE='\(exploration.description)' \
+                        swift test --filter ScheduleTests/\(name)
+                        """)
+                    return
+                }
+                isComplete = !exploration.next()
+            } while !isComplete && ContinuousClock.now < deadline
+            print(
+                "\(name): \(exploration.schedules) schedules with up to \(limit) interruptions",
+                isComplete ? "(all)" : "(cut by the deadline)")
+            if !isComplete { return }
+        }
+    }
+
+    @Test func twoWritersLoseNoIncrement() throws {
+        try exploreAll("twoWritersLoseNoIncrement", [[.increment], [.increment]])
+    }
+
+    @Test func threeWritersShareGroupsAndHandTheLeadOn() throws {
+        try exploreAll(
+            "threeWritersShareGroupsAndHandTheLeadOn", [[.increment, .increment], [.increment], [.increment]])
+    }
+
+    @Test func aPinnedVersionStaysWhileItsPagesAreGivenUp() throws {
+        try exploreAll(
+            "aPinnedVersionStaysWhileItsPagesAreGivenUp",
+            [[.increment, .increment, .increment], [.pin, .unpin, .pin]])
+    }
+
+    @Test func aCheckpointRunsBesideCommits() throws {
+        try exploreAll("aCheckpointRunsBesideCommits", [[.incrementLarge, .increment], [.increment, .increment]])
+    }
+
+    @Test func aCloseWaitsForCommits() throws {
+        try exploreAll("aCloseWaitsForCommits", [[.increment, .increment], [.pin, .close], [.increment]])
+    }
+
+    @Test func aRollbackLeavesNoTrace() throws {
+        try exploreAll("aRollbackLeavesNoTrace", [[.rollBack, .increment], [.increment, .pin]])
+    }
+
+    @Test func otherDurabilitiesKeepTheOrder() throws {
+        try exploreAll(
+            "otherDurabilitiesKeepTheOrder", [[.increment, .increment], [.pin, .increment]], durability: .periodic)
+    }
+
+    @Test func longHistoriesByDrawnSchedules() throws {
+        let deadline = ContinuousClock.now + .seconds(Self.seconds)
+        var seed = Self.firstSeed
+        repeat {
+            var random = RandomStream(Seed(seed).derived("history"))
+            let durability = [Durability.full, .full, .periodic, .none][random.below(4)]
+            let threads = (0..<(2 + random.below(4))).map { _ in
+                (0..<(2 + random.below(10))).map { _ -> ScheduledOperation in
+                    [.increment, .increment, .incrementLarge, .pin, .pin, .unpin, .rollBack][random.below(7)]
+                }
+            }
+            do { try ScheduledStore(SeededSchedule(Seed(seed)), durability: durability).run(threads) } catch {
+                Issue.record(
+                    """
+                    \(threads) under \(durability): \(error)
+                    repeat with: SIMULATION_SEED=\(seed) swift test --filter ScheduleTests/longHistories
+                    """)
+                return
+            }
+            seed += 1
+        } while ContinuousClock.now < deadline
+        print("long histories by seeds \(Self.firstSeed)..<\(seed)")
+    }
+}
