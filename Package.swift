@@ -29,6 +29,7 @@ let package = Package(
     name: "Assay",
     products: [
         .library(name: "Strata", targets: ["Strata"]),
+        .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
     ],
     traits: [
@@ -53,6 +54,8 @@ let package = Package(
             "StrataCrypto",
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto"]),
+        .executableTarget(
+            name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles"], swiftSettings: settings),
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
@@ -89,6 +92,7 @@ let package = Package(
         tests("StrataStorageTests", ["StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
+        tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
         tests("MeasuringTests", ["Measuring"]),
         tests("FaultModelTests", ["FaultModel"]),
         tests("ResultsTests", ["Results", "Measuring"]),

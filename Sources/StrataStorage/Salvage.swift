@@ -6,7 +6,7 @@ package enum Salvage {
     /// all. The damaged store, and its log, stay as they are.
     ///
     /// - Returns: what was recovered, and what is lost.
-    /// - Throws: `notAStore` when nothing of a store can be found; `inUse`; `file` with EEXIST when something stands at
+    /// - Throws: `notAStore` when nothing of a store can be found; `keyRequired` for an encrypted one; `inUse`; `file` with EEXIST when something stands at
     ///   the destination; `noSpace`.
     /// - Complexity: reads the file once, twice where branches are lost; memory for the longest transaction and for a
     ///   note per group of rows.
@@ -153,18 +153,16 @@ struct SalvageCount {
         _ options: SalvageOptions
     ) {
         table.valuesLost += losses.values
-        for (column, range) in losses.columns.enumerated() {
-            guard let range else { continue }
+        for (column, ranges) in losses.columns.enumerated() where !ranges.isEmpty {
             let id = definition.columns[column].id
             if !table.lostColumns.contains(where: { $0.id == id }) {
                 table.lostColumns.append(
                     SalvageReport.LostColumn(id: id, name: definition.columns[column].name, rows: 0, keys: []))
             }
             for entry in table.lostColumns.indices where table.lostColumns[entry].id == id {
-                table.lostColumns[entry].rows += range.rows ?? 0
-                if table.lostColumns[entry].keys.count < options.listed {
-                    table.lostColumns[entry].keys.append(range)
-                }
+                table.lostColumns[entry].rows += ranges.reduce(0) { $0 + ($1.rows ?? 0) }
+                let room = options.listed - table.lostColumns[entry].keys.count
+                table.lostColumns[entry].keys += ranges.prefix(max(0, room))
             }
         }
     }
@@ -172,6 +170,11 @@ struct SalvageCount {
     /// The report, with all damage that was met.
     func finished() -> SalvageReport {
         var result = report
+        let isExact = !result.tables.allSatisfy(\.isLossExact) && !survey.mayLackNodes()
+        for index in result.tables.indices where isExact {
+            result.tables[index].lostKeys.removeAll { $0.rows == nil }
+            result.tables[index].isLossExact = true
+        }
         result.damage = survey.source.damage.sorted { $0.page < $1.page }
         result.unlistedDamage = survey.source.unlistedDamage
         if let log = survey.log, result.log == .none { result.log = log.isLost ? .lost : .none }

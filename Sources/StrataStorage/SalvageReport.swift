@@ -109,6 +109,10 @@ package struct SalvageReport: Sendable, Equatable {
     }
 
     package var rowsRecovered: Int { tables.reduce(0) { $0 + $1.rowsRecovered } }
+    /// Values that rows have lost, of lost columns and long ones.
+    package var valuesLost: Int {
+        tables.reduce(0) { $0 + $1.valuesLost + $1.lostColumns.reduce(0) { $0 + $1.rows } }
+    }
     package var rowsLost: Int { tables.reduce(0) { $0 + $1.rowsLost } }
 }
 

@@ -32,6 +32,16 @@ extension SalvageSource {
         return found
     }
 
+    /// Whether a node of one page stands here and verifies by itself.
+    func isNode(_ page: Int) -> Bool {
+        let node = reader.unverified(page)
+        guard let kind = NodeKind(rawValue: UInt8(node.u8(0))) else { return false }
+        let reference = NodeReference(
+            page: UInt32(page), pages: 1, kind: kind, checksum: node.u64(16), birth: node.u64(8))
+        do throws(StorageError) { _ = try reader.node(reference, kind) } catch { return false }
+        return true
+    }
+
     /// - Returns: pages that need not be looked at again.
     private func take(_ page: Int, _ found: inout FoundNodes) -> Int {
         let node = reader.unverified(page)

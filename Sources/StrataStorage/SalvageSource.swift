@@ -18,7 +18,8 @@ final class SalvageSource {
     /// Pages that the newest state is known to reach, or to have reached before they were damaged.
     private var visited: [UInt64]
 
-    /// - Throws: `inUse`; `notAStore` for what is not a regular file, or is shorter than a page; `file`.
+    /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired` for an encrypted store, which cannot
+    ///   be salvaged yet; `unsupportedFormat`, `file`.
     init(_ path: String, _ fileSystem: any FileSystem, listed: Int) throws(StorageError) {
         self.path = path
         self.fileSystem = fileSystem
@@ -41,9 +42,13 @@ final class SalvageSource {
         reader = PageReader(map)
         visited = Array(repeating: 0, count: pageCount / 64 + 1)
         slots = [readSlot(0), readSlot(1)]
+        for case .unsupported(let version) in slots {
+            if version == Format.version | SealedSlot.versionBit { throw .keyRequired(path: path) }
+            throw .unsupportedFormat(path: path, version: version)
+        }
     }
 
-    deinit { file.close() }
+    deinit { Store.release(file) }
 
     private func readSlot(_ index: Int) -> HeaderSlot.Decoded {
         withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
@@ -70,6 +75,7 @@ final class SalvageSource {
 
     /// The bytes of a node that verifies under its reference; nil, and a note, for any other.
     func node(_ reference: NodeReference, _ kind: NodeKind, table: UInt32 = 0) -> UnsafeRawPointer? {
+        visit(reference)
         do throws(StorageError) {
             let node = try reader.node(reference, kind)
             if table == 0 || NodeHeader.table(node) == table { return node }

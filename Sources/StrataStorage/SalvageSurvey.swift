@@ -94,11 +94,7 @@ final class SalvageSurvey {
     }
 
     private func parse(_ reference: NodeReference) -> RootNode.Contents? {
-        guard source.node(reference, .root) != nil else {
-            source.visit(reference)
-            return nil
-        }
-        source.visit(reference)
+        guard source.node(reference, .root) != nil else { return nil }
         do throws(StorageError) { return try RootNode.parse(reference, source.reader) } catch {
             source.note(error, reference, 0)
             return nil
@@ -166,6 +162,18 @@ final class SalvageSurvey {
         return true
     }
 
+    /// Whether the newest state uses pages that nothing found leads to, and that may have held rows.
+    ///
+    /// To be asked when all groups were read.
+    func mayLackNodes() -> Bool {
+        guard freeMap != nil else { return true }
+        for page in Format.firstDataPage..<max(usedPages, Format.firstDataPage) where !source.isVisited(page) {
+            let place = NodeReference(page: UInt32(page), pages: 1, kind: .value)
+            if isUsed(place) == true && !source.isNode(page) { return true }
+        }
+        return false
+    }
+
     // MARK: Trees
 
     private func walk(_ state: TableState) {
@@ -209,7 +217,6 @@ final class SalvageSurvey {
     private func walkEntries(_ reference: NodeReference, _ table: UInt32, _ level: Int?) {
         if reference.is(.entryLeaf) {
             _ = source.node(reference, .entryLeaf, table: table)
-            source.visit(reference)
             return
         }
         if source.isVisited(Int(min(reference.page, UInt32(source.pageCount)))) { return }

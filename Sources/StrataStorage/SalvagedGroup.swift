@@ -22,8 +22,8 @@ struct SalvagedGroup {
     struct Losses {
         /// Rows whose keys are lost, between the keys that stand around them.
         var rows: [SalvageReport.KeyRange] = []
-        /// For each column of the table: how many rows lost it, the first key, the last.
-        var columns: [SalvageReport.KeyRange?]
+        /// For each column of the table: runs of rows that lost it.
+        var columns: [[SalvageReport.KeyRange]]
         var values = 0
     }
 
@@ -34,6 +34,9 @@ struct SalvagedGroup {
     private let definition: TableDefinition
     private var columns: [Column] = []
     private(set) var losses: Losses
+    /// Rows handed out, and for each column the last one that lost it.
+    private var handed = 0
+    private var lastLost: [Int]
 
     /// - Returns: nil when the group's own node does not verify.
     init?(
@@ -45,7 +48,8 @@ struct SalvagedGroup {
         self.source = source
         self.layout = layout
         self.definition = definition
-        losses = Losses(columns: Array(repeating: nil, count: definition.columns.count))
+        losses = Losses(columns: Array(repeating: [], count: definition.columns.count))
+        lastLost = Array(repeating: -1, count: definition.columns.count)
         for number in layout.ids.indices { columns.append(column(number)) }
     }
 
@@ -176,6 +180,7 @@ struct SalvagedGroup {
                 losses.values += 1
             }
         }
+        handed += 1
         let created = value(RowSet.createdColumn, slot).map { UInt64(bitPattern: $0.segment.integer($0.index)) }
         var failure: StorageError?
         cells.withUnsafeBufferPointer { buffer in
@@ -185,10 +190,14 @@ struct SalvagedGroup {
     }
 
     private mutating func noteLostColumn(_ column: Int, _ key: Int64) {
-        var range = losses.columns[column] ?? SalvageReport.KeyRange(low: key, high: key, rows: 0)
-        range.high = key
-        range.rows = (range.rows ?? 0) + 1
-        losses.columns[column] = range
+        let last = losses.columns[column].count - 1
+        if last >= 0 && lastLost[column] == handed - 1 {
+            losses.columns[column][last].high = key
+            losses.columns[column][last].rows = (losses.columns[column][last].rows ?? 0) + 1
+        } else {
+            losses.columns[column].append(SalvageReport.KeyRange(low: key, high: key, rows: 1))
+        }
+        lastLost[column] = handed
     }
 
     /// The newest segment with a row's value, and the place in it.

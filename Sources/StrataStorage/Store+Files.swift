@@ -11,7 +11,7 @@ extension Store {
         let (unfinished, plain) = try createUnfinished(path, fileSystem)
         let file = options.dataFile(plain)
         // Nobody opens the file before its name is durable: a commit could be acknowledged and lost with the name.
-        defer { file.close() }
+        defer { release(file) }
         do throws(FileError) {
             _ = try file.tryLock(byte: openByte, exclusive: true)
             try writeFirstSlots(file, RandomID.make(fileSystem))
@@ -72,7 +72,7 @@ extension Store {
         var options = options
         options.readOnly = false
         let file = try openLocked(path, options)
-        defer { file.close() }
+        defer { release(file) }
         do throws(FileError) {
             // The data file first: a log without its data file is never taken for anything.
             try fileSystem.remove(path)

@@ -38,9 +38,16 @@ extension Store {
                 throw error
             }
         } catch {
-            file.close()
+            release(file)
             throw error
         }
+    }
+
+    /// Gives the lock back and closes the file. The lock would go with the last descriptor by itself, but a process that
+    /// another thread is just starting has copies of all descriptors for a moment.
+    static func release(_ file: any File) {
+        do throws(FileError) { try file.unlock(byte: openByte) } catch {}
+        file.close()
     }
 
     /// Opens the file and takes the lock on it; tries again when the path was replaced in between.

@@ -111,6 +111,43 @@ import Testing
         try Self.check(bytes, oracle, lost: lost, path, "seed \(seed), pages \(lost.sorted())")
     }
 
+    @Test("so it is in a store of 200 000 rows", arguments: [71, 72] as [UInt64])
+    func manyRows(seed: UInt64) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        var model = StoreModel(tables: [[:], [:]])
+        var random = SplitMix64(seed: seed)
+        let store = try Store.open(path: path)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        for key in 0..<200_000 as Range<Int64> {
+            let values: [Value] = [
+                .integer(Int64(random.below(100))), .bytes(Array("person \(key)".utf8)),
+                .double(Double(random.below(1_000_000)).bitPattern), .null, .links([]),
+            ]
+            try StoreHistory.withCells(values[...]) { try transaction.insert(0, key: RowKey(key * 3), $0) }
+            model.tables[0][key * 3] = values
+        }
+        try transaction.commit()
+        for _ in 0..<5 {
+            let update = try store.beginWrite()
+            for _ in 0..<400 {
+                let key = Int64(random.below(200_000)) * 3
+                let value = Int64(random.below(100))
+                try update.set(0, RowKey(key), 0, .integer(value))
+                model.tables[0][key]?[0] = .integer(value)
+            }
+            try update.commit()
+        }
+        try store.close()
+        let oracle = try SalvageOracle(path: path, model: model)
+        var bytes = try FileBytes(path)
+        var lost: Set<Int> = []
+        while lost.count < bytes.pageCount / 20 { lost.insert(Int(random.below(UInt64(bytes.pageCount)))) }
+        for page in lost { bytes.zero(page) }
+        try Self.check(bytes, oracle, lost: lost, path, "seed \(seed)")
+    }
+
     @Test("each page of a small file can be lost", arguments: [11, 12] as [UInt64])
     func everyPage(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
@@ -236,6 +273,12 @@ import Testing
         try zeros.write(path + ".zeros")
         #expect(throws: StorageError.notAStore(path: path + ".zeros")) {
             try Salvage.run(from: path + ".zeros", to: path + ".new")
+        }
+        var future = zeros
+        future.bytes.replaceSubrange(0..<Format.slotSize, with: HeaderSlot(storeID: RandomID(1, 2)).encode(version: 2))
+        try future.write(path + ".future")
+        #expect(throws: StorageError.unsupportedFormat(path: path + ".future", version: 2)) {
+            try Salvage.run(from: path + ".future", to: path + ".new")
         }
         let open = try Store.open(path: path)
         #expect(throws: StorageError.inUse(path: path)) { try Salvage.run(from: path, to: path + ".new") }

@@ -1,0 +1,115 @@
+import StrataStorage
+
+/// Whether everything in a file is as it was written.
+struct CheckCommand: Command {
+    let name = "check"
+    let summary = "verifies every byte and every rule of FILE"
+    let details = [
+        "Reads all nodes: checksums, order and counts of trees, indexes and backlinks against the columns.",
+        "Writes nothing. Each finding is a line with page, offset, class and reason.",
+    ]
+    let positional = ["FILE"]
+    let options = [OptionSpecification.json]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let bytes = try size(path)
+        let start = Output.seconds()
+        Output.progress("checking \(readable(bytes)) ..")
+        var findings = try findings(path)
+        let seconds = Output.seconds() - start
+        Output.progress("")
+        let speed = "\(decimal(Double(bytes) / max(seconds, 1e-9) / 1e9, 2)) GB/s"
+        if findings.isEmpty {
+            try report(arguments, path, bytes, seconds, [])
+            if !arguments.has("--json") {
+                try Output.line("\(path): sound. \(readable(bytes)) in \(decimal(seconds, 2)) s, \(speed)")
+            }
+            return 0
+        }
+        findings.sort { $0.page ?? -1 < $1.page ?? -1 }
+        try report(arguments, path, bytes, seconds, findings)
+        if !arguments.has("--json") {
+            for finding in findings { try Output.line(finding.line) }
+            try Output.line(
+                "\(path): damaged, \(findings.count) findings. "
+                    + "strata salvage \(path) --to NEW gets back what can be read")
+        }
+        return 2
+    }
+
+    struct Finding {
+        var page: Int?
+        var pages = 1
+        var offset: Int?
+        var kind: String?
+        var table: String?
+        var reason: String
+
+        var line: String {
+            var words: [String] = []
+            let end = pages > 1 ? " to \((page ?? 0) + pages - 1)" : ""
+            if let page { words.append("page\(pages > 1 ? "s" : "") \(page)\(end), offset \(offset ?? 0)") }
+            if let kind { words.append(kind + (table.map { " of \($0)" } ?? "")) }
+            return words.isEmpty ? reason : words.joined(separator: ", ") + ": " + reason
+        }
+
+        var json: JSON {
+            .object([
+                ("page", page.map { .number($0) } ?? .null), ("pages", .number(pages)),
+                ("offset", offset.map { .number($0) } ?? .null),
+                ("node", kind.map { .string($0) } ?? .null), ("class", table.map { .string($0) } ?? .null),
+                ("reason", .string(reason)),
+            ])
+        }
+    }
+
+    private func findings(_ path: String) throws -> [Finding] {
+        var first: Finding?
+        do {
+            let store = try Store.open(path: path, options: StoreOptions(readOnly: true))
+            try store.checkInvariants()
+            let slots = try store.inspect().validSlots
+            try store.close()
+            if slots == 2 { return [] }
+        } catch let error as InvariantViolation {
+            first = Finding(reason: "\(error)")
+        } catch let error as StorageError {
+            let explained = ToolError(opening: error, path: path)
+            guard explained.status == 2 else { throw explained }
+            first = Finding(reason: ToolError.finding(error))
+            if case .corrupt(let page, let offset, let reason) = error {
+                first = Finding(page: Int(page.rawValue), offset: offset, reason: ToolError.reason(reason))
+            }
+        }
+        var found = try all(path)
+        let isListed = found.contains { $0.page == first?.page }
+        if let first, found.isEmpty || (first.page != nil && !isListed) { found.append(first) }
+        return found
+    }
+
+    /// Every node that does not verify.
+    private func all(_ path: String) throws -> [Finding] {
+        let report: SalvageReport
+        do { report = try Salvage.examine(path) } catch { throw ToolError(error, path: path) }
+        return report.damage.map { damage in
+            Finding(
+                page: Int(damage.page.rawValue), pages: damage.pages, offset: damage.offset,
+                kind: damage.kind?.word ?? "header",
+                table: damage.table.map { id in
+                    report.tables.first { $0.id == id }?.name ?? "class \(id.rawValue)"
+                }, reason: ToolError.reason(damage.reason))
+        }
+    }
+
+    private func report(
+        _ arguments: Arguments, _ path: String, _ bytes: Int, _ seconds: Double, _ findings: [Finding]
+    ) throws {
+        guard arguments.has("--json") else { return }
+        try Output.line(
+            JSON.object([
+                ("sound", .bool(findings.isEmpty)), ("bytes", .number(bytes)), ("seconds", .real(seconds)),
+                ("findings", .array(findings.map(\.json))),
+            ]).text)
+    }
+}

@@ -1,0 +1,142 @@
+import StrataStorage
+
+/// How the values of a column are written for people and other programs, by the tag that the object layer gave it
+/// (docs/file-format-objects.md).
+struct ColumnText {
+    /// The words of docs/file-format-objects.md; storage's own where the tag says nothing.
+    enum Shape: Equatable {
+        case integer, bool, double, date, text, data, uuid, objectID, link, links, values
+    }
+
+    let name: String
+    let shape: Shape
+
+    init(_ column: ColumnDefinition) {
+        name = column.name
+        let type = column.tag & 0xFF
+        let isCollection = column.tag >> 8 & 0xF != 0
+        let isKnown = column.tag >> 14 == 0
+        switch (column.type, type, isCollection && isKnown) {
+        case (.link, _, _): shape = .link
+        case (.links, _, _): shape = .links
+        case (.bytes, _, true): shape = .values
+        case (.integer, 1, _): shape = .bool
+        case (.integer, _, _): shape = .integer
+        case (.double, 4, _): shape = .date
+        case (.double, _, _): shape = .double
+        case (.bytes, 2, _) where isKnown: shape = .text
+        case (.bytes, 10, _) where isKnown: shape = .objectID
+        case (.bytes, 12, _) where isKnown: shape = .uuid
+        case (.bytes, _, _): shape = .data
+        }
+    }
+
+    var typeName: String {
+        switch shape {
+        case .integer: "integer"
+        case .bool: "bool"
+        case .double: "double"
+        case .date: "date"
+        case .text: "string"
+        case .data: "data"
+        case .uuid: "UUID"
+        case .objectID: "ObjectId"
+        case .link: "link"
+        case .links: "links"
+        case .values: "list of values"
+        }
+    }
+
+    /// The value of a row of a batch; nil for null.
+    func value(_ batch: RowBatch, _ column: Int, _ row: Int) -> JSON? {
+        if batch.isNull(column, row) { return nil }
+        switch shape {
+        case .integer, .link: return .integer(batch.integers(column)[row])
+        case .bool:
+            let value = batch.integers(column)[row]
+            return value == 0 || value == 1 ? .bool(value == 1) : .integer(value)
+        case .double, .date: return .real(batch.doubles(column)[row])
+        case .text: return Self.text(batch.bytes(column, row))
+        case .data: return .string(Base64.text(batch.bytes(column, row)))
+        case .uuid, .objectID: return identifier(batch.bytes(column, row))
+        case .links: return Self.links(batch.bytes(column, row))
+        case .values: return ListText.value(batch.bytes(column, row))
+        }
+    }
+
+    /// Bytes that are no text keep their value: as base 64, and marked.
+    static func text(_ bytes: UnsafeRawBufferPointer) -> JSON {
+        if let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
+        return .object([("base64", .string(Base64.text(bytes)))])
+    }
+
+    private func identifier(_ bytes: UnsafeRawBufferPointer) -> JSON {
+        guard bytes.count == (shape == .uuid ? 16 : 12) else {
+            return .object([("base64", .string(Base64.text(bytes)))])
+        }
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if shape == .uuid && [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: shape == .uuid)
+        }
+        return .string(text)
+    }
+
+    private static func links(_ bytes: UnsafeRawBufferPointer) -> JSON {
+        guard let reader = LinkPayload.Reader(bytes) else { return .object([("base64", .string(Base64.text(bytes)))]) }
+        let keys = JSON.array(reader.links.map { $0 == LinkPayload.null ? .null : .integer($0) })
+        if reader.extra.isEmpty { return keys }
+        return .object([("keys", keys), ("base64", .string(Base64.text(reader.extra)))])
+    }
+}
+
+/// Lists of values, as docs/file-format-objects.md lays them out.
+enum ListText {
+    static func value(_ bytes: UnsafeRawBufferPointer) -> JSON {
+        if bytes.isEmpty { return .array([]) }
+        return elements(bytes) ?? .object([("base64", .string(Base64.text(bytes)))])
+    }
+
+    private static func elements(_ bytes: UnsafeRawBufferPointer) -> JSON? {
+        guard bytes.count >= 6, bytes[1] <= 1 else { return nil }
+        let kind = Int(bytes[0])
+        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
+        let bitmap = bytes[1] == 1 ? (count + 7) / 8 : 0
+        let start = 6 + bitmap
+        guard start <= bytes.count else { return nil }
+        func isNull(_ index: Int) -> Bool { bitmap > 0 && bytes[6 + index / 8] >> UInt8(index % 8) & 1 != 0 }
+        if kind == 6 || kind == 7 { return strings(bytes, start, count, isText: kind == 6, isNull) }
+        guard let width = [1: 1, 2: 2, 3: 4, 4: 8, 5: 8][kind], count == (bytes.count - start) / width,
+            count * width == bytes.count - start
+        else { return nil }
+        return .array(
+            (0..<count).map { index in
+                if isNull(index) { return .null }
+                var bits: UInt64 = 0
+                for byte in (0..<width).reversed() { bits = bits << 8 | UInt64(bytes[start + index * width + byte]) }
+                if kind == 5 { return .real(Double(bitPattern: bits)) }
+                let shift = UInt64(64 - 8 * width)
+                return .integer(Int64(bitPattern: bits << shift) >> Int64(shift))
+            })
+    }
+
+    private static func strings(
+        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int, isText: Bool, _ isNull: (Int) -> Bool
+    ) -> JSON? {
+        guard count < bytes.count / 4 else { return nil }
+        let contents = start + 4 * (count + 1)
+        guard contents <= bytes.count else { return nil }
+        func offset(_ index: Int) -> Int {
+            Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)))
+        }
+        var elements: [JSON] = []
+        for index in 0..<count {
+            let low = contents + offset(index)
+            let high = contents + offset(index + 1)
+            guard low <= high, high <= bytes.count else { return nil }
+            let part = UnsafeRawBufferPointer(rebasing: bytes[low..<high])
+            elements.append(isNull(index) ? .null : isText ? ColumnText.text(part) : .string(Base64.text(part)))
+        }
+        return .array(elements)
+    }
+}

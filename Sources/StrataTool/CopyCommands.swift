@@ -1,0 +1,80 @@
+import StrataFiles
+import StrataStorage
+
+/// Rewrites a file without its free pages.
+struct CompactCommand: Command {
+    let name = "compact"
+    let summary = "rewrites FILE without its free space"
+    let details = [
+        "Replays the log first, if a process left one. The new file takes the old one's place in one step, when it is",
+        "complete and on the disk; until then the old one is as it was. Needs room for both.",
+    ]
+    let positional = ["FILE"]
+    let options = [OptionSpecification.json]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let before = try size(path)
+        try naming(path) { try Store.compact(path: path) }
+        let after = try size(path)
+        if arguments.has("--json") {
+            try Output.line(JSON.object([("file_bytes_before", .number(before)), ("file_bytes", .number(after))]).text)
+        } else {
+            try Output.line("\(path): \(readable(before)) before, \(readable(after)) now")
+        }
+        return 0
+    }
+}
+
+/// Writes a compacted copy.
+struct CopyCommand: Command {
+    let name = "copy"
+    let summary = "writes a compacted copy of FILE to NEW"
+    let details = ["FILE is only read. NEW appears when it is complete and on the disk, and must not be there yet."]
+    let positional = ["FILE", "NEW"]
+    let options = [OptionSpecification.json]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let destination = arguments.positional[1]
+        try refuseExisting(destination)
+        let store = try openForReading(path)
+        try naming(path) {
+            try store.writeCopy(to: destination)
+            try store.close()
+        }
+        let bytes = try size(destination)
+        if arguments.has("--json") {
+            try Output.line(JSON.object([("file_bytes", .number(bytes))]).text)
+        } else {
+            try Output.line("\(destination): \(readable(bytes))")
+        }
+        return 0
+    }
+}
+
+/// Opens a store that is there, and writes nothing to it.
+func openForReading(_ path: String) throws -> Store {
+    _ = try size(path)
+    do { return try Store.open(path: path, options: StoreOptions(readOnly: true)) } catch {
+        throw ToolError(opening: error, path: path)
+    }
+}
+
+/// - Throws: when there is no such file.
+func size(_ path: String) throws -> Int {
+    try naming(path) {
+        guard let status = try POSIXFileSystem().status(path) else { throw ToolError("\(path): no such file") }
+        guard status.isRegularFile else { throw ToolError("\(path) is not a file") }
+        return Int(status.size)
+    }
+}
+
+func refuseExisting(_ path: String) throws {
+    try naming(path) {
+        if try POSIXFileSystem().status(path) != nil {
+            throw ToolError(
+                "\(path) is there already; nothing is written over. Name another file, or remove it first")
+        }
+    }
+}

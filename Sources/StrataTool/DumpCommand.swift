@@ -1,0 +1,162 @@
+import StrataFiles
+import StrataStorage
+
+/// Rows as text that other programs read.
+struct DumpCommand: Command {
+    let name = "dump"
+    let summary = "writes the rows of FILE as JSON lines or CSV"
+    let details = [
+        "Every value exactly: numbers in the shortest form that reads back the same, data as base 64, links as the",
+        "keys of the rows that they lead to, dates as seconds since 2001-01-01 00:00 UTC. Rows come in the order of",
+        "their keys. CSV is RFC 4180; null is an empty field, an empty string is \"\", and lists are JSON.",
+    ]
+    let positional = ["FILE"]
+    let options = [
+        OptionSpecification("--class", value: "NAME", "this class only; may be given more than once"),
+        OptionSpecification("--format", value: "jsonl|csv", "jsonl if not given"),
+        OptionSpecification("--out", value: "DIR", "a file per class in DIR, instead of standard output"),
+    ]
+
+    enum Format: String, CaseIterable { case jsonl, csv }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let named = arguments.value("--format") ?? "jsonl"
+        guard let format = Format(rawValue: named) else {
+            throw UsageError(
+                Spelling.complaint("format", named, among: Format.allCases.map(\.rawValue)), command: name)
+        }
+        let store = try openForReading(path)
+        let view = try naming(path) { try store.snapshot().view }
+        let tables = try chosen(arguments, view.schema)
+        let directory = arguments.value("--out")
+        if format == .csv && tables.count > 1 && directory == nil {
+            throw UsageError(
+                "CSV of \(tables.count) classes needs --out DIR, or --class with one of \(Self.names(view.schema))",
+                command: name)
+        }
+        for table in tables {
+            let sink = try Self.sink(directory, view.schema.tables[table].name, format)
+            let writer = RowText(
+                view, table, format, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
+            try naming(path) { try writer.write() }
+        }
+        try naming(path) { try store.close() }
+        return 0
+    }
+
+    private func chosen(_ arguments: Arguments, _ schema: StoreSchema) throws -> [Int] {
+        let names = arguments.all("--class")
+        if names.isEmpty { return Array(schema.tables.indices) }
+        return try names.map { wanted in
+            guard let position = schema.position(named: wanted) else {
+                throw UsageError(
+                    Spelling.complaint("class", wanted, among: schema.tables.map(\.name)), command: self.name)
+            }
+            return position
+        }
+    }
+
+    private static func names(_ schema: StoreSchema) -> String {
+        schema.tables.map(\.name).joined(separator: ", ")
+    }
+
+    private static func sink(_ directory: String?, _ name: String, _ format: Format) throws -> ByteSink {
+        guard let directory else { return ByteSink(nil) }
+        // A class may have any name; a file may not.
+        var safe = ""
+        for byte in name.utf8 {
+            let isPlain = byte >= 0x80 || (byte > 0x20 && byte != 0x7F && byte != 0x2F && byte != 0x25)
+            safe += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        if safe.hasPrefix(".") { safe = "%2e" + safe.dropFirst() }
+        let path = directory + "/" + safe + "." + format.rawValue
+        try refuseExisting(path)
+        return ByteSink(try naming(path) { try POSIXFileSystem().open(path, .createNew) })
+    }
+}
+
+/// Writes the rows of one class.
+struct RowText {
+    private let view: ReadView
+    private let table: Int
+    private let format: DumpCommand.Format
+    private let sink: ByteSink
+    private let columns: [ColumnText]
+    /// What the row's key is called: the primary key where that is the key, else `_key`.
+    private let keyName: String?
+    private let className: String?
+
+    init(_ view: ReadView, _ table: Int, _ format: DumpCommand.Format, sink: ByteSink, namesClass: Bool) {
+        self.view = view
+        self.table = table
+        self.format = format
+        self.sink = sink
+        let definition = view.schema.tables[table]
+        columns = definition.columns.map(ColumnText.init)
+        keyName =
+            definition.tag == 1 ? String(validating: definition.information, as: UTF8.self) ?? "_key" : "_key"
+        className = namesClass ? definition.name : nil
+    }
+
+    func write() throws {
+        if format == .csv {
+            putFields(([keyName ?? "_key"] + columns.map(\.name)).map { .string($0) })
+        }
+        var failure: (any Error)?
+        try view.scan(table, columns: Array(columns.indices)) { (batch) throws(StorageError) in
+            do {
+                for row in 0..<batch.count {
+                    if format == .csv { putFields(fields(batch, row)) } else { putObject(batch, row) }
+                    try sink.endRow()
+                }
+            } catch {
+                failure = error
+                return false
+            }
+            return true
+        }
+        if let failure { throw failure }
+        try sink.flush()
+    }
+
+    private func putObject(_ batch: RowBatch, _ row: Int) {
+        var members: [(String, JSON)] = []
+        if let className { members.append(("_class", .string(className))) }
+        members.append((keyName ?? "_key", .integer(batch.key(row).rawValue)))
+        for (index, column) in columns.enumerated() {
+            members.append((column.name, column.value(batch, index, row) ?? .null))
+        }
+        sink.put(JSON.object(members).text)
+        sink.put("\n")
+    }
+
+    private func fields(_ batch: RowBatch, _ row: Int) -> [JSON?] {
+        [.integer(batch.key(row).rawValue)] + columns.indices.map { columns[$0].value(batch, $0, row) }
+    }
+
+    private func putFields(_ fields: [JSON?]) {
+        for (index, field) in fields.enumerated() {
+            if index > 0 { sink.put(",") }
+            switch field {
+            case nil: break
+            case .string(let text): put(text)
+            case .real(let value): sink.put("\(value)")
+            case .some(let other): put(other.text)
+            }
+        }
+        sink.put("\r\n")
+    }
+
+    /// Quoted where the text would be taken for something else; an empty one, because null is nothing.
+    private func put(_ text: String) {
+        let isPlain = !text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
+        if isPlain && !text.isEmpty { return sink.put(text) }
+        sink.put("\"")
+        for byte in text.utf8 {
+            if byte == 0x22 { sink.put(byte) }
+            sink.put(byte)
+        }
+        sink.put("\"")
+    }
+}

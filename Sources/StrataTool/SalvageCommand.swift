@@ -1,0 +1,148 @@
+import StrataStorage
+
+/// Everything that still verifies, in a new file, and a list of what is lost.
+struct SalvageCommand: Command {
+    let name = "salvage"
+    let summary = "writes what can be read of a damaged FILE to NEW, and lists what is lost"
+    let details = [
+        "FILE is only read. NEW appears when it is complete, and must not be there yet.",
+        "Status 0: nothing is missing. Status 2: NEW holds all that can be read, and the list says what is not in it.",
+    ]
+    let positional = ["FILE"]
+    let options = [
+        OptionSpecification("--to", value: "NEW", isRequired: true, "where the salvaged store goes"),
+        OptionSpecification.json,
+    ]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        guard let destination = arguments.value("--to") else { throw UsageError("--to is missing", command: name) }
+        _ = try size(path)
+        try refuseExisting(destination)
+        var settings = SalvageOptions()
+        settings.progress = { Output.progress("\($0) rows ..") }
+        let report = try naming(path) { try Salvage.run(from: path, to: destination, options: settings) }
+        Output.progress("")
+        if arguments.has("--json") {
+            try Output.line(Self.json(report).text)
+        } else {
+            for line in Self.lines(report, destination) { try Output.line(line) }
+        }
+        return report.isWhole ? 0 : 2
+    }
+
+    // MARK: Text
+
+    static func lines(_ report: SalvageReport, _ destination: String) -> [String] {
+        var lines: [String] = []
+        switch report.start {
+        case .slot: break
+        case .root: lines.append("no header verifies: the newest root counts, version \(report.checkpoint.rawValue)")
+        case .nodes: lines.append("the root is lost: rows were found by their own pages")
+        }
+        switch report.schema {
+        case .current: break
+        case .older: lines.append("the schema is lost: an older one names the classes")
+        case .lost: lines.append("the schema is lost: classes and columns are named by their numbers")
+        }
+        switch report.log {
+        case .none: break
+        case .replayed(let version): lines.append("log replayed through version \(version.rawValue)")
+        case .partly(let version):
+            lines.append("log damaged: replayed through version \(version.rawValue), later commits are lost")
+        case .lost: lines.append("log lost: commits behind version \(report.checkpoint.rawValue) are lost")
+        }
+        for table in report.tables { lines += Self.lines(table) }
+        let damage = report.damage.count + report.unlistedDamage
+        let end = report.isWhole ? "nothing is lost" : "\(report.rowsLost) rows and \(report.valuesLost) values lost"
+        lines.append("\(destination): \(report.rowsRecovered) rows, \(end), \(damage) damaged nodes")
+        return lines
+    }
+
+    private static func lines(_ table: SalvageReport.Table) -> [String] {
+        var lines = ["\(table.name): \(table.rowsRecovered) rows"]
+        if table.rowsLost > 0 || !table.isLossExact {
+            lines[0] += ", \(table.isLossExact ? "" : "at least ")\(table.rowsLost) lost"
+        }
+        if table.rowsUncertain > 0 {
+            lines.append("  \(table.rowsUncertain) rows may be older than the last checkpoint: the free map is lost")
+        }
+        for range in table.lostKeys {
+            lines.append("  lost: \(range.rows.map { "\($0)" } ?? "unknown number of") rows with \(Self.keys(range))")
+        }
+        for column in table.lostColumns {
+            lines.append("  \(column.name) lost in \(column.rows) rows")
+            for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
+        }
+        if table.valuesLost > 0 { lines.append("  \(table.valuesLost) long values lost") }
+        if table.linksRemoved > 0 { lines.append("  \(table.linksRemoved) links to lost rows taken out") }
+        return lines
+    }
+
+    private static func keys(_ range: SalvageReport.KeyRange) -> String {
+        switch (range.low == .min, range.high == .max) {
+        case (true, true): "any key"
+        case (true, false): "keys up to \(range.high)"
+        case (false, true): "keys from \(range.low)"
+        case (false, false): range.low == range.high ? "key \(range.low)" : "keys \(range.low) to \(range.high)"
+        }
+    }
+
+    // MARK: JSON
+
+    static func json(_ report: SalvageReport) -> JSON {
+        let log: JSON =
+            switch report.log {
+            case .none: .object([("state", .string("none"))])
+            case .replayed(let version):
+                .object([("state", .string("replayed")), ("through", .unsigned(version.rawValue))])
+            case .partly(let version):
+                .object([("state", .string("partly")), ("through", .unsigned(version.rawValue))])
+            case .lost: .object([("state", .string("lost"))])
+            }
+        return .object([
+            ("whole", .bool(report.isWhole)), ("start", .string(report.start.rawValue)),
+            ("schema", .string(report.schema.rawValue)), ("log", log),
+            ("checkpoint", .unsigned(report.checkpoint.rawValue)), ("free_map", .bool(report.hasFreeMap)),
+            ("rows_recovered", .number(report.rowsRecovered)), ("rows_lost", .number(report.rowsLost)),
+            ("values_lost", .number(report.valuesLost)),
+            ("classes", .array(report.tables.map(Self.json))),
+            ("damage", .array(report.damage.map(Self.json))), ("damage_not_listed", .number(report.unlistedDamage)),
+        ])
+    }
+
+    private static func json(_ table: SalvageReport.Table) -> JSON {
+        .object([
+            ("name", .string(table.name)), ("rows_recovered", .number(table.rowsRecovered)),
+            ("rows_uncertain", .number(table.rowsUncertain)), ("rows_lost", .number(table.rowsLost)),
+            ("rows_lost_exact", .bool(table.isLossExact)), ("lost_keys", .array(table.lostKeys.map(Self.json))),
+            (
+                "lost_columns",
+                .array(
+                    table.lostColumns.map { column in
+                        .object([
+                            ("name", .string(column.name)), ("rows", .number(column.rows)),
+                            ("keys", .array(column.keys.map(Self.json))),
+                        ])
+                    })
+            ),
+            ("values_lost", .number(table.valuesLost)), ("links_removed", .number(table.linksRemoved)),
+        ])
+    }
+
+    private static func json(_ range: SalvageReport.KeyRange) -> JSON {
+        .object([
+            ("low", .integer(range.low)), ("high", .integer(range.high)),
+            ("rows", range.rows.map { .number($0) } ?? .null),
+        ])
+    }
+
+    private static func json(_ damage: SalvageReport.Damage) -> JSON {
+        .object([
+            ("page", .number(Int(damage.page.rawValue))), ("pages", .number(damage.pages)),
+            ("offset", .number(damage.offset)), ("node", .string(damage.kind?.word ?? "header")),
+            ("class_id", damage.table.map { .number(Int($0.rawValue)) } ?? .null),
+            ("reason", .string(damage.reason.rawValue)),
+        ])
+    }
+}

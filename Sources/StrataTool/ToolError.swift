@@ -1,0 +1,105 @@
+import StrataFiles
+import StrataStorage
+
+/// Why a command failed: what, where, and what helps. Ends the program with its status.
+struct ToolError: Error {
+    let message: String
+    let status: Int32
+
+    init(_ message: String, status: Int32 = 1) {
+        self.message = message
+        self.status = status
+    }
+
+    /// - Parameter path: the file that the user named.
+    init(_ error: StorageError, path: String) {
+        (message, status) = Self.explain(error, path)
+    }
+
+    /// A file without headers may still be a store: its nodes tell.
+    init(opening error: StorageError, path: String) {
+        guard case .notAStore = error else {
+            self.init(error, path: path)
+            return
+        }
+        do throws(StorageError) {
+            _ = try Salvage.examine(path)
+            self.init(.corrupt(page: PageNumber(0), offset: 0, reason: .header), path: path)
+        } catch {
+            self.init(error, path: path)
+        }
+    }
+
+    private static func explain(_ error: StorageError, _ path: String) -> (String, Int32) {
+        switch error {
+        case .file(let failure) where failure.errno == 17:
+            ("\(failure.path) is there already; nothing is written over. Name another file, or remove it first", 1)
+        case .file(let failure): ("\(failure)", 1)
+        case .noSpace(let failure): ("\(failure). Make room, then try again; \(path) is as it was", 1)
+        case .notAStore(let path): ("\(path) is not a Strata store", 1)
+        case .unsupportedFormat(let path, let version):
+            ("\(path) has format \(version); this program reads \(Format.version). Use a newer strata", 1)
+        case .keyRequired(let path):
+            ("\(path) is encrypted, and this tool takes no key. Use the program that it belongs to", 1)
+        case .inUse(let path): ("\(path) is open in another program. Close it there, then try again", 1)
+        case .readOnly(let path):
+            (
+                "\(path) was not closed: its log has to be replayed first, and that writes. Open it once with the "
+                    + "program that it belongs to, or run strata compact \(path)", 1
+            )
+        case .poisoned, .commitOutcomeUnknown: ("writing \(path) failed. Check the disk, then try again", 1)
+        case .corrupt, .logMissing, .logMismatch, .logCorrupt:
+            (
+                "\(path) is damaged: \(finding(error)). strata check \(path) lists everything that is wrong, "
+                    + "strata salvage \(path) --to NEW gets back what can be read", 2
+            )
+        case .limit(let limit): ("\(path): a limit was reached (\(limit))", 1)
+        default: ("\(path): \(error)", 1)
+        }
+    }
+
+    /// What is wrong with a damaged store, in a few words.
+    static func finding(_ error: StorageError) -> String {
+        switch error {
+        case .corrupt(let page, let offset, let reason):
+            "\(page), offset \(offset): \(Self.reason(reason))"
+        case .logMissing(let path): "its log \(path) is missing"
+        case .logMismatch(let path): "\(path) is not its log"
+        case .logCorrupt(let path, let offset): "\(path) is damaged at offset \(offset)"
+        default: "\(error)"
+        }
+    }
+
+    static func reason(_ reason: StorageError.Corruption) -> String {
+        switch reason {
+        case .checksum: "the checksum does not fit the bytes"
+        case .structure: "the contents contradict themselves"
+        case .fileTooShort: "the file ends before it"
+        case .header: "no valid header"
+        case .slotsDiffer: "the two headers contradict each other"
+        default: reason.rawValue
+        }
+    }
+}
+
+/// Runs `body`, and names the file in what it throws.
+func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as StorageError { throw ToolError(error, path: path) } catch let error
+        as FileError
+    {
+        throw ToolError("\(error)")
+    }
+}
+
+extension NodeKind {
+    /// The word of docs/file-format.md.
+    var word: String {
+        switch self {
+        case .entryLeaf: "entry leaf"
+        case .entryBranch: "entry branch"
+        case .freeMap: "free map"
+        case .freeMapRoot: "free map root"
+        default: "\(self)"
+        }
+    }
+}

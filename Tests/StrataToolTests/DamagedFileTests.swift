@@ -1,0 +1,74 @@
+import StrataFiles
+import StrataStorage
+import Testing
+
+/// Files with zeroed pages, through the tool.
+@Suite struct DamagedFileTests {
+    let directory: TestDirectory
+    var path: String { directory.path + "/store" }
+
+    init() throws {
+        directory = try TestDirectory()
+        try SampleStore.make(directory.path + "/store")
+    }
+
+    private func run(_ arguments: String...) throws -> StrataProcess {
+        try StrataProcess.run(arguments, in: directory.path)
+    }
+
+    private func zero(_ pages: [Int]) throws {
+        var bytes = try StrataProcess.bytes(path)
+        for page in pages {
+            bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0, count: 4096))
+        }
+        try StrataProcess.write(bytes, to: path)
+    }
+
+    @Test("each zeroed page that is in use is found by check, and salvage says what it cost")
+    func everyPage() throws {
+        let sound = try StrataProcess.bytes(path)
+        let rows = try run("dump", path).output.split(separator: "\n")
+        var damaged = 0
+        for page in 0..<sound.count / 4096 {
+            try StrataProcess.write(sound, to: path)
+            try zero([page])
+            let check = try run("check", path)
+            if check.status == 0 { continue }
+            damaged += 1
+            let isNamed = check.output.contains("page \(page), offset ") || check.output.contains("pages ")
+            #expect(check.status == 2 && isNamed, "\(page): \(check)")
+            let new = directory.path + "/new\(page)"
+            let salvage = try run("salvage", path, "--to", new, "--json")
+            #expect(salvage.status == 0 || salvage.status == 2, "page \(page): \(salvage)")
+            #expect(try run("check", new).status == 0, "page \(page)")
+            if salvage.status == 0 {
+                #expect(try run("dump", new).output.split(separator: "\n") == rows, "page \(page)")
+            } else {
+                #expect(salvage.output.hasPrefix(#"{"whole":false,"#), "page \(page)")
+            }
+        }
+        #expect(damaged > 5)
+    }
+
+    @Test("commands that need a sound file say what is wrong and what helps, and end with 2")
+    func refusedDamage() throws {
+        try zero([0, 1])
+        for command in ["info", "dump", "check"] {
+            let end = try run(command, path)
+            #expect(end.status == 2, "\(command): \(end)")
+            #expect(end.error.isEmpty == (command == "check"))
+        }
+        let salvage = try run("salvage", path, "--to", path + ".new")
+        #expect(salvage.output.contains("no header verifies") && salvage.output.contains("600 rows, nothing is lost"))
+        #expect(salvage.status == 0)
+        let again = try run("salvage", path, "--to", path + ".new")
+        #expect(again.status == 1 && again.error.contains("is there already"))
+    }
+
+    @Test("one header less is a finding")
+    func oneHeader() throws {
+        try zero([1])
+        let end = try run("check", path)
+        #expect(end.status == 2 && end.output.contains("page 1, offset 0, header: no valid header"))
+    }
+}
