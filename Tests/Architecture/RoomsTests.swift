@@ -13,7 +13,10 @@ struct RoomsTests {
         let names = manifest.targets.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(names.contains("Architecture"))
-        #expect(manifest.targets.first { $0.name == "Strata" }?.dependencies == ["StrataStorage", "StrataFiles"])
+        #expect(
+            manifest.targets.first { $0.name == "Strata" }?.dependencies == [
+                "StrataStorage", "StrataFiles", "StrataCrypto",
+            ])
         #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["CJemalloc"])
         let unread = Checkout.swiftFiles.map(\.file.path).filter {
             manifest.target(holding: $0) == nil && $0 != "Package.swift" && !$0.hasPrefix("Tests/Client/")
