@@ -53,6 +53,7 @@ struct ChangeCollector {
         }
     }
 
+    @inline(__always)
     mutating func deleted(_ table: Int, _ key: Int64) {
         if tables[table].deleted.count < Self.limit {
             tables[table].deleted.append(key)
@@ -61,6 +62,7 @@ struct ChangeCollector {
         }
     }
 
+    @inline(__always)
     mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
         if tables[table].modified.count < Self.limit {
             tables[table].modified.append((key, column))
@@ -68,6 +70,8 @@ struct ChangeCollector {
             tables[table].isComplete = false
         }
     }
+
+    var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
 
     /// The tables that changed.
     var result: [TableChanges] { tables.filter { !$0.isEmpty } }

@@ -15,7 +15,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
     private var capacity: Int
     private var used: Int
     /// Bytes of a record, header included, that it may have at most.
-    package let limit: Int
+    package private(set) var limit: Int
     /// More was recorded than the limit allows; the contents are gone.
     package private(set) var isTooLarge = false
     private var rowTable: TableID?
@@ -37,6 +37,12 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 
     /// Bytes of the record so far, header included.
     package var byteCount: Int { used - LogFormat.groupHeaderSize }
+
+    /// Starts a new record with another limit.
+    mutating func reset(limit: Int) {
+        self.limit = limit
+        reset()
+    }
 
     /// Starts a new record. A buffer of more than `keep` bytes is given back.
     package mutating func reset(keep: Int = 1 << 20) {

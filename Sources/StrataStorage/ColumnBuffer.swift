@@ -152,16 +152,36 @@ final class ColumnBuffer {
 
     /// Keeps the rows whose bit is zero.
     func removeRows(marked bits: UnsafePointer<UInt64>) {
+        let left = Self.close(words, count, bits)
+        if kind == .bytes { _ = Self.close(lengths, count, bits) }
+        if hasFlags { _ = Self.close(flags, count, bits) }
+        count = left
+    }
+
+    /// Moves the values whose bit is zero together.
+    /// - Returns: how many there are.
+    private static func close<T: BitwiseCopyable>(
+        _ values: UnsafeMutablePointer<T>, _ count: Int, _ bits: UnsafePointer<UInt64>
+    ) -> Int {
         var write = 0
-        for row in 0..<count where bits[row >> 6] >> UInt64(row & 63) & 1 == 0 {
-            if write != row {
-                words[write] = words[row]
-                flags[write] = flags[row]
-                if kind == .bytes { lengths[write] = lengths[row] }
+        var start = 0
+        while start < count {
+            let n = min(64, count - start)
+            var kept = ~bits[start >> 6]
+            if n < 64 { kept &= 1 << UInt64(n) - 1 }
+            if kept == .max {
+                if write != start { (values + write).update(from: values + start, count: 64) }
+                write += 64
+            } else {
+                while kept != 0 {
+                    values[write] = values[start + kept.trailingZeroBitCount]
+                    write += 1
+                    kept &= kept - 1
+                }
             }
-            write += 1
+            start += n
         }
-        count = write
+        return write
     }
 
     func truncate(to n: Int) { count = min(count, n) }

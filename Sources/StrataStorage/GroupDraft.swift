@@ -9,8 +9,9 @@ struct GroupDraft {
     let base: UnsafeMutableRawPointer
     /// Bytes of the node.
     let capacity: Int
-    let layout: TableLayout
-    let nodes: TransactionNodes
+    // Kept by the table's editor, which outlives the draft: a copy counts no references.
+    unowned(unsafe) let layout: TableLayout
+    unowned(unsafe) let nodes: TransactionNodes
 
     @inline(__always) var group: Group { Group(UnsafeRawPointer(base)) }
     @inline(__always) var room: Int { capacity - group.size }

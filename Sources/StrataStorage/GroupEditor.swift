@@ -7,8 +7,9 @@
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupEditor {
-    let layout: TableLayout
-    let nodes: TransactionNodes
+    // Kept by the table's editor, which outlives this: a copy counts no references.
+    unowned(unsafe) let layout: TableLayout
+    unowned(unsafe) let nodes: TransactionNodes
     /// The group's own reference and its key in the branch above.
     private(set) var entry: BranchEntry
     private var group: Group
@@ -36,6 +37,7 @@ struct GroupEditor {
     }
 
     var liveRows: Int { group.liveRows }
+    var isSmall: Bool { group.isSmall }
 
     /// Whether the node that was changed would be accepted from a file.
     var isSound: Bool {
@@ -83,27 +85,17 @@ struct GroupEditor {
         return try draft.insert(group.rows, inMain: true, source, row)
     }
 
-    /// Takes rows out: main slots and places among inserted rows, each ascending.
-    /// - Returns: what stands in the group's place, and whether it was rebuilt.
-    mutating func delete(
-        slots: [Int], inserted: [Int]
-    ) throws(StorageError) -> (entries: [BranchEntry]?, isRebuilt: Bool) {
-        let remaining = group.liveRows - slots.count - inserted.count
-        if remaining == 0 {
-            giveUp()
-            return ([], true)
-        }
-        let isBeside =
-            !group.isSmall && group.deleted + slots.count <= limits.deletedSlots && remaining >= group.rows / 4
-        guard isBeside, try deleteBeside(slots, inserted) else {
-            return (try rebuildWithout(slots, inserted), true)
-        }
-        return (nil, false)
+    /// Whether rows that go are noted beside the main rows; else the group is rebuilt without them.
+    /// - Parameters:
+    ///   - slots: how many main rows go.
+    ///   - rows: how many rows go, inserted ones among them.
+    static func keeps(_ group: Group, _ slots: Int, _ rows: Int, _ limits: StoreLimits) -> Bool {
+        !group.isSmall && group.deleted + slots <= limits.deletedSlots && group.liveRows - rows >= group.rows / 4
     }
 
-    /// Notes deleted slots and takes inserted rows out.
-    /// - Returns: false when there is no room. Nothing has changed then but the encoding.
-    private mutating func deleteBeside(_ slots: [Int], _ inserted: [Int]) throws(StorageError) -> Bool {
+    /// Notes deleted slots and takes inserted rows out, both ascending.
+    /// - Returns: false when the group must be rebuilt. Nothing has changed then but the encoding.
+    mutating func delete(slots: [Int], inserted: [Int]) throws(StorageError) -> Bool {
         if draft == nil { return false }
         let grown = aligned8(2 * (group.deleted + slots.count)) - aligned8(2 * group.deleted)
         while let draft, draft.room < grown { if try !makeRoom(draft, for: nil) { return false } }
@@ -233,17 +225,34 @@ struct GroupEditor {
         return made
     }
 
-    private func rebuildWithout(_ slots: [Int], _ inserted: [Int]) throws(StorageError) -> [BranchEntry] {
-        var bits = [UInt64](repeating: 0, count: group.liveRows / 64 + 1)
+    /// Builds groups without some rows: main slots and places among inserted rows, each ascending.
+    /// - Parameter left: the group before this one; what is built takes the place of both.
+    func rebuild(
+        without slots: [Int], _ inserted: [Int], behind left: GroupEditor?
+    ) throws(StorageError) -> [BranchEntry] {
+        let before = left?.liveRows ?? 0
+        let rows = RowSet(layout, capacity: before + group.liveRows)
+        try left?.group.decode(into: rows, layout, nodes.reader)
+        try group.decode(into: rows, layout, nodes.reader)
+        var bits = [UInt64](repeating: 0, count: rows.count / 64 + 1)
+        func mark(_ row: Int) { bits[row >> 6] |= 1 << UInt64(row & 63) }
         if group.deleted == 0 && group.inserted == 0 {
-            for slot in slots { bits[slot >> 6] |= 1 << UInt64(slot & 63) }
-            return try rebuild { rows in rows.removeRows(marked: bits) }
+            for slot in slots { mark(before + slot) }
+        } else {
+            for slot in slots {
+                mark(before + (try group.rank(of: try group.key(Int32(slot), nodes.reader), nodes.reader)))
+            }
+            for place in inserted {
+                mark(before + (try group.rank(of: try group.key(~Int32(place), nodes.reader), nodes.reader)))
+            }
         }
-        for row in slots.map({ Int32($0) }) + inserted.map({ ~Int32($0) }) {
-            let rank = try group.rank(of: try group.key(row, nodes.reader), nodes.reader)
-            bits[rank >> 6] |= 1 << UInt64(rank & 63)
-        }
-        return try rebuild { rows in rows.removeRows(marked: bits) }
+        rows.removeRows(marked: bits)
+        guard let left else { return try build(rows) }
+        var made = try GroupBuilder(layout: layout, nodes: nodes).build(rows, 0..<rows.count)
+        if !made.isEmpty { made[0].key = min(made[0].key, left.entry.key) }
+        left.giveUp()
+        giveUp()
+        return made
     }
 
     /// Drops the group and its segments; values in nodes of their own belong to the rows and stay.

@@ -7,8 +7,9 @@ package final class ReadView: Sendable {
     /// Immutable in a version's view; guarded by the write lock in a transaction's.
     @exclusivity(unchecked) nonisolated(unsafe) var state: VersionState
     let reader: PageReader
-    /// Set while a transaction is open; flushes what it holds back before something is read.
-    nonisolated(unsafe) weak var writer: WriteTransaction?
+    /// Set while a transaction is open, which takes itself out before it goes; flushes what it holds back before
+    /// something is read. Guarded by the write lock.
+    nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
     private let isWriter: Bool
     private let pin: Pin?
     /// Counts the writes of a transaction. Row locations from before the last one are void.

@@ -7,10 +7,18 @@ final class RowSet {
     static let firstUserColumn = 2
 
     let columns: [ColumnBuffer]
+    /// The same again: appending counts no references.
+    private let appending: UnsafeMutableBufferPointer<Unmanaged<ColumnBuffer>>
 
     init(_ layout: TableLayout, capacity: Int = 64) {
         columns = layout.kinds.map { ColumnBuffer($0, capacity: capacity) }
+        appending = .allocate(capacity: columns.count)
+        for (index, column) in columns.enumerated() {
+            appending.initializeElement(at: index, to: .passUnretained(column))
+        }
     }
+
+    deinit { appending.deallocate() }
 
     @inline(__always) var count: Int { columns[Self.keyColumn].count }
     @inline(__always) func key(_ row: Int) -> Int64 { columns[Self.keyColumn].integer(row) }
@@ -20,9 +28,11 @@ final class RowSet {
     /// Appends a row; `cells` has one for each of the table's own columns.
     @inline(__always)
     func append(key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>) {
-        columns[Self.keyColumn].append(word: UInt64(bitPattern: key))
-        columns[Self.createdColumn].append(word: created)
-        for index in 0..<cells.count { columns[index + Self.firstUserColumn].append(cells[index]) }
+        appending[Self.keyColumn]._withUnsafeGuaranteedRef { $0.append(word: UInt64(bitPattern: key)) }
+        appending[Self.createdColumn]._withUnsafeGuaranteedRef { $0.append(word: created) }
+        for index in 0..<cells.count {
+            appending[index + Self.firstUserColumn]._withUnsafeGuaranteedRef { $0.append(cells[index]) }
+        }
     }
 
     /// Puts a row of another set before the one at `row`.
@@ -61,29 +71,22 @@ final class RowSet {
 }
 
 /// What a table's rows look like in memory: a segment kind for each column, the two system columns first.
-struct TableLayout: Equatable, Sendable {
+final class TableLayout: Sendable {
     static let keyID: UInt16 = 0xFFFF
     static let createdID: UInt16 = 0xFFFE
 
-    var table: UInt32
-    var kinds: [SegmentKind]
-    var ids: [UInt16]
-    /// Optional columns that a group lacks read null, others their default. No cell here has bytes.
-    nonisolated(unsafe) var missing: [Cell]
+    let table: UInt32
+    let kinds: [SegmentKind]
+    let ids: [UInt16]
+    /// Optional columns that a group lacks read null, others their default.
+    nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes
 
     init(_ definition: TableDefinition) {
         table = definition.id.rawValue
-        kinds = [.integer, .integer]
-        ids = [Self.keyID, Self.createdID]
-        missing = [.null, .integer(0)]
-        for column in definition.columns {
-            kinds.append(SegmentKind(column.type))
-            ids.append(column.id.rawValue)
-            missing.append(column.missingCell)
-        }
+        kinds = [.integer, .integer] + definition.columns.map { SegmentKind($0.type) }
+        ids = [Self.keyID, Self.createdID] + definition.columns.map(\.id.rawValue)
+        missing = [.null, .integer(0)] + definition.columns.map(\.missingCell)
     }
-
-    static func == (a: Self, b: Self) -> Bool { a.table == b.table && a.ids == b.ids && a.kinds == b.kinds }
 }
 
 extension ColumnDefinition {

@@ -42,9 +42,11 @@ extension Store {
         do throws(StorageError) {
             if hasLog { try checkPath() }
             if hasLog && writer.wantsLog { try ensureLog() }
-            isLarge = hasLog && (transaction.recorder.isTooLarge || !fitsLog(transaction.recorder.byteCount))
+            isLarge =
+                hasLog
+                && (transaction.workspace.recorder.isTooLarge || !fitsLog(transaction.workspace.recorder.byteCount))
             if hasLog && !isLarge {
-                try makeRoom(transaction.recorder.byteCount, reserved: transaction.nodes.placed)
+                try makeRoom(transaction.workspace.recorder.byteCount, reserved: transaction.nodes.placed)
             }
             if monitor.withLock({ self.state.isPoisoned }) { throw StorageError.poisoned }
             state = try transaction.place()
@@ -77,8 +79,10 @@ extension Store {
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
         } else {
-            writer.segmentUsed += groupBytes(transaction.recorder.byteCount)
-            adopt(transaction, state, notice, isDurable: false, record: transaction.recorder.finish(lsn: version))
+            writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
+            adopt(
+                transaction, state, notice, isDurable: false,
+                record: transaction.workspace.recorder.finish(lsn: version))
         }
         if options.durability == .periodic && !isLarge {
             defer { gate.release() }

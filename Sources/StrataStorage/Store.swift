@@ -117,15 +117,20 @@ package final class Store: Sendable {
     /// The write gate is held.
     func makeTransaction(_ base: VersionState, isReplay: Bool = false) throws(StorageError) -> WriteTransaction {
         try loadFreeMap()
-        let arena: Arena
-        if let kept = writer.arena { arena = kept } else { arena = try Arena(capacity: options.mapReserve) }
-        writer.arena = arena
+        let workspace: WriterWorkspace
+        if let kept = writer.workspace { workspace = kept } else { workspace = try makeWorkspace() }
+        workspace.begin(base, recordLimit: hasLog && !isReplay ? recordLimit : 0)
+        return WriteTransaction(store: self, base: base, workspace: workspace, isReplay: isReplay)
+    }
+
+    private func makeWorkspace() throws(StorageError) -> WriterWorkspace {
+        let arena = try Arena(capacity: options.mapReserve)
         let nodes = TransactionNodes(
             reader: PageReader(pages, arena: arena.base), arena: arena, allocator: allocator.allocator, file: file,
-            limits: options.limits, version: base.version + 1)
-        return WriteTransaction(
-            store: self, base: base, nodes: nodes, recordLimit: hasLog && !isReplay ? recordLimit : 0,
-            isReplay: isReplay)
+            limits: options.limits)
+        let workspace = WriterWorkspace(nodes)
+        writer.workspace = workspace
+        return workspace
     }
 
     /// Largest record that may go to the log.
@@ -203,7 +208,8 @@ struct StoreState {
 struct WriterState {
     var slot: HeaderSlot
     var slotIndex: Int
-    var arena: Arena?
+    /// Kept from transaction to transaction.
+    var workspace: WriterWorkspace?
     var log: LogFile?
     /// Bytes of the active segment that records will take at most.
     var segmentUsed = 0

@@ -7,7 +7,10 @@
 final class TableEditor {
     let table: Int
     let layout: TableLayout
-    let view: ReadView
+    /// The open transaction's, which keeps it. Only used while ``isOpen``.
+    @exclusivity(unchecked) private unowned(unsafe) var view: ReadView?
+    @exclusivity(unchecked) private(set) var isOpen = false
+    @exclusivity(unchecked) private var tree = NodeReference.null
     let nodes: TransactionNodes
 
     struct Step {
@@ -48,6 +51,8 @@ final class TableEditor {
         /// A bit per main slot, and per inserted row.
         var slots: [UInt64] = []
         var inserted: [UInt64] = []
+        /// Whether any value of the group stands in a node of its own.
+        var mayHaveLong = true
 
         static func list(_ bits: [UInt64]) -> [Int] {
             var found: [Int] = []
@@ -62,17 +67,39 @@ final class TableEditor {
         }
     }
 
-    init(_ table: Int, _ view: ReadView, _ nodes: TransactionNodes) {
+    init(_ table: Int, _ layout: TableLayout, _ nodes: TransactionNodes) {
         self.table = table
-        self.view = view
         self.nodes = nodes
-        layout = view.state.layouts[table]
+        self.layout = layout
         appended = RowSet(layout, capacity: 16)
     }
 
+    /// Starts with a transaction's state of the table.
+    func begin(_ view: ReadView) {
+        self.view = view
+        isOpen = true
+        tree = view.state.tables[table].tree
+    }
+
+    /// Forgets the transaction, and what it held back.
+    func end() {
+        if !isOpen { return }
+        isOpen = false
+        view = nil
+        path.removeAll(keepingCapacity: true)
+        reach = nil
+        appended.removeAll()
+        isLastKeyKnown = false
+        deletion = PendingDeletion()
+    }
+
+    /// The tree of rows; the view has it too.
     var root: NodeReference {
-        get { view.state.tables[table].tree }
-        set { view.state.tables[table].tree = newValue }
+        @inline(__always) get { tree }
+        set {
+            tree = newValue
+            view?.state.tables[table].tree = newValue
+        }
     }
 
     @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 }
@@ -129,13 +156,17 @@ final class TableEditor {
         let group = try seek(key)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         let column = column + RowSet.firstUserColumn
-        if layout.kinds[column] == .bytes {
-            let row = RowLocation(group, slot: slot, table: table)
-            if let old = try view.longValue(row, column - RowSet.firstUserColumn) { nodes.drop(old.reference) }
-        }
+        if layout.kinds[column] == .bytes { try dropLong(group, slot, column) }
         var editor = try groupEditor()
         let made = try editor.set(slot, key, column: column, value)
         try finish(editor, made)
+    }
+
+    private func dropLong(_ group: Group, _ slot: Int32, _ column: Int) throws(StorageError) {
+        guard let position = group.position(of: layout.ids[column], near: column) else { return }
+        let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)
+        guard segment.isLong(index), let descriptor = segment.bytes(index).baseAddress else { return }
+        nodes.drop(LongValue(descriptor).reference)
     }
 
     /// The row that is about to be deleted, without doing first what is held back of deletes in the same group.
@@ -149,6 +180,7 @@ final class TableEditor {
             deletion.reach = reach
             deletion.slots = Array(repeating: 0, count: group.rows / 64 + 1)
             deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
+            deletion.mayHaveLong = try mayHaveLong(group)
         }
         guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
             throw .misuse(.noSuchRow)
@@ -160,6 +192,24 @@ final class TableEditor {
     private func isDoomed(_ slot: Int32) -> Bool {
         let place = Int(slot >= 0 ? slot : ~slot)
         return (slot >= 0 ? deletion.slots[place >> 6] : deletion.inserted[place >> 6]) >> UInt64(place & 63) & 1 != 0
+    }
+
+    /// Whether the row that was just located may have values in nodes of their own.
+    @inline(__always) var mayDeleteLong: Bool { deletion.mayHaveLong }
+
+    private func mayHaveLong(_ group: Group) throws(StorageError) -> Bool {
+        for column in layout.kinds.indices where layout.kinds[column] == .bytes {
+            guard let position = group.position(of: layout.ids[column], near: column) else { continue }
+            let first = group.firstSegment(position)
+            for number in first..<(first + group.segmentCount(position)) {
+                if try group.segment(number, nodes.reader).flags & Segment.hasLong != 0 { return true }
+            }
+            if group.inserted > 0, group.insertedSegment(position).flags & Segment.hasLong != 0 { return true }
+        }
+        for index in 0..<group.patched where group.patch(index).segment.kindCode == SegmentKind.bytes.rawValue {
+            if group.patch(index).segment.flags & Segment.hasLong != 0 { return true }
+        }
+        return false
     }
 
     /// Takes out a row that ``locateForDelete(_:)`` just found.
@@ -232,12 +282,38 @@ final class TableEditor {
 
     private func delete(_ pending: PendingDeletion) throws(StorageError) {
         guard let low = pending.reach?.low else { return }
-        _ = try seek(low)
-        var editor = try groupEditor()
+        let group = try seek(low)
         let slots = PendingDeletion.list(pending.slots)
-        let result = try editor.delete(slots: slots, inserted: PendingDeletion.list(pending.inserted))
-        try finish(editor, result.entries)
-        if result.isRebuilt { try mergeWithLeft(low) }
+        let inserted = PendingDeletion.list(pending.inserted)
+        if pending.count < group.liveRows {
+            var editor = try groupEditor(changing: GroupEditor.keeps(group, slots.count, pending.count, nodes.limits))
+            if try editor.delete(slots: slots, inserted: inserted) { return update(editor) }
+            if try rebuild(editor, slots, inserted, joiningLeftOf: low) { return }
+        } else {
+            try groupEditor(changing: false).giveUp()
+            try replaceGroup(with: [])
+        }
+        try mergeWithLeft(low)
+    }
+
+    /// Rebuilds a group without some of its rows, together with its left neighbour where both fit one.
+    /// - Returns: whether they were joined.
+    private func rebuild(
+        _ editor: GroupEditor, _ slots: [Int], _ inserted: [Int], joiningLeftOf low: Int64
+    ) throws(StorageError) -> Bool {
+        guard let leaf = path.last else { return false }
+        let remaining = editor.liveRows - slots.count - inserted.count
+        if leaf.index > 0 {
+            let left = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index - 1)
+            let neighbour = try GroupEditor(left, layout, nodes)
+            if !neighbour.isSmall && left.rows + remaining <= nodes.limits.wideRows {
+                let made = try editor.rebuild(without: slots, inserted, behind: neighbour)
+                try replace(path.count - 1, (leaf.index - 1)..<(leaf.index + 1), with: made)
+                return true
+            }
+        }
+        try replaceGroup(with: try editor.rebuild(without: slots, inserted, behind: nil))
+        return false
     }
 
     private func findLastKey() throws(StorageError) {
@@ -258,10 +334,10 @@ final class TableEditor {
     // MARK: The group at hand
 
     /// An editor for the group at the end of the path.
-    private func groupEditor() throws(StorageError) -> GroupEditor {
+    private func groupEditor(changing: Bool = true) throws(StorageError) -> GroupEditor {
         guard let leaf = path.last else { throw .misuse(.noSuchRow) }
         let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
-        return try GroupEditor(entry, layout, nodes, changing: true)
+        return try GroupEditor(entry, layout, nodes, changing: changing)
     }
 
     /// Lets the tree know what became of the group at the end of the path.

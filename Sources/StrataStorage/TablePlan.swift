@@ -1,18 +1,29 @@
 /// What a transaction needs to know of a table for every row that it writes, looked up once.
-final class TablePlan {
+final class TablePlan: Sendable {
     let id: TableID
     let columns: [ColumnDefinition]
     /// Columns that have an index or backlinks.
     let entered: [Int]
     let isEntered: [Bool]
     let ids: [ColumnID]
+    /// Columns with bytes, which may stand in nodes of their own.
+    let bytesColumns: [Int]
+    /// Columns, by the positions of table and column, that link to this table.
+    let linking: [(table: Int, column: Int)]
     /// For each column the kinds of cells that it takes, as a set of bits.
     private let accepted: [UInt8]
 
-    init(_ definition: TableDefinition) {
+    init(_ definition: TableDefinition, in schema: StoreSchema) {
         id = definition.id
         columns = definition.columns
         ids = columns.map(\.id)
+        bytesColumns = columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
+        linking = schema.tables.enumerated().flatMap { table, origin in
+            origin.columns.indices.filter {
+                origin.columns[$0].type.isLink && origin.columns[$0].target == definition.id
+            }
+            .map { (table, $0) }
+        }
         isEntered = columns.map { $0.index != .none || $0.type.isLink }
         entered = columns.indices.filter { definition.columns[$0].index != .none || definition.columns[$0].type.isLink }
         accepted = columns.map { column in

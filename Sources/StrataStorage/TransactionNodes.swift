@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// Makes, changes and gives up nodes for the one open write transaction.
+/// Makes, changes and gives up nodes for the open write transaction, one after the other.
 ///
 /// Nodes of older versions are never changed: they are copied to the arena, and their pages become dead at commit.
 /// Concurrency: guarded by the write lock.
@@ -22,15 +22,22 @@ final class TransactionNodes: NodeWriting {
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
 
     init(
-        reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits,
-        version: UInt64
+        reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits
     ) {
         self.reader = reader
         self.arena = arena
         self.allocator = allocator
         self.file = file
         self.limits = limits
+        version = 0
+    }
+
+    /// Starts a transaction that will be `version`. The arena is empty.
+    func begin(version: UInt64) {
         self.version = version
+        dead.removeAll(keepingCapacity: true)
+        placed.removeAll(keepingCapacity: true)
+        abandoned.removeAll(keepingCapacity: true)
     }
 
     @inline(__always)

@@ -29,9 +29,16 @@ struct VersionState: Sendable {
     var version: UInt64
     var root: NodeReference
     var schemaNode: NodeReference
-    var schema: StoreSchema
-    var layouts: [TableLayout]
+    /// What follows from the schema; the same object as long as that does not change.
+    private(set) var definitions: SchemaDefinitions
     var tables: [TableState]
+
+    var schema: StoreSchema {
+        @inline(__always) get { definitions.schema }
+        set { definitions = SchemaDefinitions(newValue) }
+    }
+
+    @inline(__always) var layouts: [TableLayout] { definitions.layouts }
 
     init(
         version: UInt64, root: NodeReference, schemaNode: NodeReference, schema: StoreSchema, tables: [TableState]
@@ -39,14 +46,26 @@ struct VersionState: Sendable {
         self.version = version
         self.root = root
         self.schemaNode = schemaNode
-        self.schema = schema
+        definitions = SchemaDefinitions(schema)
         self.tables = tables
-        layouts = schema.tables.map(TableLayout.init)
     }
 
     /// The store before its first commit.
     static var empty: VersionState {
         VersionState(version: 0, root: .null, schemaNode: .null, schema: StoreSchema(), tables: [])
+    }
+}
+
+/// A schema, and what reading and writing look up in it all the time.
+final class SchemaDefinitions: Sendable {
+    let schema: StoreSchema
+    let layouts: [TableLayout]
+    let plans: [TablePlan]
+
+    init(_ schema: StoreSchema) {
+        self.schema = schema
+        layouts = schema.tables.map(TableLayout.init)
+        plans = schema.tables.map { TablePlan($0, in: schema) }
     }
 }
 

@@ -24,9 +24,9 @@ extension WriteTransaction {
 
     /// Takes the entries of a row's present value out.
     func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
-        let definition = view.state.schema.tables[table].columns[column]
-        if definition.index == .none && !definition.type.isLink { return }
-        try addEntry(table, key, column, try cell(row, column, definition.type), delta: -1)
+        let plan = plans[table]
+        if !plan.isEntered[column] { return }
+        try addEntry(table, key, column, try cell(row, column, plan.columns[column].type), delta: -1)
     }
 
     /// A row's value as a cell; bytes are borrowed from the view.
@@ -44,7 +44,7 @@ extension WriteTransaction {
         guard let tree = view.state.tables[table].entryRoot(column, kind) else {
             throw .corrupt(page: PageNumber(view.state.root.page), offset: 0, reason: .structure)
         }
-        entryOperations[table][tree].append(EntryOperation(high: high, low: key.rawValue, delta: delta))
-        if entryOperations[table][tree].count >= 1 << 20 { try flushEntries(table) }
+        workspace.entryOperations[table][tree].append(EntryOperation(high: high, low: key.rawValue, delta: delta))
+        if workspace.entryOperations[table][tree].count >= 1 << 20 { try flushEntries(table) }
     }
 }

@@ -41,17 +41,15 @@ extension WriteTransaction {
         }
         view.state.tables = tables
         view.state.schema = new
-        view.state.layouts = new.tables.map(TableLayout.init)
-        editors = Array(repeating: nil, count: tables.count)
-        plans = new.tables.map(TablePlan.init)
-        entryOperations = tables.map { $0.entries.map { _ in [] } }
+        plans = view.state.definitions.plans
+        workspace.prepare(view.state)
         changes.rearrange(to: new.tables.map(\.id))
         view.generation &+= 1
         schemaChanged = true
         for (table, column) in unindexed { try buildIndex(table, column) }
         if !isReplay {
             let bytes = try SchemaCoding.encode(new)
-            bytes.withUnsafeBytes { recorder.schema($0) }
+            bytes.withUnsafeBytes { workspace.recorder.schema($0) }
         }
     }
 
@@ -185,7 +183,7 @@ extension WriteTransaction {
                 guard let kind = definition.index.rootKind,
                     let tree = view.state.tables[table].entryRoot(definition.id, kind)
                 else { continue }
-                entryOperations[table][tree].append(
+                workspace.entryOperations[table][tree].append(
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1))
             }
             return true

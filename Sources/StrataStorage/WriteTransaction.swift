@@ -12,11 +12,8 @@ package final class WriteTransaction {
     let base: VersionState
     /// The version to be, and the creation version of rows that it inserts.
     @exclusivity(unchecked) var version: UInt64
-    @exclusivity(unchecked) var editors: [TableEditor?]
+    let workspace: WriterWorkspace
     @exclusivity(unchecked) var plans: [TablePlan]
-    /// Changes of index and backlink trees that wait, by table and tree.
-    @exclusivity(unchecked) var entryOperations: [[[EntryOperation]]]
-    @exclusivity(unchecked) var recorder: ChangeRecorder
     @exclusivity(unchecked) var changes: ChangeCollector
     @exclusivity(unchecked) var schemaChanged = false
     @exclusivity(unchecked) var isEnded = false
@@ -25,29 +22,23 @@ package final class WriteTransaction {
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
 
-    init(store: Store, base: VersionState, nodes: TransactionNodes, recordLimit: Int, isReplay: Bool = false) {
+    /// - Parameter workspace: begun for this transaction.
+    init(store: Store, base: VersionState, workspace: WriterWorkspace, isReplay: Bool = false) {
         self.store = store
         self.base = base
-        self.nodes = nodes
+        self.workspace = workspace
+        nodes = workspace.nodes
         self.isReplay = isReplay
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
-        editors = Array(repeating: nil, count: base.tables.count)
-        plans = base.schema.tables.map(TablePlan.init)
-        entryOperations = base.tables.map { $0.entries.map { _ in [] } }
-        recorder = ChangeRecorder(limit: recordLimit)
-        changes = ChangeCollector(tables: base.schema.tables.map(\.id))
+        plans = base.definitions.plans
+        changes = ChangeCollector(tables: plans.map(\.id))
         view.writer = self
     }
 
     deinit { if !isEnded { rollback() } }
 
-    func editor(_ table: Int) -> TableEditor {
-        if let editor = editors[table] { return editor }
-        let made = TableEditor(table, view, nodes)
-        editors[table] = made
-        return made
-    }
+    @inline(__always) func editor(_ table: Int) -> TableEditor { workspace.editor(table, view) }
 
     /// Marks the transaction when the error may have come after the first change. Misuse is found before.
     func noted(_ error: StorageError) -> StorageError {
@@ -98,7 +89,9 @@ package final class WriteTransaction {
             view.state.tables[table].nextKey = key.rawValue + 1
         }
         if !isReplay {
-            if !recorder.isTooLarge { recorder.insert(plan.id, columns: plan.columns, key: key, cells: cells) }
+            if !workspace.recorder.isTooLarge {
+                workspace.recorder.insert(plan.id, columns: plan.columns, key: key, cells: cells)
+            }
             changes.inserted(table, key.rawValue)
         }
     }
@@ -155,7 +148,7 @@ package final class WriteTransaction {
         view.generation &+= 1
         if isEntered { try addEntry(table, key, column, cell, delta: 1) }
         if !isReplay {
-            recorder.set(plan.id, key, plan.ids[column], cell)
+            workspace.recorder.set(plan.id, key, plan.ids[column], cell)
             changes.modified(table, key.rawValue, plan.ids[column].rawValue)
         }
     }
@@ -168,20 +161,20 @@ package final class WriteTransaction {
     }
 
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
-        if !isReplay { try nullifyLinks(to: key, in: table) }
+        let plan = plans[table]
+        if !isReplay && !plan.linking.isEmpty { try nullifyLinks(to: key, in: table) }
         let editor = editor(table)
         let row = try editor.locateForDelete(key.rawValue)
-        let columns = view.state.schema.tables[table].columns
-        for (index, column) in columns.enumerated() {
-            if column.index != .none || column.type.isLink { try removeEntries(table, key, index, row) }
-            if column.type == .bytes || column.type == .links, let long = try view.longValue(row, index) {
-                nodes.drop(long.reference)
+        for column in plan.entered { try removeEntries(table, key, column, row) }
+        if editor.mayDeleteLong {
+            for column in plan.bytesColumns {
+                if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
             }
         }
         editor.delete(row)
         view.generation &+= 1
         if !isReplay {
-            recorder.delete(view.state.schema.tables[table].id, key)
+            workspace.recorder.delete(plan.id, key)
             changes.deleted(table, key.rawValue)
         }
     }
@@ -197,13 +190,7 @@ package final class WriteTransaction {
 
     /// Takes out the links that lead to a row, in all tables.
     private func nullifyLinks(to key: RowKey, in table: Int) throws(StorageError) {
-        let target = view.state.schema.tables[table].id
-        for (origin, definition) in view.state.schema.tables.enumerated() {
-            for (index, column) in definition.columns.enumerated()
-            where column.type.isLink && column.target == target {
-                try unlink(origin, index, from: key)
-            }
-        }
+        for (origin, column) in plans[table].linking { try unlink(origin, column, from: key) }
     }
 
     /// Takes out the links of one column that lead to a row.
@@ -213,8 +200,7 @@ package final class WriteTransaction {
             origins.append(row)
             return true
         }
-        let definition = view.state.schema.tables[origin].columns[column]
-        for row in origins { try unlink(origin, row, column, definition, key) }
+        for row in origins { try unlink(origin, row, column, plans[origin].columns[column], key) }
     }
 
     private func unlink(
@@ -253,7 +239,7 @@ package final class WriteTransaction {
             rollback()
             throw error
         }
-        if recorder.isEmpty && !schemaChanged && changes.result.isEmpty {
+        if workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty {
             rollback()
             if !store.waitUntilDurable(base.version) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
             return TransactionID(base.version)
@@ -270,22 +256,23 @@ package final class WriteTransaction {
     }
 
     func flushRows(_ table: Int) throws(StorageError) {
-        guard let editor = editors[table], editor.hasPending else { return }
+        guard let editor = workspace.editors[table], editor.hasPending else { return }
         do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
     }
 
     /// Applies the waiting changes of a table's index and backlink trees.
     func flushEntries(_ table: Int) throws(StorageError) {
-        for tree in entryOperations[table].indices where !entryOperations[table][tree].isEmpty {
+        for tree in workspace.entryOperations[table].indices where !workspace.entryOperations[table][tree].isEmpty {
             var root = view.state.tables[table].entries[tree].root
             do throws(StorageError) {
                 try EntryTree.apply(
-                    &entryOperations[table][tree], to: &root, table: view.state.layouts[table].table, writing: nodes,
+                    &workspace.entryOperations[table][tree], to: &root, table: view.state.layouts[table].table,
+                    writing: nodes,
                     limits: nodes.limits)
             } catch {
                 throw noted(error)
             }
-            entryOperations[table][tree].removeAll(keepingCapacity: true)
+            workspace.entryOperations[table][tree].removeAll(keepingCapacity: true)
             view.state.tables[table].entries[tree].root = root
         }
     }

@@ -1,0 +1,54 @@
+/// What write transactions hand on to one another, so that a small one allocates little.
+///
+/// Concurrency: guarded by the write lock.
+final class WriterWorkspace {
+    let nodes: TransactionNodes
+    @exclusivity(unchecked) var recorder = ChangeRecorder(limit: 0)
+    @exclusivity(unchecked) private(set) var editors: [TableEditor?] = []
+    /// Changes of index and backlink trees that wait, by table and tree.
+    @exclusivity(unchecked) var entryOperations: [[[EntryOperation]]] = []
+    private var definitions: SchemaDefinitions?
+
+    init(_ nodes: TransactionNodes) { self.nodes = nodes }
+
+    /// Starts a transaction.
+    /// - Parameter recordLimit: bytes that its record may have.
+    func begin(_ state: VersionState, recordLimit: Int) {
+        nodes.begin(version: state.version + 1)
+        recorder.reset(limit: recordLimit)
+        prepare(state)
+    }
+
+    /// Makes room for the tables of a state; nothing waits afterwards.
+    func prepare(_ state: VersionState) {
+        if definitions === state.definitions {
+            for editor in editors { editor?.end() }
+            for table in entryOperations.indices {
+                for tree in entryOperations[table].indices where !entryOperations[table][tree].isEmpty {
+                    entryOperations[table][tree].removeAll(keepingCapacity: true)
+                }
+            }
+            return
+        }
+        definitions = state.definitions
+        editors = Array(repeating: nil, count: state.tables.count)
+        entryOperations = state.tables.map { $0.entries.map { _ in [] } }
+    }
+
+    @inline(__always)
+    func editor(_ table: Int, _ view: ReadView) -> TableEditor {
+        if let editor = editors[table] {
+            if !editor.isOpen { editor.begin(view) }
+            return editor
+        }
+        return makeEditor(table, view)
+    }
+
+    @inline(never)
+    private func makeEditor(_ table: Int, _ view: ReadView) -> TableEditor {
+        let made = TableEditor(table, view.state.layouts[table], nodes)
+        made.begin(view)
+        editors[table] = made
+        return made
+    }
+}
