@@ -9,7 +9,9 @@ final class Arena {
     let base: UnsafeMutableRawPointer
     /// Pages of the node that starts at this place; 0 for a node given up, -1 inside a node.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
-    @exclusivity(unchecked) private var spare: [Int: [Int]] = [:]
+    /// Nodes that were given up, by their number of pages; large ones apart.
+    @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
+    @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
     private let capacity: Int
 
     /// - Parameter capacity: bytes of address space.
@@ -35,7 +37,7 @@ final class Arena {
     /// A zeroed node with its header's kind and table set.
     func make(_ kind: NodeKind, pages: Int = 1, table: UInt32 = 0) throws(StorageError) -> NodeReference {
         let index: Int
-        if let last = spare[pages]?.popLast() {
+        if let last = pages < spare.count ? spare[pages].popLast() : largeSpare[pages]?.popLast() {
             index = last
             nodePages[index] = Int32(pages)
             pointer(index).initializeMemory(as: UInt8.self, repeating: 0, count: pages * Format.pageSize)
@@ -51,7 +53,8 @@ final class Arena {
 
     /// Gives a node up.
     func drop(_ index: Int) {
-        spare[Int(nodePages[index]), default: []].append(index)
+        let pages = Int(nodePages[index])
+        if pages < spare.count { spare[pages].append(index) } else { largeSpare[pages, default: []].append(index) }
         nodePages[index] = 0
     }
 
@@ -62,6 +65,7 @@ final class Arena {
         if zeroed > 0 { base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroed) }
         if used > keep { range.discard(from: keep, count: used - keep) }
         nodePages.removeAll(keepingCapacity: true)
-        spare.removeAll(keepingCapacity: true)
+        for pages in spare.indices where !spare[pages].isEmpty { spare[pages].removeAll(keepingCapacity: true) }
+        largeSpare.removeAll(keepingCapacity: true)
     }
 }

@@ -33,7 +33,8 @@ struct ChangeCollector {
     private static let limit = 1 << 20
     private(set) var tables: [TableChanges]
 
-    init(tables: [TableID]) { self.tables = tables.map { TableChanges(table: $0) } }
+    /// - Parameter tables: with nothing changed.
+    init(_ tables: [TableChanges]) { self.tables = tables }
 
     /// Follows the schema's order of tables; what is gone is forgotten.
     mutating func rearrange(to ids: [TableID]) {

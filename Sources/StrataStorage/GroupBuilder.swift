@@ -86,12 +86,19 @@ struct GroupBuilder {
         while true {
             let range = start..<(start + n)
             let plans = planColumns(rows, range)
-            let nodeCount = plans.reduce(0) { $0 + $1.count { $0.size > Self.sharedLimit } }
-            if nodeCount <= max(limits.segmentNodes, layout.kinds.count) || n == 1 {
+            let own = plans.reduce(0) { $0 + $1.count { $0.size > Self.sharedLimit } }
+            let most = max(limits.segmentNodes, layout.kinds.count)
+            if n == 1 || (own <= most && own + Self.sharedNodes(plans) < Group.inThisNode) {
                 return try writeWide(rows, range, plans)
             }
-            n = max(1, min(n - 1, n * limits.segmentNodes / nodeCount))
+            n = max(1, min(n - 1, n * limits.segmentNodes / max(own, limits.segmentNodes + 1)))
         }
+    }
+
+    /// At most so many nodes hold the segments that share one: all but the last are half full at least.
+    private static func sharedNodes(_ plans: [[SegmentPlan]]) -> Int {
+        let bytes = plans.joined().reduce(0) { $1.size > sharedLimit || $1.size <= embedLimit ? $0 : $0 + $1.size + 8 }
+        return bytes == 0 ? 0 : bytes / (SegmentNode.capacity / 2) + 1
     }
 
     /// For each column the segments that its rows are cut into.

@@ -61,18 +61,15 @@ extension Store {
             noteDirty(Int(extent.page), Int(extent.page + extent.pages))
             writer.dirtyBytes += Int(extent.pages) * Format.pageSize
         }
-        let notice = CommitNotice(
-            version: TransactionID(version), changes: transaction.changes.result,
-            schemaChanged: transaction.schemaChanged)
         if !hasLog {
-            adopt(transaction, state, notice, isDurable: true)
+            adopt(transaction, state, isDurable: true)
             checkpointIfDue()
             gate.release()
             deliverNotices()
             return TransactionID(version)
         }
         if isLarge {
-            adopt(transaction, state, notice, isDurable: false)
+            adopt(transaction, state, isDurable: false)
             do throws(StorageError) { try commitByCheckpoint(state) } catch {
                 poison()
                 gate.release()
@@ -81,7 +78,7 @@ extension Store {
         } else {
             writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
             adopt(
-                transaction, state, notice, isDurable: false,
+                transaction, state, isDurable: false,
                 record: transaction.workspace.recorder.finish(lsn: version))
         }
         if options.durability == .periodic && !isLarge {
@@ -105,7 +102,7 @@ extension Store {
 
     /// Lets a version follow the last committed one, and ends its transaction.
     private func adopt(
-        _ transaction: WriteTransaction, _ state: VersionState, _ notice: CommitNotice, isDurable: Bool,
+        _ transaction: WriteTransaction, _ state: VersionState, isDurable: Bool,
         record: UnsafeRawBufferPointer? = nil
     ) {
         let allocator = allocator.allocator
@@ -113,7 +110,13 @@ extension Store {
         monitor.withLock {
             self.state.committed = state
             self.state.unpublished.append(state)
-            self.state.notices.append(notice)
+            // Whoever observes only after the version was published has no need to hear of it.
+            if !isDurable || !self.state.observers.isEmpty {
+                self.state.notices.append(
+                    CommitNotice(
+                        version: TransactionID(state.version), changes: transaction.changes.result,
+                        schemaChanged: transaction.schemaChanged))
+            }
             if let record {
                 if self.state.pending.isEmpty { self.state.pendingFirst = state.version }
                 self.state.pending.append(contentsOf: record)
@@ -122,7 +125,7 @@ extension Store {
             if isDurable { publish(through: state.version) }
         }
         allocator.bury(transaction.nodes.dead, freed: state.version)
-        allocator.giveBack(transaction.nodes.abandoned)
+        if !transaction.nodes.abandoned.isEmpty { allocator.giveBack(transaction.nodes.abandoned) }
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
@@ -131,13 +134,15 @@ extension Store {
     /// Versions up to `version` are durable: the newest of them is what readers pin from now on. `monitor` is held.
     func publish(through version: UInt64) {
         state.durable = max(state.durable, version)
-        let count = state.unpublished.prefix { $0.version <= version }.count
+        var count = 0
+        while count < state.unpublished.count, state.unpublished[count].version <= version {
+            allocator.allocator.unprotect(state.visible.version)
+            state.visible = state.unpublished[count]
+            count += 1
+        }
         if count == 0 { return }
-        var passed = [state.visible.version]
-        passed += state.unpublished[..<(count - 1)].map(\.version)
-        state.visible = state.unpublished[count - 1]
         state.unpublished.removeFirst(count)
-        for old in passed { allocator.allocator.unprotect(old) }
+        if state.observers.isEmpty { state.notices.removeAll { $0.version.rawValue <= version } }
     }
 
     // MARK: Group commit

@@ -61,11 +61,14 @@ final class SchemaDefinitions: Sendable {
     let schema: StoreSchema
     let layouts: [TableLayout]
     let plans: [TablePlan]
+    /// What a transaction starts to collect changes with.
+    let unchanged: [TableChanges]
 
     init(_ schema: StoreSchema) {
         self.schema = schema
         layouts = schema.tables.map(TableLayout.init)
         plans = schema.tables.map { TablePlan($0, in: schema) }
+        unchanged = schema.tables.map { TableChanges(table: $0.id) }
     }
 }
 

@@ -32,7 +32,7 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        changes = ChangeCollector(tables: plans.map(\.id))
+        changes = ChangeCollector(base.definitions.unchanged)
         view.writer = self
     }
 
