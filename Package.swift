@@ -35,6 +35,8 @@ let package = Package(
     traits: [
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
         .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
+        .trait(name: "LMDB", description: "LMDB as a peer."),
+        .trait(name: "RocksDB", description: "RocksDB as a peer."),
         .trait(name: "SQLite", description: "SQLite as a peer."),
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
@@ -45,6 +47,8 @@ let package = Package(
         library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
         library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         library("CJemalloc", pkgConfig: "jemalloc", apt: "libjemalloc-dev"),
+        library("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
+        library("CRocksDB", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
         // Strata: the engine.
@@ -68,18 +72,34 @@ let package = Package(
             name: "AssayTool",
             dependencies: [
                 "Results", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
-                "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine",
+                "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
             ],
             swiftSettings: settings),
 
         // What is measured.
         benchmark("Datasets", ["Results"]),
-        benchmark("Scenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets"]),
+        benchmark("Scenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
         benchmark("ObjectScenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"]),
         benchmark("ModelEngine", ["Harness", "Results", "Measuring", "Datasets"]),
+        benchmark("PackedRows", ["Harness", "Results"]),
         benchmark(
             "StrataEngine",
-            ["Harness", "Results", "Measuring", "Datasets", "SimulatedDisk", "Strata", "StrataStorage", "StrataFiles"]),
+            [
+                "Harness", "Results", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+                "StrataFiles",
+            ]),
+        benchmark(
+            "LMDBEngine",
+            [
+                "Harness", "Results", "Measuring", "PackedRows",
+                .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
+            ]),
+        benchmark(
+            "RocksDBEngine",
+            [
+                "Harness", "Results", "Measuring", "PackedRows",
+                .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
+            ]),
         benchmark(
             "SQLiteEngine",
             [
@@ -102,8 +122,8 @@ let package = Package(
         tests(
             "BenchmarksTests",
             [
-                "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "Harness",
-                "Results", "Measuring", "Strata",
+                "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine",
+                "RocksDBEngine", "PackedRows", "Harness", "Results", "Measuring", "Strata",
             ]),
         tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
         tests("Architecture", []),

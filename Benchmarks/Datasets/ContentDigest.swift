@@ -73,7 +73,7 @@ struct ContentDigest {
 
 extension TableSet {
     /// A set whose digest is that of its content.
-    init(dataset: String, content tables: [Table], isComparable: Bool = true, rejected: [String] = []) {
+    package init(dataset: String, content tables: [Table], isComparable: Bool = true, rejected: [String] = []) {
         self.init(
             dataset: dataset, tables: tables, digest: ContentDigest.of(tables), isComparable: isComparable,
             rejected: rejected)

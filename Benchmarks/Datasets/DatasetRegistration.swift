@@ -11,6 +11,7 @@ package enum DatasetRegistration {
 
     /// The data set in a file of the user, `--dataset FILE`. Its name is the path, so that a worker process finds it.
     package static func source(file path: String) -> any DatasetSource {
-        DebianDataset(name: path, path: path)
+        if path.hasSuffix(".csv") || path.hasSuffix(".tsv") { return CSVDataset(path: path) }
+        return DebianDataset(name: path, path: path)
     }
 }

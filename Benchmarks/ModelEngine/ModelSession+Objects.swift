@@ -39,6 +39,36 @@ extension ModelSession: HeldObjectSession, QuerySession, LinkSession {
         }
     }
 
+    func sum(table: String, column: String) throws(EngineError) -> Int64 {
+        try Int64(bitPattern: iterate(table: table, column: column).sum)
+    }
+
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
+        try store.content.withLock { content throws(EngineError) in
+            let table = try content.table(table)
+            let values = try table.integers(column)
+            var digest = ReadDigest()
+            for row in 0..<table.rowCount where table.isLive[row] { digest.add(integer: values[row]) }
+            return digest
+        }
+    }
+
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
+        try store.content.withLock { content throws(EngineError) in
+            let table = try content.table(filter.table)
+            let integers = try table.integers(filter.integer)
+            guard case .real(let reals) = table.columns[try table.column(filter.real)].values else {
+                throw EngineError(.refused, "column \(filter.real) holds no reals")
+            }
+            var count = 0
+            for row in 0..<table.rowCount
+            where table.isLive[row] && integers[row] > filter.above && reals[row] < filter.below {
+                count += 1
+            }
+            return count
+        }
+    }
+
     func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         try store.content.withLock { content throws(EngineError) in
             let owner = try content.table(traversal.table)
@@ -73,6 +103,13 @@ extension ModelSession: HeldObjectSession, QuerySession, LinkSession {
 }
 
 extension StoredTable {
+    func integers(_ column: String) throws(EngineError) -> [Int64] {
+        guard case .integer(let values) = columns[try self.column(column)].values else {
+            throw EngineError(.refused, "column \(column) holds no integers")
+        }
+        return values
+    }
+
     func links(column: Int, row: Int) -> [Int32] {
         switch columns[column].values {
         case .link(_, let links): links[row] < 0 ? [] : [links[row]]

@@ -27,16 +27,28 @@
         private var isClosed = false
         private var statements: [String: SQLiteStatement] = [:]
 
-        init(path: String, settings: SQLiteSettings) throws(EngineError) {
+        convenience init(path: String, settings: SQLiteSettings) throws(EngineError) {
+            let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            try self.init(path: path, settings: settings, flags: flags, pragmas: settings.pragmas)
+        }
+
+        /// A file of the user, left as it is.
+        convenience init(readOnly path: String) throws(EngineError) {
+            let settings = SQLiteSettings(durability: .full, tuning: .asItComes)
+            try self.init(path: path, settings: settings, flags: SQLITE_OPEN_READONLY, pragmas: [])
+        }
+
+        private init(
+            path: String, settings: SQLiteSettings, flags: Int32, pragmas: [EngineSetting]
+        ) throws(EngineError) {
             self.path = path
             self.settings = settings
             OpenDatabases.add(path, 1)
-            let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-            let status = sqlite3_open_v2(path, &handle, flags, nil)
+            let status = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
             do throws(EngineError) {
                 guard status == SQLITE_OK else { throw error(status) }
                 sqlite3_busy_timeout(handle, Int32(SQLiteSettings.busyMilliseconds))
-                for pragma in settings.pragmas { try run("PRAGMA \(pragma.name)=\(pragma.value)") }
+                for pragma in pragmas { try run("PRAGMA \(pragma.name)=\(pragma.value)") }
             } catch {
                 close()
                 throw error

@@ -57,6 +57,43 @@
             return try statement.step() ? Int(statement.integer(0)) : 0
         }
 
+        func sum(table: String, column: String) throws(EngineError) -> Int64 {
+            let column = try integerColumn(column, of: table)
+            let statement = try connection.statement("SELECT sum(\(column)) FROM \(quoted(table))")
+            defer { statement.reset() }
+            return try statement.step() ? statement.integer(0) : 0
+        }
+
+        func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
+            let integer = try integerColumn(filter.integer, of: filter.table)
+            guard try layout(filter.table).kind(filter.real) == .real else {
+                throw EngineError(.refused, "column \(filter.real) holds no reals")
+            }
+            let statement = try connection.statement(
+                "SELECT count(*) FROM \(quoted(filter.table)) WHERE \(integer) > ? AND \(quoted(filter.real)) < ?")
+            defer { statement.reset() }
+            statement.bind(1, filter.above)
+            statement.bind(2, filter.below)
+            return try statement.step() ? Int(statement.integer(0)) : 0
+        }
+
+        /// A row per step, as every program that reads a table does.
+        func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
+            let column = try integerColumn(column, of: table)
+            let statement = try connection.statement("SELECT \(column) FROM \(quoted(table))")
+            defer { statement.reset() }
+            var digest = ReadDigest()
+            while try statement.step() { digest.add(integer: statement.integer(0)) }
+            return digest
+        }
+
+        private func integerColumn(_ column: String, of table: String) throws(EngineError) -> String {
+            guard try layout(table).kind(column) == .integer else {
+                throw EngineError(.refused, "column \(column) holds no integers")
+            }
+            return quoted(column)
+        }
+
         func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
             for table in schema.tables {
                 guard try readAll(table, into: sink) else { return }

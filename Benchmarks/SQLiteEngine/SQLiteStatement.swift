@@ -62,6 +62,14 @@
 
         func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
         func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+        func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_BLOB }
+
+        var columnNames: [String] {
+            (0..<sqlite3_column_count(handle)).map { column in
+                sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+            }
+        }
+
         func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
         /// Valid until the next step or reset.

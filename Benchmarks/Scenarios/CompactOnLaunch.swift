@@ -70,21 +70,13 @@ package struct CompactOnLaunch: Scenario {
     }
 
     private func deleteHalf(_ context: CaseContext, _ location: DatabaseLocation) throws -> ExactOracle {
-        let tables = try context.tables()
-        guard case .integer(let keys)? = tables.main.keyColumn?.values else {
-            throw HarnessError("\(tables.main.name) has no integer key")
-        }
-        let chosen = keys.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        var deletion = try HalfDeletion(try context.tables())
         let session = try context.open(location, as: (any DeletionSession).self)
-        let start = MonotonicClock.now()
-        try session.delete(table: tables.main.name, keys: chosen)
-        let elapsed = MonotonicClock.now() - start
+        let elapsed = try deletion.run(session)
         try session.close()
         context.report.add(
-            .rowsPerSecond, Double(chosen.count) / (Double(max(1, elapsed)) / 1e9), count: chosen.count,
-            label: "delete half")
-        var oracle = ExactOracle(tables)
-        oracle.delete(table: tables.main.name, keys: chosen)
-        return oracle
+            .rowsPerSecond, Double(deletion.keys.count) / (Double(max(1, elapsed)) / 1e9),
+            count: deletion.keys.count, label: "delete half")
+        return deletion.oracle
     }
 }

@@ -6,6 +6,11 @@ extension Metric {
     static let gigabytesPerSecond = Metric("gigabytes_per_second", unit: "GB/s", .higherIsBetter, .measured)
     /// A rate over that of the overwrite-and-sync loop, measured before and after in the same process.
     static let rawShare = Metric("raw_share_ratio", unit: "ratio", .higherIsBetter, .measured)
+    /// Disks after a crash that were opened, read and judged.
+    static let statesPerSecond = Metric("states_per_second", unit: "1/s", .higherIsBetter, .measured)
+    static let diskBytesPerUpdate = Metric("disk_bytes_per_update", unit: "bytes", .lowerIsBetter, .measured)
+    /// From the call that opens to the first value read.
+    static let openMicroseconds = Metric("open_us", unit: "us", .lowerIsBetter, .measured)
     /// A size over the size before.
     static let growth = Metric("growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
     static let links = Metric("links", unit: "count", .neutral, .deterministic)

@@ -116,6 +116,11 @@ extension DamagePerson: TableObject {
         default: nil
         }
     }
+
+    static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? {
+        guard filter.integer == "age", filter.real == "score" else { return nil }
+        return realm.objects(DamagePerson.self).where { $0.age > Int(filter.above) && $0.score < filter.below }.count
+    }
 }
 
 extension DamageDog: TableObject {

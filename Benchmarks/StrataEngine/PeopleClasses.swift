@@ -78,6 +78,11 @@ extension Person: TableObject {
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int? {
         column == "name" ? realm.objects(Person.self).where { $0.name == text }.count : nil
     }
+
+    static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? {
+        guard filter.integer == "age", filter.real == "score" else { return nil }
+        return realm.objects(Person.self).where { $0.age > Int(filter.above) && $0.score < filter.below }.count
+    }
 }
 
 extension Dog: TableObject {

@@ -18,7 +18,7 @@ package struct StrataEngine: Engine {
     package let version = "0.1"
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
-        .compactOnLaunch, .threads, .objects, .migrations,
+        .compactOnLaunch, .threads, .objects, .migrations, .simulatedDisk,
     ]
 
     package let promises = [
@@ -70,6 +70,10 @@ package struct StrataEngine: Engine {
         _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session {
         try session(location, settings, files: CountingFileSystem.shared)
+    }
+
+    package func reasonToDecline(_ dataset: any DatasetSource) -> String? {
+        dataset.isTyped ? nil : "\(name)'s tables are classes of a program: strata-storage holds any table"
     }
 
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {

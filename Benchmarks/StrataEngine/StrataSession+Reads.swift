@@ -29,6 +29,42 @@ extension StrataSession: QuerySession, LinkSession {
         return count
     }
 
+    func sum(table: String, column: String) throws(EngineError) -> Int64 {
+        let (realm, group) = try openRealm()
+        realm.refresh()
+        let sum = try Self.sum(try group.type(of: table), column, in: realm)
+        try checkReports()
+        return sum
+    }
+
+    private static func sum<Element: TableObject>(
+        _ type: Element.Type, _ column: String, in realm: Realm
+    ) throws(EngineError) -> Int64 {
+        guard let property = Element.integer(column) else {
+            throw EngineError(.refused, "\(Element.tableName) has no integer \(column)")
+        }
+        let sum: Int = realm.objects(type).sum(of: property)
+        return Int64(sum)
+    }
+
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
+        let (realm, group) = try openRealm()
+        realm.refresh()
+        guard let count = try group.type(of: filter.table).count(filter, in: realm) else {
+            throw EngineError(.refused, "\(filter.table) has no \(filter.integer) and \(filter.real)")
+        }
+        try checkReports()
+        return count
+    }
+
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
+        let (realm, group) = try openRealm()
+        realm.refresh()
+        let type = try group.type(of: table)
+        let digest = try checked { try type.iterate(column, in: realm) }
+        return digest
+    }
+
     func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         let (realm, group) = try openRealm()
         realm.refresh()

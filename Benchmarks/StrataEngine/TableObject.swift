@@ -37,6 +37,9 @@ protocol TableObject: Object {
 
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int?
 
+    /// nil when the class has not these two properties.
+    static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int?
+
     // Loops.
     static func readPoints(
         _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
@@ -47,10 +50,13 @@ protocol TableObject: Object {
     static func walk(
         _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
     ) throws(EngineError) -> ReadDigest
+    static func iterate(_ column: String, in realm: Realm) throws(EngineError) -> ReadDigest
 }
 
 extension TableObject {
     static var tableName: String { className() }
+
+    static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? { nil }
 
     func keyedRow() throws -> Int? { nil }
     func setLinks(_ column: String, _ targets: [ObjectBase]) {}
@@ -95,6 +101,14 @@ extension TableObject {
     ) throws(EngineError) -> ReadDigest {
         guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
         return HeldLoop.run(held, count, latency, adder)
+    }
+
+    @inline(__always)
+    static func iterate(_ column: String, in realm: Realm) throws(EngineError) -> ReadDigest {
+        guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
+        var digest = ReadDigest()
+        for object in realm.objects(Self.self) { adder(object, &digest) }
+        return digest
     }
 
     @inline(__always)

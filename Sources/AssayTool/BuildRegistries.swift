@@ -6,6 +6,12 @@ import Results
 import Scenarios
 import StrataEngine
 
+#if LMDB
+    import LMDBEngine
+#endif
+#if RocksDB
+    import RocksDBEngine
+#endif
 #if SQLite
     import SQLiteEngine
 #endif
@@ -15,17 +21,44 @@ enum BuildRegistries {
     static func make() -> Registries {
         var registries = Registries()
         DatasetRegistration.register(into: &registries.datasets)
-        registries.fileDataset = { DatasetRegistration.source(file: $0) }
+        registries.fileDataset = { fileDataset($0) }
         ScenarioRegistration.register(into: &registries.scenarios)
         ObjectScenarioRegistration.register(into: &registries.scenarios)
         PlantedScenarios.register(into: &registries.scenarios)
-        registries.engines.register(StrataEngine())
-        #if SQLite
-            registries.engines.register(SQLiteEngine())
-        #else
-            registries.engines.registerMissing("sqlite", remedy: "apt-get install libsqlite3-dev")
-        #endif
-        registries.engines.register(ModelEngine())
+        registerEngines(into: &registries.engines)
         return registries
+    }
+
+    /// What a file of the user holds, by its first bytes, else by its name.
+    private static func fileDataset(_ path: String) -> any DatasetSource {
+        #if SQLite
+            if let head = FileTree.head(of: path, bytes: 16), SQLiteDataset.isDatabase(head) {
+                return SQLiteDataset(path: path)
+            }
+        #endif
+        return DatasetRegistration.source(file: path)
+    }
+
+    private static func registerEngines(into engines: inout EngineRegistry) {
+        engines.register(StrataEngine())
+        engines.register(StorageEngine())
+        #if SQLite
+            engines.register(SQLiteEngine())
+            engines.register(SQLiteEngine(tuning: .tuned))
+        #else
+            engines.registerMissing("sqlite", remedy: "apt-get install libsqlite3-dev")
+            engines.registerMissing("sqlite-tuned", remedy: "apt-get install libsqlite3-dev")
+        #endif
+        #if LMDB
+            engines.register(LMDBEngine())
+        #else
+            engines.registerMissing("lmdb", remedy: "apt-get install liblmdb-dev")
+        #endif
+        #if RocksDB
+            engines.register(RocksDBEngine())
+        #else
+            engines.registerMissing("rocksdb", remedy: "apt-get install librocksdb-dev")
+        #endif
+        engines.register(ModelEngine())
     }
 }

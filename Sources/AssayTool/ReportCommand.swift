@@ -40,5 +40,7 @@ enum ReportFiles {
     static func write(_ run: Run) throws {
         try FileTree.replaceText(run.directory + "/report.html", Reporting.html(run))
         try FileTree.replaceText(run.directory + "/results.csv", Reporting.csv(run))
+        let peers = Reporting.peersCSV(run)
+        if !peers.isEmpty { try FileTree.replaceText(run.directory + "/peers.csv", peers) }
     }
 }

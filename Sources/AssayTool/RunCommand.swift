@@ -18,7 +18,7 @@ struct RunCommand: Command {
         OptionSpecification("--scenario", value: "NAME,..", "only these; one that the plan lacks is added"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
         OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
-        OptionSpecification("--only", value: "FAMILY,..", "only these families of scenarios"),
+        OptionSpecification("--only", value: "WHAT,..", "only storage, only objects, or families of scenarios"),
         OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
         OptionSpecification("--seed", value: "N", "the seed of every case (the plan's: 1)"),
         OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
@@ -165,8 +165,13 @@ struct RunCommand: Command {
         filter.budgetSeconds = try arguments.seconds("--budget")
         let families = Family.allCases.filter { $0 != .planted }.map(\.rawValue)
         for name in arguments.list("--only") {
+            if let layer = Layer(rawValue: name) {
+                filter.layers.append(layer)
+                continue
+            }
+            let families = Layer.allCases.map(\.rawValue) + families
             guard let family = Family(rawValue: name), families.contains(name) else {
-                throw UsageError(NearestName.complaint("family", name, among: families), command: self.name)
+                throw UsageError(NearestName.complaint("layer or family", name, among: families), command: self.name)
             }
             filter.families.append(family)
         }

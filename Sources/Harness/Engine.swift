@@ -30,6 +30,8 @@ package enum Capability: String, Sendable, CaseIterable {
     /// The object API of Strata itself: for scenarios that import it.
     case objects
     case migrations
+    /// The engine is a `SimulatableEngine` of SimulatedDisk.
+    case simulatedDisk = "simulated-disk"
 }
 
 /// What an engine says about itself, with the sentence of its documentation that says so.
@@ -140,11 +142,16 @@ package protocol Engine: Sendable {
     /// the thread that opened it only. The engine's caches are its own affair, and stand in the settings.
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
 
+    /// Why the engine cannot hold that data set; nil where it can, as most can hold any.
+    func reasonToDecline(_ dataset: any DatasetSource) -> String?
+
     /// The files of a closed database that exist now, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
 }
 
 extension Engine {
+    package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
+
     package func promises(_ kind: Promise.Kind) -> Bool {
         promises.contains { $0.kind == kind }
     }

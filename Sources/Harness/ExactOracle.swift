@@ -35,6 +35,27 @@ package struct ExactOracle {
         return table.liveRows.count { table.value(row: $0, column: column) == .text(text) }
     }
 
+    /// What `QuerySession.count` must return. Complexity: O(rows).
+    package func count(_ filter: TwoColumnFilter) -> Int {
+        guard let table = tables[filter.table], let first = table.content.columnIndex(filter.integer),
+            let second = table.content.columnIndex(filter.real)
+        else { return 0 }
+        return table.liveRows.count { row in
+            guard case .integer(let integer) = table.value(row: row, column: first), integer > filter.above,
+                case .real(let real) = table.value(row: row, column: second)
+            else { return false }
+            return real < filter.below
+        }
+    }
+
+    /// What `QuerySession.iterate` must return; its sum is that of `QuerySession.sum`. Complexity: O(rows).
+    package func iterate(table name: String, column: String) -> ReadDigest {
+        var digest = ReadDigest()
+        guard let table = tables[name], let column = table.content.columnIndex(column) else { return digest }
+        for row in table.liveRows { digest.add(table.value(row: row, column: column)) }
+        return digest
+    }
+
     /// What `LinkSession.traverse` must return.
     package func digest(_ traversal: Traversal) -> ReadDigest {
         var digest = ReadDigest()

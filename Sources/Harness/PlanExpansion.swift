@@ -6,6 +6,7 @@ package struct PlanFilter: Sendable {
     package var engines: [String] = []
     package var datasets: [String] = []
     package var families: [Family] = []
+    package var layers: [Layer] = []
     package var seed: Seed?
     package var parameters: [CaseParameter] = []
     package var budgetSeconds: Double?
@@ -61,6 +62,7 @@ package struct PlanExpansion {
             let scenario = try scenario(entry.scenario)
             if !filter.scenarios.isEmpty && !filter.scenarios.contains(scenario.slug) { continue }
             if !filter.families.isEmpty && !filter.families.contains(scenario.family) { continue }
+            if !filter.layers.isEmpty && !filter.layers.contains(scenario.layer) { continue }
             entries.append(entry)
         }
         let planned = Set(plan.entries.map(\.scenario.text))
@@ -84,7 +86,7 @@ package struct PlanExpansion {
         for dataset in try datasets(entry, scenario) {
             for size in sizes(entry, dataset) {
                 for parameters in parameterSets {
-                    for durability in entry.durability ?? plan.durability {
+                    for durability in scenario.durability.map({ [$0] }) ?? entry.durability ?? plan.durability {
                         for seed in filter.seed.map({ [$0] }) ?? entry.seeds ?? [plan.seed] {
                             for engine in try engines(entry) {
                                 let test = Case(
@@ -111,7 +113,9 @@ package struct PlanExpansion {
             let reason = "\(engine.name) lacks \(missing.joined(separator: ", "))"
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }
-        if let reason = registries.dataset(named: test.dataset)?.unavailableReason {
+        if let source = registries.dataset(named: test.dataset),
+            let reason = source.unavailableReason ?? engine.reasonToDecline(source)
+        {
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }
         return PlannedCase(test: test, weight: weight, verdict: nil, reason: "")

@@ -34,6 +34,14 @@ package struct FixtureRequest: Hashable, Sendable {
     }
 }
 
+/// Which part of a database a scenario is about: what `--only` can ask for beside a family.
+package enum Layer: String, Sendable, CaseIterable {
+    /// Tables, transactions and files: every engine has them.
+    case storage
+    /// Objects, their links and the program's way through them.
+    case objects
+}
+
 /// A named experiment. Adding one is a file with a type that conforms, and one line that registers it.
 package protocol Scenario: Sendable {
     /// As in the catalogue: `bulk-insert`.
@@ -44,6 +52,10 @@ package protocol Scenario: Sendable {
     var parameters: [ScenarioParameter] { get }
     var schedule: Schedule { get }
     var requires: Set<Capability> { get }
+    /// By default that of what it requires.
+    var layer: Layer { get }
+    /// The only durability class that it makes sense in; nil: the plan's.
+    var durability: DurabilityClass? { get }
     /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
     var defaultDataset: String? { get }
     /// The outcomes that count as right. Others are a violation where `expects` is promised.
@@ -66,6 +78,10 @@ package protocol Scenario: Sendable {
 extension Scenario {
     package var parameters: [ScenarioParameter] { [] }
     package var schedule: Schedule { .deterministic }
+    package var layer: Layer {
+        requires.isDisjoint(with: [.objects, .links, .heldObjects, .migrations]) ? .storage : .objects
+    }
+    package var durability: DurabilityClass? { nil }
     package var defaultDataset: String? { nil }
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }

@@ -113,10 +113,33 @@ package protocol HeldObjectSession: Session {
     func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
 }
 
-/// Capability `queries`.
+/// Rows where an integer column is above a bound and a real column below another.
+package struct TwoColumnFilter: Sendable {
+    package var table: String
+    package var integer: String
+    package var above: Int64
+    package var real: String
+    package var below: Double
+
+    package init(table: String, integer: String, above: Int64, real: String, below: Double) {
+        self.table = table
+        self.integer = integer
+        self.above = above
+        self.real = real
+        self.below = below
+    }
+}
+
+/// Capability `queries`. None of these uses an index.
 package protocol QuerySession: Session {
     /// Number of rows whose text column equals `text`.
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int
+    /// Sum of an integer column, wrapping, by the engine's own means for that.
+    func sum(table: String, column: String) throws(EngineError) -> Int64
+    /// Number of rows that pass the filter.
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int
+    /// Goes through the rows one by one, as the engine hands them to its users, and reads an integer of each.
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest
 }
 
 /// A walk over links.

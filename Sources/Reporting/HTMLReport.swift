@@ -70,6 +70,7 @@ struct HTMLReport {
                     body.element("main") { main in
                         warnings(&main)
                         verdict(&main)
+                        peers(&main)
                         matrix(&main)
                         safety(&main)
                         speed(&main)
@@ -139,8 +140,8 @@ struct HTMLReport {
     }
 
     private var sections: [(String, String)] {
-        [
-            ("verdict", "Verdict"), ("matrix", "Matrix"), ("safe", "Safety"), ("fast", "Speed"), ("large", "Size"),
+        [("verdict", "Verdict")] + (PeerTable(digest) == nil ? [] : [("peers", "Peers")]) + [
+            ("matrix", "Matrix"), ("safe", "Safety"), ("fast", "Speed"), ("large", "Size"),
             ("deleted", "Deleted objects"), ("migrations", "Migrations"), ("cases", "All cases"),
             ("settings", "Settings"), ("environment", "Environment"),
         ]

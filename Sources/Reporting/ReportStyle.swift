@@ -108,6 +108,7 @@ enum ReportStyle {
         td.n a{color:inherit}
         td small{display:inline-block;min-width:4.6em;color:var(--faint);font-size:12px}
         td small.up{color:var(--good)}
+        td small.down{color:var(--bad)}
         th small{color:var(--faint);font-weight:400;font-size:12px}
         .zero{color:var(--faint)}
         tbody tr:hover{background:var(--raised)}

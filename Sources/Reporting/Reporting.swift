@@ -14,6 +14,11 @@ package enum Reporting {
         CSVReport.text(run)
     }
 
+    /// Engines beside each other, a row per figure and a column per engine; empty for a run without several peers.
+    package static func peersCSV(_ run: Run) -> String {
+        PeerCSV.text(RunDigest(run))
+    }
+
     /// Questions before figures, for a terminal of `width` columns. A question that the run has no figures for is
     /// left out. `colour` adds ANSI sequences; without it the text is plain.
     package static func terminal(_ run: Run, width: Int, colour: Bool) -> String {

@@ -14,7 +14,11 @@ struct TerminalReport {
 
     var text: String {
         var lines = opening + verdict
+        let peers = peerLines
+        if !peers.isEmpty { lines += [""] + peers }
         for question in Question.allCases {
+            // The peers' table has the speed of all of them.
+            if question == .fast && !peers.isEmpty { continue }
             let answer = answer(to: question)
             if !answer.isEmpty {
                 lines += [""] + answer

@@ -106,6 +106,16 @@ package enum FileTree {
         }
     }
 
+    /// The first bytes of a file, fewer where it is shorter; nil when it cannot be read.
+    package static func head(of path: String, bytes count: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = read(descriptor, &bytes, count)
+        return got < 0 ? nil : Array(bytes.prefix(got))
+    }
+
     package static func readText(_ path: String) throws(FileTreeError) -> String {
         String(decoding: try readBytes(path), as: UTF8.self)
     }

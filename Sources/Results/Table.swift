@@ -193,11 +193,14 @@ package protocol DatasetSource: Sendable {
     var defaultSize: Int? { get }
     /// Throws: `DatasetError` when the data of this machine is missing or unreadable.
     func tables(size: Int?, seed: Seed) throws -> TableSet
+    /// Whether its tables are known beforehand, so that a typed engine has classes for them; not those of any file.
+    var isTyped: Bool { get }
     /// Why this machine cannot have it, with the remedy; nil where it can. Its cases are then `not-applicable`.
     var unavailableReason: String? { get }
 }
 
 extension DatasetSource {
+    package var isTyped: Bool { true }
     package var unavailableReason: String? { nil }
 }
 

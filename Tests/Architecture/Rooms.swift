@@ -21,17 +21,21 @@ enum Rooms {
         "Reporting": ["Results", "Measuring"],
         "AssayTool": [
             "Results", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
-            "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine",
+            "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
         ],
 
         // What is measured.
         "Datasets": ["Results"],
-        "Scenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets"],
+        "Scenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],
         "ObjectScenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"],
         "ModelEngine": ["Harness", "Results", "Measuring", "Datasets"],
+        "PackedRows": ["Harness", "Results"],
         "StrataEngine": [
-            "Harness", "Results", "Measuring", "Datasets", "SimulatedDisk", "Strata", "StrataStorage", "StrataFiles",
+            "Harness", "Results", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+            "StrataFiles",
         ],
+        "LMDBEngine": ["Harness", "Results", "Measuring", "PackedRows", "CLMDB"],
+        "RocksDBEngine": ["Harness", "Results", "Measuring", "PackedRows", "CRocksDB"],
         "SQLiteEngine": ["Harness", "Results", "Measuring", "Datasets", "CSQLite"],
     ]
 

@@ -80,7 +80,8 @@ struct RoomsTests {
     @Test("the harness finds an engine by its protocols alone", arguments: ["Harness", "Scenarios", "Reporting"])
     func harnessKnowsNoEngine(room: String) {
         let engines: Set<String> = [
-            "Strata", "StrataStorage", "ModelEngine", "StrataEngine", "SQLiteEngine", "CSQLite",
+            "Strata", "StrataStorage", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
+            "CSQLite", "CLMDB", "CRocksDB",
         ]
         #expect(Rooms.closure(of: room).isDisjoint(with: engines))
     }

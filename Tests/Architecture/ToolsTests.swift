@@ -50,14 +50,14 @@ struct ToolsTests {
             remarks: String(decoding: remarkText, as: UTF8.self))
     }
 
-    static let modules = ["libxxhash", "jemalloc", "sqlite3"]
-    static let headers = ["xxhash.h", "jemalloc/jemalloc.h", "sqlite3.h"]
+    static let modules = ["libxxhash", "libcrypto", "jemalloc", "sqlite3", "lmdb", "rocksdb"]
+    static let headers = ["xxhash.h", "openssl/evp.h", "jemalloc/jemalloc.h", "sqlite3.h", "lmdb.h", "rocksdb/c.h"]
 
     @Test("everything there: every trait, and no remark")
     func allThere() throws {
         let answer = try Self.traits([], modules: Self.modules, headers: Self.headers)
         #expect(answer.status == 0)
-        #expect(answer.output == "Jemalloc,SQLite")
+        #expect(answer.output == "Crypto,Jemalloc,SQLite,LMDB,RocksDB")
         #expect(answer.remarks == "")
     }
 
@@ -91,7 +91,7 @@ struct ToolsTests {
     func addedAndLeftOut() throws {
         let answer = try Self.traits(
             ["--with", "Zoo", "--without", "Jemalloc"], modules: Self.modules, headers: Self.headers)
-        #expect(answer.output == "Zoo,SQLite")
+        #expect(answer.output == "Zoo,Crypto,SQLite,LMDB,RocksDB")
         #expect(try Self.traits(["--wiht", "Zoo"], modules: [], headers: []).status == 64)
     }
 }

@@ -1,6 +1,8 @@
 import Harness
+import LMDBEngine
 import ModelEngine
 import Results
+import RocksDBEngine
 import SQLiteEngine
 import StrataEngine
 import Testing
@@ -8,7 +10,13 @@ import Testing
 /// The engines of this build, and places for their databases.
 enum EnginesUnderTest {
     static var all: [any Engine] {
-        var engines: [any Engine] = [ModelEngine(), StrataEngine()]
+        var engines: [any Engine] = [ModelEngine(), StrataEngine(), StorageEngine()]
+        #if LMDB
+            engines.append(LMDBEngine())
+        #endif
+        #if RocksDB
+            engines.append(RocksDBEngine())
+        #endif
         #if SQLite
             engines.append(SQLiteEngine())
             engines.append(SQLiteEngine(tuning: .tuned))

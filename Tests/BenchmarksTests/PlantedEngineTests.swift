@@ -100,6 +100,18 @@ final class LyingSession: TableSession, UpdateSession, SnapshotSession, QuerySes
 
     func unpin(_ token: SnapshotToken) throws(EngineError) { try base.unpin(token) }
 
+    func sum(table: String, column: String) throws(EngineError) -> Int64 {
+        try base.sum(table: table, column: column) &+ (lie == .wrongRead ? 1 : 0)
+    }
+
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
+        try base.count(filter) + (lie == .wrongRead ? 1 : 0)
+    }
+
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
+        bent(try base.iterate(table: table, column: column))
+    }
+
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {
         try base.countEqual(table: table, column: column, text: text) + (lie == .wrongRead ? 1 : 0)
     }
@@ -149,7 +161,11 @@ struct PlantedEngineTests {
         (.wrongRead, "property-read", ["held": "10"], .silentlyWrong),
         (.wrongRead, "string-equal", [:], .silentlyWrong),
         (.wrongRead, "traverse", [:], .silentlyWrong),
+        (.wrongRead, "column-sum", [:], .silentlyWrong),
+        (.wrongRead, "filter-two", [:], .silentlyWrong),
+        (.wrongRead, "iterate", [:], .silentlyWrong),
         (.unpinned, "pinned-reader", ["transactions": "2", "updates": "200"], .silentlyWrong),
+        (.unpinned, "update-batch", ["transactions": "2", "updates": "200", "readers": "1"], .silentlyWrong),
     ]
 
     @Test("the lie is seen", arguments: cases)

@@ -43,6 +43,20 @@ struct ScenarioRunTests {
             slug: "pinned-reader", parameters: ["transactions": "4", "updates": "20", "readers": "2"],
             metrics: ["updates_per_second"]),
         Small(slug: "compact-on-launch", metrics: ["file_bytes", "used_bytes"]),
+        Small(slug: "commit-nosync", parameters: ["commits": "200"], metrics: ["commits_per_second"]),
+        Small(
+            slug: "commit-during-checkpoint", parameters: ["commits": "30", "every": "10", "updates": "20"],
+            metrics: ["latency_ns"]),
+        Small(slug: "column-sum", metrics: ["rows_per_second", "gigabytes_per_second"]),
+        Small(slug: "filter-two", metrics: ["rows_per_second"]),
+        Small(slug: "filter-two", parameters: ["updates": "2100"], metrics: ["rows_per_second"]),
+        Small(slug: "iterate", metrics: ["objects_per_second"]),
+        Small(
+            slug: "update-batch", parameters: ["transactions": "6", "updates": "20", "readers": "3"],
+            metrics: ["updates_per_second"]),
+        Small(slug: "delete-half", metrics: ["rows_per_second"]),
+        Small(slug: "compact", metrics: ["duration_ms", "file_bytes"]),
+        Small(slug: "visible-latency", parameters: ["commits": "20"], metrics: ["latency_ns"]),
     ]
 
     static func scenario(_ slug: String) throws -> any Scenario {
@@ -56,7 +70,7 @@ struct ScenarioRunTests {
         let scenario = try Self.scenario(small.slug)
         let engine = try EnginesUnderTest.engine(engineName)
         guard scenario.requires.isSubset(of: engine.capabilities) else { return }
-        let size = small.slug == "compact-on-launch" ? 4_000 : 100
+        let size = small.slug.hasPrefix("compact") ? 4_000 : 100
         let report = try CaseUnderTest.run(
             scenario, on: engine, dataset: small.dataset, size: size, parameters: small.parameters)
         #expect(report.outcomes[.correct, default: 0] > 0)

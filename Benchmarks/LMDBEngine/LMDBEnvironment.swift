@@ -1,0 +1,192 @@
+#if LMDB
+    import CLMDB
+    import Harness
+    import PackedRows
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    /// An open environment with its one database.
+    ///
+    /// `@unchecked Sendable`: the library lets every thread use an environment, and its own lock orders the writers.
+    final class LMDBEnvironment: @unchecked Sendable {
+        static let open = OpenStores<LMDBEnvironment>()
+
+        let handle: OpaquePointer
+        let database: MDB_dbi
+
+        init(path: String, settings: LMDBSettings) throws(EngineError) {
+            var raw: OpaquePointer?
+            try Self.check(mdb_env_create(&raw))
+            guard let raw else { throw EngineError(.refused, "LMDB gave no environment") }
+            do throws(EngineError) {
+                try Self.check(mdb_env_set_mapsize(raw, LMDBSettings.mapBytes))
+                try Self.check(mdb_env_set_maxreaders(raw, LMDBSettings.readers))
+                try Self.check(mdb_env_open(raw, path, settings.flags, 0o644))
+                var transaction: OpaquePointer?
+                try Self.check(mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &transaction))
+                var database: MDB_dbi = 0
+                let status = mdb_dbi_open(transaction, nil, 0, &database)
+                // A handle stays open when the transaction that made it is committed, and only then.
+                if status == 0 { try Self.check(mdb_txn_commit(transaction)) } else { mdb_txn_abort(transaction) }
+                try Self.check(status)
+                self.database = database
+            } catch {
+                mdb_env_close(raw)
+                throw error
+            }
+            handle = raw
+        }
+
+        func close() { mdb_env_close(handle) }
+
+        static func check(_ status: Int32) throws(EngineError) {
+            if status != 0 { throw error(status) }
+        }
+
+        static func error(_ status: Int32) -> EngineError {
+            let kind: EngineError.Kind =
+                switch status {
+                case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_VERSION_MISMATCH, MDB_PANIC: .damaged
+                case ENOSPC, MDB_MAP_FULL: .outOfSpace
+                default: .refused
+                }
+            return EngineError(kind, "LMDB error \(status): \(String(cString: mdb_strerror(status)))")
+        }
+
+        /// Runs the body in a write transaction, and aborts it when the body throws.
+        func write<Output>(_ body: (LMDBTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
+            let transaction = try LMDBTransaction(self, flags: 0)
+            do throws(EngineError) {
+                let output = try body(transaction)
+                try transaction.commit()
+                return output
+            } catch {
+                transaction.abort()
+                throw error
+            }
+        }
+
+        /// Runs the body on the newest version.
+        func read<Output>(_ body: (LMDBTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
+            let transaction = try LMDBTransaction(self, flags: UInt32(MDB_RDONLY))
+            defer { transaction.abort() }
+            return try body(transaction)
+        }
+    }
+
+    /// A transaction, used by one thread at a time.
+    final class LMDBTransaction {
+        private var handle: OpaquePointer?
+        private let database: MDB_dbi
+
+        init(_ environment: LMDBEnvironment, flags: UInt32) throws(EngineError) {
+            database = environment.database
+            try LMDBEnvironment.check(mdb_txn_begin(environment.handle, nil, flags, &handle))
+        }
+
+        /// The handle is gone afterwards, whatever the answer.
+        func commit() throws(EngineError) {
+            let status = mdb_txn_commit(handle)
+            handle = nil
+            try LMDBEnvironment.check(status)
+        }
+
+        /// Nothing when it was committed.
+        func abort() {
+            if let handle { mdb_txn_abort(handle) }
+            handle = nil
+        }
+
+        /// The bytes stand until the transaction ends or writes; nil when there is no such key.
+        @inline(__always)
+        func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? {
+            try get(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount))
+        }
+
+        @inline(__always)
+        func get(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer? {
+            var key = MDB_val(key)
+            var value = MDB_val()
+            let status = mdb_get(handle, database, &key, &value)
+            if status == MDB_NOTFOUND { return nil }
+            try LMDBEnvironment.check(status)
+            return UnsafeRawBufferPointer(value)
+        }
+
+        /// `flags`: MDB_APPEND, MDB_NOOVERWRITE or none.
+        @inline(__always)
+        func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
+            var key = MDB_val(key)
+            var value = MDB_val(value)
+            try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(flags)))
+        }
+
+        @inline(__always)
+        func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
+            try put(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), value, flags: flags)
+        }
+
+        /// A key that is not there is passed over.
+        @inline(__always)
+        func delete(_ key: KeyBuffer) throws(EngineError) {
+            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: key.start)
+            let status = mdb_del(handle, database, &key, nil)
+            if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
+        }
+
+        /// Visits the rows of a table in key order until the body answers false.
+        @inline(__always)
+        func scan(
+            _ table: PackedTable, _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+        ) throws(EngineError) {
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            let first = KeyBuffer()
+            first.set(table.number, .min)
+            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: first.start)
+            var value = MDB_val()
+            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            while status == 0 {
+                guard let number = PackedKey.read(UnsafeRawBufferPointer(key), of: table.number) else { break }
+                guard try body(number, UnsafeRawBufferPointer(value)) else { return }
+                status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            }
+            if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
+        }
+
+        /// The largest key of a table; nil when it has no row.
+        func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            let after = KeyBuffer()
+            after.set(table.number + 1, .min)
+            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: after.start)
+            var value = MDB_val()
+            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            status = mdb_cursor_get(cursor, &key, &value, status == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
+            if status == MDB_NOTFOUND { return nil }
+            try LMDBEnvironment.check(status)
+            return PackedKey.read(UnsafeRawBufferPointer(key), of: table.number)
+        }
+    }
+
+    extension MDB_val {
+        @inline(__always)
+        init(_ bytes: UnsafeRawBufferPointer) {
+            self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
+    }
+
+    extension UnsafeRawBufferPointer {
+        @inline(__always)
+        init(_ value: MDB_val) {
+            self.init(start: value.mv_data, count: value.mv_size)
+        }
+    }
+#endif

@@ -1,0 +1,179 @@
+#if LMDB
+    import CLMDB
+    import Harness
+    import Measuring
+    import PackedRows
+    import Results
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    /// A thread's way into an environment. Each call is one transaction, unless it says otherwise.
+    final class LMDBSession: TableSession {
+        let path: String
+        private let settings: LMDBSettings
+        private(set) var environment: LMDBEnvironment
+        private var isOpen = true
+        private var catalogue: PackedCatalogue?
+        let key = KeyBuffer()
+        var pinned: [SnapshotToken: LMDBTransaction] = [:]
+        var pinCount = 0
+
+        init(path: String, settings: LMDBSettings) throws(EngineError) {
+            self.path = path
+            self.settings = settings
+            environment = try LMDBEnvironment.open.store(path) { () throws(EngineError) in
+                try LMDBEnvironment(path: path, settings: settings)
+            }
+        }
+
+        /// All pages but those that the environment counts as free.
+        func sizes() throws(EngineError) -> SizePoint {
+            var status = MDB_stat()
+            try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
+            let pages = status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages
+            let live = pages * Int(status.ms_psize)
+            do {
+                let file = try FileTree.size(path)
+                return SizePoint(fileBytes: file, liveBytes: live, freeBytes: max(0, file - live), logBytes: 0)
+            } catch {
+                throw EngineError(.refused, "\(error)")
+            }
+        }
+
+        func close() throws(EngineError) {
+            guard isOpen else { return }
+            isOpen = false
+            for transaction in pinned.values { transaction.abort() }
+            pinned = [:]
+            LMDBEnvironment.open.letGo(path) { $0.close() }
+        }
+
+        // MARK: Tables
+
+        /// The table as the database has it, whoever created it.
+        func table(_ name: String) throws(EngineError) -> PackedTable {
+            if let catalogue { return try catalogue.table(name) }
+            let read = try environment.read { transaction throws(EngineError) in
+                try PackedCatalogue.catalogueBytes { key throws(EngineError) in try transaction.get(key) }
+            }
+            guard let read else { throw EngineError(.refused, "there are no tables yet") }
+            let catalogue = try PackedCatalogue(bytes: read)
+            self.catalogue = catalogue
+            return try catalogue.table(name)
+        }
+
+        func create(_ tables: TableSet) throws(EngineError) {
+            let catalogue = try PackedCatalogue(tables)
+            try environment.write { transaction throws(EngineError) in try Self.write(catalogue, transaction) }
+            self.catalogue = catalogue
+        }
+
+        private static func write(
+            _ catalogue: PackedCatalogue, _ transaction: LMDBTransaction
+        ) throws(EngineError) {
+            try PackedCatalogue.withKey { key throws(EngineError) in
+                try catalogue.withBytes { bytes throws(EngineError) in
+                    try transaction.put(key, bytes, flags: MDB_NOOVERWRITE)
+                }
+            }
+        }
+
+        func load(_ tables: TableSet) throws(EngineError) {
+            let catalogue = try PackedCatalogue(tables)
+            let key = key
+            try environment.write { transaction throws(EngineError) in
+                try Self.write(catalogue, transaction)
+                for (table, rows) in zip(catalogue.tables, tables.tables) {
+                    let packer = try RowPacker(rows, as: table)
+                    for row in 0..<rows.rowCount {
+                        key.set(table.number, packer.key(row) ?? Int64(row))
+                        try transaction.put(key, packer.pack(row), flags: MDB_APPEND)
+                    }
+                }
+            }
+            self.catalogue = catalogue
+        }
+
+        func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
+            let table = try table(rows.name)
+            let packer = try RowPacker(rows, as: table)
+            let environment = environment
+            let key = key
+            func insert(_ row: Int) throws(EngineError) {
+                try environment.write { transaction throws(EngineError) in
+                    let number: Int64
+                    if let own = packer.key(row) {
+                        number = own
+                    } else {
+                        number = try transaction.lastKey(table).map { $0 + 1 } ?? 0
+                    }
+                    key.set(table.number, number)
+                    try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
+                }
+            }
+            for row in 0..<rows.rowCount {
+                if let latency {
+                    try latency.time { () throws(EngineError) in try insert(row) }
+                } else {
+                    try insert(row)
+                }
+            }
+            return rows.rowCount
+        }
+
+        func rowCount(table: String) throws(EngineError) -> Int {
+            let table = try self.table(table)
+            var count = 0
+            try environment.read { transaction throws(EngineError) in
+                try transaction.scan(table) { (_, _) throws(EngineError) in
+                    count += 1
+                    return true
+                }
+            }
+            return count
+        }
+
+        func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
+            for wanted in schema.tables {
+                let table = try table(wanted.name)
+                var isWanted = true
+                try environment.read { transaction throws(EngineError) in
+                    try transaction.scan(table) { (key, value) throws(EngineError) in
+                        let values = try table.values(key, value)
+                        isWanted = sink.receive(table: table.name, row: Int(key), values: values)
+                        return isWanted
+                    }
+                }
+                if !isWanted { return }
+            }
+        }
+    }
+
+    extension LMDBSession: CompactionSession {
+        /// A copy without free pages takes the file's place. Others must not have it open.
+        func compact() throws(EngineError) {
+            let copy = path + "-compact"
+            let settings = settings
+            let path = path
+            let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in
+                let status = mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT))
+                do throws(EngineError) {
+                    try LMDBEnvironment.check(status)
+                    do { try FileTree.sync(copy) } catch { throw EngineError(.refused, "\(error)") }
+                } catch {
+                    unlink(copy)
+                    throw error
+                }
+                old.close()
+                guard rename(copy, path) == 0 else { throw EngineError(.refused, "cannot rename \(copy)") }
+                return try LMDBEnvironment(path: path, settings: settings)
+            }
+            guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }
+            environment = reopened
+        }
+    }
+#endif

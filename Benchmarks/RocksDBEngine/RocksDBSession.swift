@@ -1,0 +1,157 @@
+#if RocksDB
+    import CRocksDB
+    import Harness
+    import Measuring
+    import PackedRows
+    import Results
+
+    /// A thread's way into a database. A call that writes is one batch, unless it says otherwise.
+    final class RocksDBSession: TableSession {
+        private let directory: String
+        let store: RocksDBStore
+        private var isOpen = true
+        private var catalogue: PackedCatalogue?
+        let key = KeyBuffer()
+        var pinned: [SnapshotToken: RocksDBSnapshot] = [:]
+        var pinCount = 0
+
+        init(directory: String, settings: RocksDBSettings) throws(EngineError) {
+            self.directory = directory
+            store = try RocksDBStore.open.store(directory) { () throws(EngineError) in
+                try RocksDBStore(directory: directory, settings: settings)
+            }
+        }
+
+        /// Files that a compaction removes meanwhile do not count.
+        func sizes() throws(EngineError) -> SizePoint {
+            var live: UInt64 = 0
+            rocksdb_property_int(store.handle, "rocksdb.estimate-live-data-size", &live)
+            var (tables, log) = (0, 0)
+            for file in RocksDBEngine().files(at: DatabaseLocation(directory: directory)) {
+                let size: Int
+                do { size = try FileTree.size(file.path) } catch { continue }
+                if file.role == .log { log += size } else { tables += size }
+            }
+            return SizePoint(
+                fileBytes: tables, liveBytes: Int(live), freeBytes: max(0, tables - Int(live)), logBytes: log)
+        }
+
+        func close() throws(EngineError) {
+            guard isOpen else { return }
+            isOpen = false
+            for snapshot in pinned.values { snapshot.release() }
+            pinned = [:]
+            try RocksDBStore.open.letGo(directory) { store throws(EngineError) in try store.close() }
+        }
+
+        // MARK: Tables
+
+        /// The table as the database has it, whoever created it.
+        func table(_ name: String) throws(EngineError) -> PackedTable {
+            if let catalogue { return try catalogue.table(name) }
+            guard let catalogue = try readCatalogue() else { throw EngineError(.refused, "there are no tables yet") }
+            self.catalogue = catalogue
+            return try catalogue.table(name)
+        }
+
+        private func readCatalogue() throws(EngineError) -> PackedCatalogue? {
+            let store = store
+            var read: [UInt8]?
+            try PackedCatalogue.withKey { key throws(EngineError) in
+                _ = try store.get(key, store.readOptions) { read = Array($0) }
+            }
+            guard let read else { return nil }
+            return try PackedCatalogue(bytes: read)
+        }
+
+        func create(_ tables: TableSet) throws(EngineError) {
+            try write(try PackedCatalogue(tables), rows: [])
+        }
+
+        func load(_ tables: TableSet) throws(EngineError) {
+            try write(try PackedCatalogue(tables), rows: tables.tables)
+        }
+
+        private func write(_ catalogue: PackedCatalogue, rows: [Table]) throws(EngineError) {
+            guard try readCatalogue() == nil else { throw EngineError(.refused, "there are tables already") }
+            let key = key
+            try store.write { batch throws(EngineError) in
+                try PackedCatalogue.withKey { key throws(EngineError) in
+                    try catalogue.withBytes { bytes throws(EngineError) in batch.put(key, bytes) }
+                }
+                for (table, rows) in zip(catalogue.tables, rows) {
+                    let packer = try RowPacker(rows, as: table)
+                    for row in 0..<rows.rowCount {
+                        key.set(table.number, packer.key(row) ?? Int64(row))
+                        batch.put(key, packer.pack(row))
+                    }
+                }
+            }
+            self.catalogue = catalogue
+        }
+
+        func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
+            let table = try table(rows.name)
+            let packer = try RowPacker(rows, as: table)
+            for row in 0..<rows.rowCount {
+                if let latency {
+                    try latency.time { () throws(EngineError) in try insert(packer, row) }
+                } else {
+                    try insert(packer, row)
+                }
+            }
+            return rows.rowCount
+        }
+
+        private func insert(_ packer: RowPacker, _ row: Int) throws(EngineError) {
+            let (store, key, table) = (store, key, packer.table)
+            guard let own = packer.key(row) else {
+                // Two writers must not take one row index.
+                try store.readModifyWrite.withLock { _ throws(EngineError) in
+                    key.set(table.number, try store.lastKey(table).map { $0 + 1 } ?? 0)
+                    try store.write { $0.put(key, packer.pack(row)) }
+                }
+                return
+            }
+            key.set(table.number, own)
+            if try store.get(key, store.readOptions, { _ in }) {
+                throw EngineError(.refused, "table \(table.name) has a row \(own)")
+            }
+            try store.write { $0.put(key, packer.pack(row)) }
+        }
+
+        func rowCount(table: String) throws(EngineError) -> Int {
+            var count = 0
+            try store.scan(try self.table(table)) { (_, _) throws(EngineError) in
+                count += 1
+                return true
+            }
+            return count
+        }
+
+        func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
+            for wanted in schema.tables {
+                let table = try table(wanted.name)
+                var isWanted = true
+                try store.scan(table) { (key, value) throws(EngineError) in
+                    let values = try table.values(key, value)
+                    isWanted = sink.receive(table: table.name, row: Int(key), values: values)
+                    return isWanted
+                }
+                if !isWanted { return }
+            }
+        }
+    }
+
+    extension RocksDBSession: CompactionSession {
+        /// The memory table into a file, then all files into new ones.
+        func compact() throws(EngineError) {
+            var message: UnsafeMutablePointer<CChar>?
+            let flush = rocksdb_flushoptions_create()
+            rocksdb_flush(store.handle, flush, &message)
+            rocksdb_flushoptions_destroy(flush)
+            try RocksDBStore.check(message)
+            rocksdb_compact_range(store.handle, nil, 0, nil, 0)
+        }
+    }
+#endif

@@ -1,0 +1,165 @@
+#if RocksDB
+    import CRocksDB
+    import Harness
+    import PackedRows
+    import Synchronization
+
+    /// An open database.
+    ///
+    /// `@unchecked Sendable`: the library lets every thread use a database, and the options stay as they were at open.
+    final class RocksDBStore: @unchecked Sendable {
+        static let open = OpenStores<RocksDBStore>()
+
+        let handle: OpaquePointer
+        private let options: OpaquePointer?
+        let writeOptions: OpaquePointer?
+        /// The newest version.
+        let readOptions: OpaquePointer?
+        /// Held while something is read in order to be written.
+        let readModifyWrite = Mutex<Void>(())
+
+        init(directory: String, settings: RocksDBSettings) throws(EngineError) {
+            options = rocksdb_options_create()
+            rocksdb_options_set_create_if_missing(options, 1)
+            writeOptions = rocksdb_writeoptions_create()
+            rocksdb_writeoptions_set_sync(writeOptions, settings.isSynced ? 1 : 0)
+            rocksdb_writeoptions_disable_WAL(writeOptions, settings.hasLog ? 0 : 1)
+            readOptions = rocksdb_readoptions_create()
+            var message: UnsafeMutablePointer<CChar>?
+            guard let opened = rocksdb_open(options, directory, &message), message == nil else {
+                let error = Self.error(message)
+                rocksdb_readoptions_destroy(readOptions)
+                rocksdb_writeoptions_destroy(writeOptions)
+                rocksdb_options_destroy(options)
+                throw error
+            }
+            handle = opened
+        }
+
+        /// Empties the memory table into a file, as a careful application does before it ends.
+        func close() throws(EngineError) {
+            var message: UnsafeMutablePointer<CChar>?
+            let flush = rocksdb_flushoptions_create()
+            rocksdb_flush(handle, flush, &message)
+            rocksdb_flushoptions_destroy(flush)
+            rocksdb_close(handle)
+            rocksdb_readoptions_destroy(readOptions)
+            rocksdb_writeoptions_destroy(writeOptions)
+            rocksdb_options_destroy(options)
+            try Self.check(message)
+        }
+
+        /// Frees the message.
+        static func check(_ message: UnsafeMutablePointer<CChar>?) throws(EngineError) {
+            if message != nil { throw error(message) }
+        }
+
+        private static func error(_ message: UnsafeMutablePointer<CChar>?) -> EngineError {
+            guard let message else { return EngineError(.refused, "RocksDB gave no reason") }
+            defer { rocksdb_free(message) }
+            let text = String(cString: message)
+            let isFull = text.hasPrefix("IO error: No space")
+            return EngineError(text.hasPrefix("Corruption") ? .damaged : isFull ? .outOfSpace : .refused, text)
+        }
+
+        /// Runs the body with the value; answers false when there is no such key.
+        @inline(__always)
+        func get(
+            _ key: KeyBuffer, _ options: OpaquePointer?,
+            _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool {
+            try get(
+                UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), options, body)
+        }
+
+        @inline(__always)
+        func get(
+            _ key: UnsafeRawBufferPointer, _ options: OpaquePointer?,
+            _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool {
+            var message: UnsafeMutablePointer<CChar>?
+            let slice = rocksdb_get_pinned(
+                handle, options, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count, &message)
+            try Self.check(message)
+            guard let slice else { return false }
+            defer { rocksdb_pinnableslice_destroy(slice) }
+            var count = 0
+            let start = rocksdb_pinnableslice_value(slice, &count)
+            try body(UnsafeRawBufferPointer(start: start, count: count))
+            return true
+        }
+
+        /// Visits the rows of a table in key order until the body answers false.
+        @inline(__always)
+        func scan(
+            _ table: PackedTable, _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+        ) throws(EngineError) {
+            let iterator = rocksdb_create_iterator(handle, readOptions)
+            defer { rocksdb_iter_destroy(iterator) }
+            let first = KeyBuffer()
+            first.set(table.number, .min)
+            rocksdb_iter_seek(iterator, first.start.assumingMemoryBound(to: CChar.self), PackedKey.byteCount)
+            while rocksdb_iter_valid(iterator) != 0 {
+                var count = 0
+                let key = rocksdb_iter_key(iterator, &count)
+                let bytes = UnsafeRawBufferPointer(start: key, count: count)
+                guard let number = PackedKey.read(bytes, of: table.number) else { break }
+                let value = rocksdb_iter_value(iterator, &count)
+                guard try body(number, UnsafeRawBufferPointer(start: value, count: count)) else { return }
+                rocksdb_iter_next(iterator)
+            }
+            var message: UnsafeMutablePointer<CChar>?
+            rocksdb_iter_get_error(iterator, &message)
+            try Self.check(message)
+        }
+
+        /// The largest key of a table; nil when it has no row.
+        func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
+            let iterator = rocksdb_create_iterator(handle, readOptions)
+            defer { rocksdb_iter_destroy(iterator) }
+            let last = KeyBuffer()
+            last.set(table.number, .max)
+            rocksdb_iter_seek_for_prev(iterator, last.start.assumingMemoryBound(to: CChar.self), PackedKey.byteCount)
+            var message: UnsafeMutablePointer<CChar>?
+            rocksdb_iter_get_error(iterator, &message)
+            try Self.check(message)
+            guard rocksdb_iter_valid(iterator) != 0 else { return nil }
+            var count = 0
+            let key = rocksdb_iter_key(iterator, &count)
+            return PackedKey.read(UnsafeRawBufferPointer(start: key, count: count), of: table.number)
+        }
+
+        /// Writes what the body puts into a batch, whole or not at all.
+        func write(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) {
+            let batch = RocksDBBatch()
+            try body(batch)
+            var message: UnsafeMutablePointer<CChar>?
+            rocksdb_write(handle, writeOptions, batch.handle, &message)
+            try Self.check(message)
+        }
+    }
+
+    /// Changes that are written together.
+    final class RocksDBBatch {
+        let handle = rocksdb_writebatch_create()
+
+        deinit { rocksdb_writebatch_destroy(handle) }
+
+        @inline(__always)
+        func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+            rocksdb_writebatch_put(
+                handle, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count,
+                value.baseAddress?.assumingMemoryBound(to: CChar.self), value.count)
+        }
+
+        @inline(__always)
+        func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) {
+            put(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), value)
+        }
+
+        @inline(__always)
+        func delete(_ key: KeyBuffer) {
+            rocksdb_writebatch_delete(handle, key.start.assumingMemoryBound(to: CChar.self), PackedKey.byteCount)
+        }
+    }
+#endif

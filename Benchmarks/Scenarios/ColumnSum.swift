@@ -1,0 +1,28 @@
+import Harness
+import Results
+
+/// The sum of one integer column over all rows.
+package struct ColumnSum: Scenario {
+    package let slug = "column-sum"
+    package let family = Family.workload
+    package let question = "How fast is a column summed?"
+    package let requires: Set<Capability> = [.tables, .queries]
+    package let defaultDataset: String? = "people"
+
+    package init() {}
+
+    package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    package func run(_ context: CaseContext) throws {
+        let scan = try ScanMeasurement(context)
+        let column = try scan.integerColumn()
+        let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
+        let expected = ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column)
+        context.report.check(
+            "sum", expected: Int64(bitPattern: expected.sum),
+            got: try session.sum(table: scan.table.name, column: column))
+        try scan.measure(bytesPerRow: 8) { _ = try session.sum(table: scan.table.name, column: column) }
+        context.report.note("column \(column)")
+        try session.close()
+    }
+}

@@ -1,0 +1,33 @@
+import Harness
+import Results
+
+/// Every second row deleted in one transaction.
+package struct DeleteHalf: Scenario {
+    package let slug = "delete-half"
+    package let family = Family.workload
+    package let question = "How fast do rows go, and what does the file keep of them?"
+    package let requires: Set<Capability> = [.tables, .deletions]
+    package let defaultDataset: String? = "people"
+
+    package init() {}
+
+    package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    package func run(_ context: CaseContext) throws {
+        let report = context.report
+        let location = try context.fixtureLocation()
+        let before = try context.fileBytes(at: location)
+        var deletion = try HalfDeletion(try context.tables())
+        let session = try context.open(location, as: (any DeletionSession).self)
+        let elapsed = try deletion.run(session)
+        try session.close()
+        report.add(
+            .rowsPerSecond, Double(deletion.keys.count) / (Double(max(1, elapsed)) / 1e9), count: deletion.keys.count)
+        report.add(.rows, Double(deletion.keys.count), statistic: "count")
+        if before > 0 {
+            report.add(.fileBytes, Double(before), label: "before")
+            report.add(.fileBytes, Double(try context.fileBytes(at: location)), label: "after")
+        }
+        context.judgeContent("content", at: location, expected: deletion.oracle)
+    }
+}

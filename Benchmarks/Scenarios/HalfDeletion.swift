@@ -1,0 +1,28 @@
+import Harness
+import Measuring
+import Results
+
+/// Deletes every second row of the main table in one transaction, with the model that goes along with it.
+struct HalfDeletion {
+    private(set) var oracle: ExactOracle
+    let table: String
+    let keys: [Int64]
+
+    init(_ tables: TableSet) throws {
+        guard case .integer(let keys)? = tables.main.keyColumn?.values else {
+            throw HarnessError("\(tables.main.name) has no integer key")
+        }
+        oracle = ExactOracle(tables)
+        table = tables.main.name
+        self.keys = keys.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    }
+
+    /// Nanoseconds that it took.
+    mutating func run(_ session: any DeletionSession) throws -> UInt64 {
+        let start = MonotonicClock.now()
+        try session.delete(table: table, keys: keys)
+        let elapsed = MonotonicClock.now() - start
+        oracle.delete(table: table, keys: keys)
+        return elapsed
+    }
+}

@@ -1,0 +1,30 @@
+import Harness
+import Results
+
+/// A walk over all rows, one by one, with one integer read of each: what a loop over a query's results costs.
+package struct Iterate: Scenario {
+    package let slug = "iterate"
+    package let family = Family.workload
+    package let question = "How fast does a program go through all rows and read one property of each?"
+    package let requires: Set<Capability> = [.tables, .queries]
+    package let layer = Layer.objects
+    package let defaultDataset: String? = "people"
+
+    package init() {}
+
+    package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    package func run(_ context: CaseContext) throws {
+        let scan = try ScanMeasurement(context)
+        let column = try scan.integerColumn()
+        let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
+        context.report.check(
+            "sum", expected: ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column),
+            got: try session.iterate(table: scan.table.name, column: column))
+        try scan.measure(metric: .objectsPerSecond, bytesPerRow: 8) {
+            _ = try session.iterate(table: scan.table.name, column: column)
+        }
+        context.report.note("column \(column)")
+        try session.close()
+    }
+}

@@ -1,0 +1,65 @@
+import Datasets
+import Harness
+import Measuring
+import Results
+
+/// Inserts people one by one, each in a transaction, into an empty or a prepared database, and reads them back.
+struct OneRowCommits {
+    let context: CaseContext
+    let isPrepared: Bool
+    let count: Int
+    /// Off where a commit is so fast that a clock at both ends would show.
+    var isTimed = true
+
+    struct Result {
+        var acknowledged: Int
+        var seconds: Double
+    }
+
+    /// `around`: called before the first and after the last measured commit.
+    func run(around: () throws -> Void = {}) throws -> Result {
+        let report = context.report
+        let base = isPrepared ? try PeopleRows.count(in: context) : 0
+        let location = isPrepared ? try context.fixtureLocation() : try context.emptyLocation("database")
+        let chunks = PeopleRows.chunks(from: base, count: count)
+        let warmUp = PeopleDataset.persons(chunks.end..<(chunks.end + max(1, min(1_000, count / 20))))
+        let session = try context.open(location, as: (any TableSession).self)
+        if !isPrepared { try session.create(try PeopleRows.noRows()) }
+        // The first commits of a session pay for what later ones find there: a log, a prepared statement.
+        _ = try session.insertEach(warmUp, latency: nil)
+
+        try around()
+        let counters = (session as? any CountingSession)?.fileLayerCounters()
+        let usage = ResourceUsage.now()
+        let latency = LatencyRecorder()
+        var acknowledged = 0
+        let start = MonotonicClock.now()
+        for chunk in chunks.tables {
+            acknowledged += try session.insertEach(chunk, latency: isTimed ? latency : nil)
+            if context.isOverBudget { break }
+        }
+        let seconds = Double(MonotonicClock.now() - start) / 1e9
+        let used = ResourceUsage.now().since(usage)
+        try around()
+        if acknowledged < chunks.end - base { report.cut() }
+
+        let commits = Double(max(1, acknowledged))
+        report.add(.commitsPerSecond, commits / seconds, count: acknowledged)
+        report.add(latency.histogram, name: "commit")
+        report.add(.operations, Double(acknowledged), statistic: "count")
+        if context.engine.capabilities.contains(.persistent) {
+            report.add(.diskBytesPerCommit, Double(used.diskWrittenBytes) / commits, count: acknowledged)
+        }
+        if let counters, let session = session as? any CountingSession {
+            let difference = session.fileLayerCounters() - counters
+            report.add(.syncsPerCommit, Double(difference.syncs) / commits, count: acknowledged)
+        } else {
+            report.note("syncs not counted: \(context.engine.name) makes them by itself")
+        }
+        try session.close()
+        try PeopleRows.verify(
+            context, at: location, inserted: base..<(base + acknowledged),
+            count: base + acknowledged + warmUp.rowCount)
+        return Result(acknowledged: acknowledged, seconds: seconds)
+    }
+}

@@ -1,0 +1,133 @@
+import Harness
+import Measuring
+import Results
+
+/// Transactions of random updates while versions are pinned, with the model that goes along with them.
+///
+/// The parameters `transactions`, `updates` and `readers` are those of the case.
+struct PinnedUpdates {
+    let context: CaseContext
+    let table: String
+    let column: String
+    let keys: [Int64]
+    var oracle: ExactOracle
+    var series = Series(name: "size", step: "commits")
+    private var random: RandomStream
+    private let checked: PointReads
+
+    private init(context: CaseContext, table: String, column: String, keys: [Int64]) {
+        self.context = context
+        self.table = table
+        self.column = column
+        self.keys = keys
+        oracle = ExactOracle(TableSet(dataset: "", tables: [], digest: 0))
+        random = context.random("updates")
+        var chosen = context.random("checked")
+        checked = PointReads(
+            table: table, keys: (0..<1_000).map { _ in keys[chosen.below(keys.count)] }, columns: [column])
+    }
+
+    /// Opens the database twice, for the writer and for the pins, and runs to the end.
+    static func run(_ context: CaseContext, at location: DatabaseLocation) throws -> PinnedUpdates {
+        let table = try context.tables().main
+        guard case .integer(let keys)? = table.keyColumn?.values, !keys.isEmpty,
+            let column = table.columns.first(where: { column in
+                if case .integer = column.values { column.name != table.key } else { false }
+            })?.name
+        else { throw HarnessError("\(table.name) has no integer key and no integer property") }
+        let writer = try context.open(location, as: (any UpdateSession).self)
+        let reader = try context.open(location, as: (any SnapshotSession).self)
+        var run = PinnedUpdates(context: context, table: table.name, column: column, keys: keys)
+        try run.go(writer: writer, reader: reader)
+        try reader.close()
+        try writer.close()
+        return run
+    }
+
+    private mutating func go(writer: any UpdateSession, reader: any SnapshotSession) throws {
+        oracle = ExactOracle(try context.tables())
+        let transactions = max(1, try context.integer("transactions"))
+        let updates = max(1, try context.integer("updates"))
+        let readers = max(0, try context.integer("readers"))
+        var pins: [(token: SnapshotToken, expected: ReadDigest)] = []
+        try note(writer, position: 0)
+        var nanoseconds: UInt64 = 0
+        let usage = ResourceUsage.now()
+        var done = 0
+        for transaction in 0..<transactions {
+            // One pin at the start, the others spread over the run.
+            while pins.count < readers && pins.count * transactions <= transaction * readers {
+                pins.append((try reader.pin(), oracle.digest(checked)))
+            }
+            nanoseconds += try update(writer, count: updates)
+            done += 1
+            try note(writer, position: done)
+            if context.isOverBudget {
+                context.report.cut()
+                break
+            }
+        }
+        let diskBytes = ResourceUsage.now().since(usage).diskWrittenBytes
+        for (index, pin) in pins.enumerated() {
+            context.report.check(
+                "pinned version \(index)", expected: pin.expected,
+                got: try reader.readPinned(pin.token, checked))
+            try reader.unpin(pin.token)
+        }
+        // What the readers held can be used again from now on.
+        for extra in 1...5 {
+            _ = try update(writer, count: updates)
+            try note(writer, position: done + extra)
+        }
+        context.report.add(series)
+        context.report.add(
+            .updatesPerSecond, Double(done * updates) / (Double(max(1, nanoseconds)) / 1e9),
+            count: done * updates)
+        if context.engine.capabilities.contains(.persistent) {
+            context.report.add(
+                .diskBytesPerUpdate, Double(diskBytes) / Double(done * updates), count: done * updates)
+        }
+        context.report.add(.operations, Double(done * updates), statistic: "count")
+    }
+
+    private mutating func update(_ writer: any UpdateSession, count: Int) throws -> UInt64 {
+        let chosen = (0..<count).map { _ in keys[random.below(keys.count)] }
+        let values = (0..<count).map { _ in Int64(random.below(100)) }
+        let start = MonotonicClock.now()
+        try writer.update(table: table, column: column, keys: chosen, values: values)
+        let elapsed = MonotonicClock.now() - start
+        oracle.update(table: table, column: column, keys: chosen, values: values)
+        return elapsed
+    }
+
+    private mutating func note(_ session: any Session, position: Int) throws {
+        var point = try session.sizes()
+        point.position = position
+        series.points.append(point)
+    }
+
+    /// `bound`: how many times its size at the start an engine that promises a bound may reach, plus 1 MiB; nil to show
+    /// the growth and judge nothing.
+    func judgeGrowth(closedBytes: Int, bound: Int? = nil) {
+        let totals = series.points.map { $0.fileBytes + $0.logBytes }
+        guard let first = totals.first, first > 0, let largest = totals.max(), let last = totals.last else {
+            return
+        }
+        let report = context.report
+        report.add(.fileBytes, Double(first), label: "before")
+        report.add(.fileBytes, Double(largest), statistic: "max", label: "while pinned")
+        report.add(.fileBytes, Double(last), label: "after unpin")
+        report.add(.fileBytes, Double(closedBytes), label: "closed")
+        report.add(.growth, Double(largest) / Double(first), statistic: "max")
+        guard let bound else { return }
+        guard context.engine.promises(.boundedSize) else {
+            report.note("\(context.engine.name) promises no bound: its growth is shown, not judged")
+            return
+        }
+        let allowed = first * bound + 1 << 20
+        report.add(
+            Trial(
+                address: FaultAddress(text: "growth"), outcome: largest <= allowed ? .correct : .memoryLimit,
+                detail: largest <= allowed ? "" : "\(largest) bytes, allowed \(allowed) from \(first)"))
+    }
+}

@@ -1,0 +1,45 @@
+import Harness
+import Measuring
+import Results
+
+/// Times passes over all rows of a table, and gives them as rows and as bytes of values per second.
+struct ScanMeasurement {
+    let context: CaseContext
+    let table: Table
+
+    /// The main table of the case's data set with the columns that its scans read.
+    init(_ context: CaseContext) throws {
+        self.context = context
+        table = try context.tables().main
+    }
+
+    /// The first integer column that is not the key.
+    func integerColumn() throws -> String {
+        try column("integer") { if case .integer = $0 { true } else { false } }
+    }
+
+    func realColumn() throws -> String {
+        try column("real") { if case .real = $0 { true } else { false } }
+    }
+
+    private func column(_ kind: String, _ matches: (ColumnValues) -> Bool) throws -> String {
+        guard let column = table.columns.first(where: { $0.name != table.key && matches($0.values) }) else {
+            throw HarnessError("\(table.name) has no \(kind) property")
+        }
+        return column.name
+    }
+
+    /// `pass` goes over all rows once. `bytesPerRow`: what a plain array of the columns would hold of each row, so that
+    /// the figure can be put beside that of the memory.
+    func measure(metric: Metric = .rowsPerSecond, bytesPerRow: Int, _ pass: () throws -> Void) throws {
+        let timing = try PreparedBatches.measure(
+            batches: 9, from: 1, maximum: 1 << 16, isOverBudget: { context.isOverBudget },
+            prepare: { passes, _ in passes }, run: { passes in for _ in 0..<passes { try pass() } })
+        let rows = Double(table.rowCount)
+        let perSecond = rows * 1e9 / max(timing.median, 1e-3)
+        context.report.add(metric, perSecond, statistic: "median", count: timing.count)
+        context.report.add(
+            .gigabytesPerSecond, perSecond * Double(bytesPerRow) / 1e9, statistic: "median", count: timing.count)
+        context.report.add(.rows, rows, statistic: "count")
+    }
+}

@@ -1,0 +1,85 @@
+import Harness
+import PackedRows
+import Results
+import StrataFiles
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// StrataStorage without objects: rows, columns, versions and the log, for what an engine of tables is compared with.
+///
+/// A table of any data set is a table of the store. Rows are clustered by their key where keys are the row indexes,
+/// else by row index; links are links, with their backlinks.
+package struct StorageEngine: Engine {
+    package let name = "strata-storage"
+    package let version = StrataEngine().version
+    package let capabilities: Set<Capability> = [
+        .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch, .threads,
+        .simulatedDisk,
+    ]
+
+    /// Those of Strata that need no objects.
+    package var promises: [Promise] {
+        let kinds: Set<Promise.Kind> = [
+            .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .boundedSize,
+        ]
+        return StrataEngine().promises.filter { kinds.contains($0.kind) }
+    }
+
+    package init() {}
+
+    package func settings(for durability: DurabilityClass) -> EngineSettings {
+        EngineSettings(
+            durability: durability,
+            list: [
+                EngineSetting("durability", durability.rawValue),
+                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
+                EngineSetting("store", "one per process, a snapshot per batch of reads"),
+            ])
+    }
+
+    package func open(
+        _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) -> any Session {
+        try StorageSession(path: location.mainFile, options: Self.options(settings, CountingFileSystem.shared))
+    }
+
+    package func files(at location: DatabaseLocation) -> [DatabaseFile] {
+        let path = location.mainFile
+        return [
+            DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
+        ].filter { FileTree.exists($0.path) }
+    }
+
+    static func options(_ settings: EngineSettings, _ files: any FileSystem) -> StoreOptions {
+        let durability: Durability =
+            switch settings.durability {
+            case .full: .full
+            case .periodic: .periodic
+            case .none: .none
+            }
+        return StoreOptions(fileSystem: files, durability: durability)
+    }
+}
+
+extension StorageEngine: CompactOnLaunchEngine {
+    /// `decide` is called before this returns, on this thread: that is why it may be handed over unchecked.
+    private struct Decision: @unchecked Sendable {
+        let decide: (Int, Int) -> Bool
+    }
+
+    package func open(
+        _ location: DatabaseLocation, settings: EngineSettings,
+        compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
+    ) throws(EngineError) -> any Session {
+        let decision = Decision(decide: decide)
+        var options = Self.options(settings, CountingFileSystem.shared)
+        options.compactOnLaunch = { decision.decide($0, $1) }
+        return try StorageSession(path: location.mainFile, options: options)
+    }
+}

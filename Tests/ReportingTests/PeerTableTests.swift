@@ -1,0 +1,107 @@
+import Measuring
+import Results
+import Testing
+
+@testable import Reporting
+
+@Suite("Table of peers")
+struct PeerTableTests {
+    /// Commits of four engines, a scan, a sweep, and the machine.
+    static let run: Run = {
+        var results: [CaseResult] = []
+        func add(_ scenario: String, _ family: Family, _ engine: String, _ samples: [Sample]) {
+            var result = PlausibleRun.passed(PlausibleRun.test(scenario, family, engine))
+            result.samples = samples
+            results.append(result)
+        }
+        let gigabytes = Metric("gigabytes_per_second", unit: "GB/s", .higherIsBetter, .measured)
+        add(
+            "raw-disk", .workload, "model",
+            [
+                Sample(.operationsPerSecond, 5_000, label: "overwrite and sync"),
+                Sample(.rowsPerSecond, 2.8e9, statistic: "max", label: "memory read, 8 bytes a row"),
+            ])
+        let commits: [(String, Double)] = [
+            ("strata-storage", 4_750), ("strata", 3_000), ("sqlite", 3_100), ("lmdb", 2_400),
+        ]
+        for (engine, rate) in commits {
+            add("commit", .workload, engine, [Sample(.commitsPerSecond, rate)])
+            add(
+                "column-sum", .workload, engine,
+                [
+                    Sample(.rowsPerSecond, rate * 1_000, statistic: "median"),
+                    Sample(gigabytes, rate * 8e-6, statistic: "median"),
+                ])
+            add(
+                "compact", .growth, engine,
+                [Sample(.durationMilliseconds, rate / 10), Sample(.fileBytes, 9, label: "after")])
+        }
+        for engine in ["strata-storage", "sqlite"] {
+            var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, engine))
+            let wrong = engine == "sqlite" ? 38 : 0
+            result.outcomes = [
+                OutcomeCount(outcome: .correct, count: 100 - wrong),
+                OutcomeCount(outcome: .silentlyWrong, count: wrong),
+            ]
+            result.samples = [Sample(.trials, 100, statistic: "count")]
+            results.append(result)
+        }
+        return HTMLTests.run(results)
+    }()
+
+    private func row(_ table: PeerTable, _ scenario: String, _ metric: String) throws -> PeerTable.Row {
+        try #require(
+            table.rows.first { $0.figures.subject.scenario == scenario && $0.figures.measure.metric.name == metric })
+    }
+
+    @Test("an engine of ours is set beside the best of the others, never beside its own kind")
+    func ratios() throws {
+        let table = try #require(PeerTable(RunDigest(Self.run)))
+        #expect(table.own == ["strata-storage", "strata"])
+        #expect(table.peers == ["sqlite", "lmdb"])
+        let commit = try row(table, "commit", "commits_per_second")
+        #expect(table.ratio(commit, of: "strata-storage")?.peer == "sqlite")
+        #expect(abs((table.ratio(commit, of: "strata")?.value ?? 0) - 3_000.0 / 3_100) < 1e-9)
+        #expect(table.shareOfLimit(commit, of: "strata-storage") == 0.95)
+        let compact = try row(table, "compact", "duration_ms")
+        #expect(table.ratio(compact, of: "strata-storage")?.peer == "lmdb", "less is better")
+        #expect(table.ratio(try row(table, "compact", "file_bytes"), of: "strata")?.value == 1)
+    }
+
+    @Test("a scan is set beside what the memory gives for as many bytes")
+    func memory() throws {
+        let table = try #require(PeerTable(RunDigest(Self.run)))
+        #expect(try row(table, "column-sum", "rows_per_second").limit == 2.8e9)
+    }
+
+    @Test("of a sweep the shares count that a user would mind, and none at all cannot be beaten")
+    func shares() throws {
+        let table = try #require(PeerTable(RunDigest(Self.run)))
+        let wrong = try row(table, "bit-flip", "silently_wrong")
+        #expect(wrong.figures.values["sqlite"]?.sample.value == 38)
+        #expect(table.ratio(wrong, of: "strata-storage") == nil)
+        #expect(table.ratio(try row(table, "bit-flip", "killed_by_a_signal"), of: "strata-storage")?.value == 1)
+    }
+
+    @Test("a line says where we are behind, in every form of the report")
+    func standing() throws {
+        let digest = RunDigest(Self.run)
+        let table = try #require(PeerTable(digest))
+        #expect(table.standing(of: "strata", digest).contains("behind in"))
+        #expect(table.standing(of: "strata", digest).contains("commit, commits/s (0.97\u{D7} sqlite)"))
+        let terminal = Reporting.terminal(Self.run, width: 140, colour: false)
+        #expect(terminal.contains("to best peer") && terminal.contains("strata is behind in"))
+        let html = Reporting.html(Self.run)
+        #expect(HTMLTests.section("peers", of: html).contains("0.97"))
+        let csv = Reporting.peersCSV(Self.run)
+        #expect(csv.contains("strata-storage,strata,sqlite,lmdb,raw_limit,strata-storage_ratio"))
+        #expect(csv.split(separator: "\r\n").count == table.rows.count + 1)
+    }
+
+    @Test("a run with one peer has no such table")
+    func onePeer() {
+        #expect(PeerTable(RunDigest(PlausibleRun.run)) == nil)
+        #expect(Reporting.peersCSV(PlausibleRun.run).isEmpty)
+        #expect(!Reporting.html(PlausibleRun.run).contains("id=\"peers\""))
+    }
+}
