@@ -47,11 +47,20 @@ package final class PageReader: NodeReading, Sendable {
         tags[Int(reference.page)].store(Self.tag(reference.checksum), ordering: .relaxed)
     }
 
-    /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes.
+    /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes. Zeros for a sealed
+    /// page that does not open.
     func unverified(_ page: Int) -> UnsafeRawPointer {
         precondition(page >= 0 && page < limit.pages.load(ordering: .acquiring), "the file has the page")
+        do throws(StorageError) { try load(PageNumber(UInt32(page)), Format.pageSize) } catch { return Self.zeros }
         return map + page * Format.pageSize
     }
+
+    /// Never written after it was made.
+    private nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
+        return UnsafeRawPointer(page)
+    }()
 
     @inline(never)
     private func verify(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {

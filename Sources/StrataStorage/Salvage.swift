@@ -21,10 +21,11 @@ package enum Salvage {
         } catch {
             throw StorageError(error)
         }
-        let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, listed: options.listed))
+        let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
         try removeUnfinished(unfinished, fileSystem)
         var plain = StoreOptions(fileSystem: fileSystem, durability: .none)
         plain.limits = options.limits
+        plain.cipher = options.cipher
         let store = try Store.openPlain(path: unfinished, options: plain)
         do throws(StorageError) {
             let report = try SalvageWriter(survey, store, options).write()
@@ -49,7 +50,7 @@ package enum Salvage {
     package static func examine(
         _ path: String, fileSystem: any FileSystem = POSIXFileSystem(), options: SalvageOptions = SalvageOptions()
     ) throws(StorageError) -> SalvageReport {
-        let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, listed: options.listed))
+        let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
         var counted = SalvageCount(survey)
         for table in survey.schema.tables {
             try counted.read(table, options) { (_, _, _) throws(StorageError) in true }

@@ -11,12 +11,15 @@ final class SalvageLog {
     /// Durable commits are missing behind the last record, or there is no log at all where one is required.
     private(set) var isCutShort = false
     private(set) var isLost = false
+    /// What opens payloads of a store; nil for a plain one.
+    private let sealing: (RandomID) -> LogSealing?
 
     deinit { bytes.deallocate() }
 
     /// - Parameter slot: the checkpoint that the log goes on from; nil when no slot verifies.
     /// - Returns: nil when no log is needed, or no slot says so and there is none.
     init?(_ source: SalvageSource, _ slot: HeaderSlot?) {
+        sealing = source.logSealing
         let contents = source.readLog()
         let header = Self.header(source)
         base = slot?.checkpoint.rawValue ?? 0
@@ -73,6 +76,21 @@ final class SalvageLog {
         return true
     }
 
+    /// Opens the payloads where they stand.
+    private func open(_ groups: [LogReplay.Group], _ header: LogHeader) -> [LogReplay.Group]? {
+        guard let sealing = sealing(header.storeID), let start = bytes.baseAddress else { return groups }
+        let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        var opened: [LogReplay.Group] = []
+        for var group in groups {
+            let context = SealContext.group(epoch.tag, group.firstLSN, group.lastLSN)
+            guard sealing.open(start + group.payloadOffset, group.payloadBytes, context) != nil else { return nil }
+            group.payloadOffset += Seal.size
+            group.payloadBytes -= Seal.size
+            opened.append(group)
+        }
+        return opened
+    }
+
     private func replay(_ header: LogHeader, fromSegment: Int, firstLSN: UInt64) -> Bool {
         guard let start = bytes.baseAddress, header.segmentBytes >= Format.pageSize,
             LogFormat.fileBytes(segmentBytes: header.segmentBytes) <= bytes.count
@@ -80,7 +98,8 @@ final class SalvageLog {
         do throws(StorageError) {
             let found = try LogReplay(
                 start, header: header, path: "", fromSegment: fromSegment, firstLSN: firstLSN, toleratesLoss: true)
-            groups = found.groups
+            guard let opened = open(found.groups, header) else { return false }
+            groups = opened
             isCutShort = found.isCutShort
             return true
         } catch {

@@ -123,6 +123,8 @@ package struct SalvageOptions: Sendable {
     package var rowsPerTransaction = 50_000
     /// Most damaged nodes, and lost ranges per table and column, that the report lists.
     package var listed = 100_000
+    /// What the damaged store is sealed with, and the new one will be.
+    package var cipher: (any Cipher)?
     /// Called now and then with the rows written so far.
     package var progress: (@Sendable (_ rows: Int) -> Void)?
 

@@ -10,6 +10,8 @@ final class SalvageSource {
     /// Whole pages that the file has.
     let pageCount: Int
     private let file: any File
+    /// Of the caller; nil for a plain store.
+    private let cipher: (any Cipher)?
     private(set) var slots: [HeaderSlot.Decoded] = []
     private(set) var damage: [SalvageReport.Damage] = []
     private(set) var unlistedDamage = 0
@@ -18,14 +20,16 @@ final class SalvageSource {
     /// Pages that the newest state is known to reach, or to have reached before they were damaged.
     private var visited: [UInt64]
 
-    /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired` for an encrypted store, which cannot
-    ///   be salvaged yet; `unsupportedFormat`, `file`.
-    init(_ path: String, _ fileSystem: any FileSystem, listed: Int) throws(StorageError) {
+    /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired`, `wrongKey`,
+    ///   `notEncrypted`; `unsupportedFormat`, `file`.
+    init(_ path: String, _ fileSystem: any FileSystem, _ options: SalvageOptions) throws(StorageError) {
         self.path = path
         self.fileSystem = fileSystem
-        self.listed = listed
+        listed = options.listed
+        cipher = options.cipher
         do throws(FileError) {
-            let file = try fileSystem.open(path, .read)
+            let opened = try fileSystem.open(path, .read)
+            let file = options.cipher.map { SealedFile(opened, $0, randomBits: { fileSystem.randomBits() }) } ?? opened
             self.file = file
             guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
             guard try file.tryLock(byte: Store.openByte, exclusive: false) else {
@@ -41,26 +45,37 @@ final class SalvageSource {
         map.limit.pages.store(min(pageCount, map.capacity), ordering: .releasing)
         reader = PageReader(map)
         visited = Array(repeating: 0, count: pageCount / 64 + 1)
-        slots = [readSlot(0), readSlot(1)]
+        slots = [try readSlot(0), try readSlot(1)]
         for case .unsupported(let version) in slots {
             if version == Format.version | SealedSlot.versionBit { throw .keyRequired(path: path) }
             throw .unsupportedFormat(path: path, version: version)
         }
+        // Without a slot the log still says whose pages these are.
+        if validSlots.isEmpty, let sealed = file as? SealedFile, let log = SalvageLog.header(self) {
+            sealed.adopt(log.storeID)
+        }
     }
+
+    /// What opens the payloads of the log.
+    func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
 
     deinit { Store.release(file) }
 
-    private func readSlot(_ index: Int) -> HeaderSlot.Decoded {
-        withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
+    private func readSlot(_ index: Int) throws(StorageError) -> HeaderSlot.Decoded {
+        var refusal: FileError?
+        let decoded = withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
             do throws(FileError) {
                 guard try file.read(into: buffer, at: Int64(index * Format.pageSize)) == Format.slotSize else {
-                    return .damaged
+                    return HeaderSlot.Decoded.damaged
                 }
             } catch {
+                if error.operation == .wrongKey || error.operation == .notEncrypted { refusal = error }
                 return .damaged
             }
             return HeaderSlot.decode(UnsafeRawBufferPointer(buffer))
         }
+        if let refusal { throw StorageError(refusal) }
+        return decoded
     }
 
     /// The valid slots, the newest first.

@@ -105,6 +105,9 @@ final class SealedFile: File {
         }
     }
 
+    /// Names the store when no header slot can: for a salvage.
+    func adopt(_ storeID: RandomID) { _ = storeCipher(storeID) }
+
     // MARK: Header slots
 
     /// Indices of the slots that lie within a range of bytes.

@@ -61,7 +61,9 @@ extension Store {
             for entry in state.entries where !entry.root.isNull { table.indexBytes += try indexBytes(entry.root) }
             tables.append(table)
         }
-        let source = try SalvageSource(path, fileSystem, listed: 0)
+        var settings = SalvageOptions()
+        settings.cipher = options.cipher
+        let source = try SalvageSource(path, fileSystem, settings)
         return StoreInspection(
             storeID: slot.storeID, checkpoint: slot.checkpoint, version: view.version,
             validSlots: source.validSlots.count, isLogRequired: slot.logRequired, logBytes: logBytes,

@@ -9,14 +9,14 @@ struct CheckCommand: Command {
         "Writes nothing. Each finding is a line with page, offset, class and reason.",
     ]
     let positional = ["FILE"]
-    let options = [OptionSpecification.json]
+    let options = [KeyFile.option, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
         let bytes = try size(path)
         let start = Output.seconds()
         Output.progress("checking \(readable(bytes)) ..")
-        var findings = try findings(path)
+        var findings = try findings(path, try KeyFile.cipher(arguments))
         let seconds = Output.seconds() - start
         Output.progress("")
         let speed = "\(decimal(Double(bytes) / max(seconds, 1e-9) / 1e9, 2)) GB/s"
@@ -64,10 +64,12 @@ struct CheckCommand: Command {
         }
     }
 
-    private func findings(_ path: String) throws -> [Finding] {
+    private func findings(_ path: String, _ cipher: (any Cipher)?) throws -> [Finding] {
         var first: Finding?
         do {
-            let store = try Store.open(path: path, options: StoreOptions(readOnly: true))
+            var options = StoreOptions(readOnly: true)
+            options.cipher = cipher
+            let store = try Store.open(path: path, options: options)
             try store.checkInvariants()
             let slots = try store.inspect().validSlots
             try store.close()
@@ -75,23 +77,25 @@ struct CheckCommand: Command {
         } catch let error as InvariantViolation {
             first = Finding(reason: "\(error)")
         } catch let error as StorageError {
-            let explained = ToolError(opening: error, path: path)
+            let explained = ToolError(opening: error, path: path, cipher)
             guard explained.status == 2 else { throw explained }
             first = Finding(reason: ToolError.finding(error))
             if case .corrupt(let page, let offset, let reason) = error {
                 first = Finding(page: Int(page.rawValue), offset: offset, reason: ToolError.reason(reason))
             }
         }
-        var found = try all(path)
+        var found = try all(path, cipher)
         let isListed = found.contains { $0.page == first?.page }
         if let first, found.isEmpty || (first.page != nil && !isListed) { found.append(first) }
         return found
     }
 
     /// Every node that does not verify.
-    private func all(_ path: String) throws -> [Finding] {
+    private func all(_ path: String, _ cipher: (any Cipher)?) throws -> [Finding] {
+        var settings = SalvageOptions()
+        settings.cipher = cipher
         let report: SalvageReport
-        do { report = try Salvage.examine(path) } catch { throw ToolError(error, path: path) }
+        do { report = try Salvage.examine(path, options: settings) } catch { throw ToolError(error, path: path) }
         return report.damage.map { damage in
             Finding(
                 page: Int(damage.page.rawValue), pages: damage.pages, offset: damage.offset,

@@ -10,12 +10,14 @@ struct CompactCommand: Command {
         "complete and on the disk; until then the old one is as it was. Needs room for both.",
     ]
     let positional = ["FILE"]
-    let options = [OptionSpecification.json]
+    let options = [KeyFile.option, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
+        var settings = StoreOptions()
+        settings.cipher = try KeyFile.cipher(arguments)
         let before = try size(path)
-        try naming(path) { try Store.compact(path: path) }
+        try naming(path) { try Store.compact(path: path, options: settings) }
         let after = try size(path)
         if arguments.has("--json") {
             try Output.line(JSON.object([("file_bytes_before", .number(before)), ("file_bytes", .number(after))]).text)
@@ -30,17 +32,25 @@ struct CompactCommand: Command {
 struct CopyCommand: Command {
     let name = "copy"
     let summary = "writes a compacted copy of FILE to NEW"
-    let details = ["FILE is only read. NEW appears when it is complete and on the disk, and must not be there yet."]
+    let details = [
+        "FILE is only read. NEW appears when it is complete and on the disk, and must not be there yet.",
+        "It is encrypted as FILE is, unless --new-key-file or --decrypt says otherwise.",
+    ]
     let positional = ["FILE", "NEW"]
-    let options = [OptionSpecification.json]
+    private static let newKey = OptionSpecification("--new-key-file", value: "KEY", "the key that NEW gets")
+    private static let decrypt = OptionSpecification("--decrypt", "NEW is not encrypted")
+    let options = [KeyFile.option, newKey, decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
         let destination = arguments.positional[1]
         try refuseExisting(destination)
-        let store = try openForReading(path)
+        var cipher = try KeyFile.cipher(arguments)
+        let store = try openForReading(path, cipher)
+        if let new = try KeyFile.cipher(arguments, Self.newKey) { cipher = new }
+        if arguments.has(Self.decrypt.name) { cipher = nil }
         try naming(path) {
-            try store.writeCopy(to: destination)
+            try store.writeCopy(to: destination, cipher: cipher)
             try store.close()
         }
         let bytes = try size(destination)
@@ -54,10 +64,12 @@ struct CopyCommand: Command {
 }
 
 /// Opens a store that is there, and writes nothing to it.
-func openForReading(_ path: String) throws -> Store {
+func openForReading(_ path: String, _ cipher: (any Cipher)?) throws -> Store {
     _ = try size(path)
-    do { return try Store.open(path: path, options: StoreOptions(readOnly: true)) } catch {
-        throw ToolError(opening: error, path: path)
+    var options = StoreOptions(readOnly: true)
+    options.cipher = cipher
+    do { return try Store.open(path: path, options: options) } catch {
+        throw ToolError(opening: error, path: path, cipher)
     }
 }
 

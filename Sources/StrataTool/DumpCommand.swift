@@ -12,6 +12,7 @@ struct DumpCommand: Command {
     ]
     let positional = ["FILE"]
     let options = [
+        KeyFile.option,
         OptionSpecification("--class", value: "NAME", "this class only; may be given more than once"),
         OptionSpecification("--format", value: "jsonl|csv", "jsonl if not given"),
         OptionSpecification("--out", value: "DIR", "a file per class in DIR, instead of standard output"),
@@ -26,7 +27,7 @@ struct DumpCommand: Command {
             throw UsageError(
                 Spelling.complaint("format", named, among: Format.allCases.map(\.rawValue)), command: name)
         }
-        let store = try openForReading(path)
+        let store = try openForReading(path, try KeyFile.cipher(arguments))
         let view = try naming(path) { try store.snapshot().view }
         let tables = try chosen(arguments, view.schema)
         let directory = arguments.value("--out")

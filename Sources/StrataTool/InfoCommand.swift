@@ -6,11 +6,11 @@ struct InfoCommand: Command {
     let summary = "shows versions, sizes and schema of FILE"
     let details = ["Reads headers, branches and the directories of row groups, not the values."]
     let positional = ["FILE"]
-    let options = [OptionSpecification.json]
+    let options = [KeyFile.option, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
-        let store = try openForReading(path)
+        let store = try openForReading(path, try KeyFile.cipher(arguments))
         let found = try naming(path) { try store.inspect() }
         try naming(path) { try store.close() }
         if arguments.has("--json") {

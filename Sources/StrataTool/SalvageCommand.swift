@@ -6,11 +6,13 @@ struct SalvageCommand: Command {
     let summary = "writes what can be read of a damaged FILE to NEW, and lists what is lost"
     let details = [
         "FILE is only read. NEW appears when it is complete, and must not be there yet.",
+        "It is encrypted as FILE is.",
         "Status 0: nothing is missing. Status 2: NEW holds all that can be read, and the list says what is not in it.",
     ]
     let positional = ["FILE"]
     let options = [
         OptionSpecification("--to", value: "NEW", isRequired: true, "where the salvaged store goes"),
+        KeyFile.option,
         OptionSpecification.json,
     ]
 
@@ -20,6 +22,7 @@ struct SalvageCommand: Command {
         _ = try size(path)
         try refuseExisting(destination)
         var settings = SalvageOptions()
+        settings.cipher = try KeyFile.cipher(arguments)
         settings.progress = { Output.progress("\($0) rows ..") }
         let report = try naming(path) { try Salvage.run(from: path, to: destination, options: settings) }
         Output.progress("")

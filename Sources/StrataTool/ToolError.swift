@@ -17,13 +17,15 @@ struct ToolError: Error {
     }
 
     /// A file without headers may still be a store: its nodes tell.
-    init(opening error: StorageError, path: String) {
+    init(opening error: StorageError, path: String, _ cipher: (any Cipher)?) {
         guard case .notAStore = error else {
             self.init(error, path: path)
             return
         }
+        var settings = SalvageOptions()
+        settings.cipher = cipher
         do throws(StorageError) {
-            _ = try Salvage.examine(path)
+            _ = try Salvage.examine(path, options: settings)
             self.init(.corrupt(page: PageNumber(0), offset: 0, reason: .header), path: path)
         } catch {
             self.init(error, path: path)
@@ -40,7 +42,9 @@ struct ToolError: Error {
         case .unsupportedFormat(let path, let version):
             ("\(path) has format \(version); this program reads \(Format.version). Use a newer strata", 1)
         case .keyRequired(let path):
-            ("\(path) is encrypted, and this tool takes no key. Use the program that it belongs to", 1)
+            ("\(path) is encrypted. Name the file that holds its key by --key-file", 1)
+        case .wrongKey(let path): ("\(path) is encrypted with another key", 1)
+        case .notEncrypted(let path): ("\(path) is not encrypted. Leave out --key-file", 1)
         case .inUse(let path): ("\(path) is open in another program. Close it there, then try again", 1)
         case .readOnly(let path):
             (
@@ -77,6 +81,7 @@ struct ToolError: Error {
         case .fileTooShort: "the file ends before it"
         case .header: "no valid header"
         case .slotsDiffer: "the two headers contradict each other"
+        case .seal: "the bytes do not open under the key"
         default: reason.rawValue
         }
     }

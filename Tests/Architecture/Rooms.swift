@@ -10,7 +10,7 @@ enum Rooms {
         "StrataStorage": ["StrataFiles", "CXXHash", "CStrataShim"],
         "StrataCrypto": ["StrataStorage", "CCrypto"],
         "Strata": ["StrataStorage", "StrataFiles", "StrataCrypto"],
-        "StrataTool": ["StrataStorage", "StrataFiles"],
+        "StrataTool": ["StrataStorage", "StrataFiles", "StrataCrypto"],
 
         // Assay: the harness.
         "Measuring": ["CJemalloc"],

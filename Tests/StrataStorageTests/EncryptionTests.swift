@@ -160,6 +160,36 @@ import Testing
         }
     }
 
+    @Test("an encrypted store is salvaged with its key, also when no header slot is left") func salvage() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let model = try Self.makeStore(path, seed: 17)
+        let whole = try Self.bytes(path)
+        var settings = SalvageOptions()
+        settings.limits = .tiny
+        #expect(throws: StorageError.keyRequired(path: path)) { try Salvage.examine(path, options: settings) }
+        settings.cipher = TestCipher(key: 8)
+        #expect(throws: StorageError.wrongKey(path: path)) { try Salvage.examine(path, options: settings) }
+        settings.cipher = TestCipher(key: 7)
+        let pages = (whole.count - 8192) / SealedGeometry.stride
+        for page in stride(from: 0, to: pages, by: 3) {
+            var bytes = whole
+            let start = 8192 + page * SealedGeometry.stride
+            bytes.replaceSubrange(start..<start + SealedGeometry.stride, with: repeatElement(0, count: 4128))
+            bytes.replaceSubrange(0..<512, with: repeatElement(0, count: 512))
+            try Self.put(bytes, path)
+            let new = directory.path + "/new\(page)"
+            let report = try Salvage.run(from: path, to: new, options: settings)
+            let store = try Store.open(path: new, options: Self.options())
+            try store.checkInvariants()
+            let found = try StoreHistory.contents(store.snapshot().view)
+            if report.isWhole { #expect(found == model, "page \(page)") }
+            let rows = found.tables.map(\.count).reduce(0, +)
+            #expect(report.rowsRecovered == rows, "page \(page)")
+            try store.close()
+        }
+    }
+
     @Test("a sealed page takes 4 128 bytes, and header slots stay in their sectors") func geometry() {
         #expect(SealedGeometry.physical(4096) == 4096)
         #expect(SealedGeometry.physical(8192) == 8192)
