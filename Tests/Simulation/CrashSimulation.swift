@@ -53,20 +53,25 @@ struct CrashSimulation<Program: SimulatedProgram> {
         var report = CrashSimulationReport(depths: depths.count + 1)
         let start = CrashSimulationReport.processorSeconds
         var sweep = disk.sweep(rules)
-        report.sweeps[0] = sweep.visit(context: timeline.context) { state in
-            let address = state.address
-            return visit(disk.crash(state), address, timeline.allowed(state.step.operation), 0, state.digest, &report)
-        }
-        if kills {
-            for operation in 0..<disk.operations where report.goesOn(deadline) {
-                let step = CrashAddress.Step.kill(operation)
-                let left = disk.kill(after: operation)
-                report.kills += 1
-                _ = visit(left, CrashAddress([step]), timeline.allowed(operation), 0, UInt64(operation), &report)
+        for operation in Self.spread(disk.operations + 1) where report.goesOn(deadline) {
+            let allowed = timeline.allowed(operation)
+            report.sweeps[0] += sweep.visit(points: operation..<(operation + 1), context: timeline.context) { state in
+                visit(disk.crash(state), state.address, allowed, 0, state.digest, &report)
             }
+            if !kills || operation == disk.operations { continue }
+            report.kills += 1
+            let address = CrashAddress([.kill(operation)])
+            _ = visit(disk.kill(after: operation), address, allowed, 0, UInt64(operation), &report)
         }
+        report.sweeps[0].operations = disk.operations
         report.seconds = CrashSimulationReport.processorSeconds - start
         return report
+    }
+
+    /// All numbers below `count`, far apart first, so that a short time still sees every part of a history.
+    private static func spread(_ count: Int) -> [Int] {
+        let step = 11
+        return (0..<step).flatMap { Array(stride(from: $0, to: count, by: step)) }
     }
 
     /// Opens the one state that an address names.

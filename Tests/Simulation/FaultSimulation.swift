@@ -11,8 +11,9 @@ struct FaultSimulation<Program: SimulatedProgram> {
     let seed: Seed
     let history: ProgramHistory
     var deadline = ContinuousClock.now + .seconds(20)
-    /// What power may leave after a failure.
-    var rules = CrashRules()
+    /// Disks that power may leave after a failure: one with nothing that was not synced, one with everything, and so many
+    /// with parts of it.
+    var parts = 3
 
     struct Report: CustomStringConvertible {
         var faults = 0
@@ -37,10 +38,6 @@ struct FaultSimulation<Program: SimulatedProgram> {
     init(_ seed: Seed, transactions: Int, largest: Int = 0) {
         self.seed = seed
         history = ProgramHistory(seed.derived("history"), count: transactions, largest: largest)
-        rules.exhaustiveUnits = 2
-        rules.sampleCount = 3
-        rules.pairLimit = 0
-        rules.cutLimit = 0
     }
 
     /// Every `step`-th operation that is recorded, and every `step`-th read, beginning with number `first`, with every
@@ -181,10 +178,11 @@ struct FaultSimulation<Program: SimulatedProgram> {
         for wrong in outcome.wrong { report.problems.append("\(name) (\(place)): \(wrong)") }
         let allowed = outcome.acknowledged...max(outcome.acknowledged, outcome.attempted)
         examine(disk.kill(healthy: true), allowed, "\(name) (\(place)), process death", &report)
-        var sweep = disk.sweep(rules)
-        _ = sweep.visit(points: disk.operations..<(disk.operations + 1)) { state in
-            examine(disk.crash(state), allowed, "\(name) (\(place)), \(state.address)", &report)
-            return report.problems.count < 3
+        var random = RandomStream(seed.derived(name))
+        var masks = [StateMask(), StateMask(allBelow: 1 << 20)]
+        for _ in 0..<parts { masks.append(StateMask(bits: (0..<8192).filter { _ in random.chance(1, in: 2) })) }
+        for (number, mask) in masks.enumerated() where report.problems.count < 3 {
+            examine(disk.crash(mask), allowed, "\(name) (\(place)), power loss \(number)", &report)
         }
     }
 

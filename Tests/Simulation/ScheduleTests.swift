@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func aRollbackLeavesNoTrace() throws {
-        try exploreAll("aRollbackLeavesNoTrace", [[.rollBack, .increment], [.increment, .pin]])
+        try exploreAll("aRollbackLeavesNoTrace", [[.increment, .pin], [.rollBack, .increment]])
     }
 
     @Test func otherDurabilitiesKeepTheOrder() throws {
