@@ -5,7 +5,7 @@ extension HTMLReport {
     func peers(_ main: inout Markup) {
         guard let peers = PeerTable(digest) else { return }
         section("peers", "Where does Strata stand beside its peers?", &main) { section in
-            for engine in peers.own { section.element("p", peers.standing(of: engine, digest)) }
+            for engine in peers.own { section.element("p", peers.standing(of: engine, digest, limit: 8)) }
             note(
                 "Under each figure of Strata: how many times as good as the best of "
                     + "\(peers.peers.joined(separator: ", ")), all on the same data in this run. The raw limit is what "

@@ -40,7 +40,7 @@ extension TerminalReport {
             last = subject
         }
         lines += table.lines(width: max(width, 80), indent: 3, colour: colour)
-        for engine in peers.own { lines += wrappedSentence(peers.standing(of: engine, digest)) }
+        for engine in peers.own { lines += wrappedSentence(peers.standing(of: engine, digest, limit: 6)) }
         return lines
     }
 
