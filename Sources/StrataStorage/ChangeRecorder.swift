@@ -177,7 +177,7 @@ extension ChangeRecorder {
     @inline(never)
     private mutating func giveUp() {
         isTooLarge = true
-        reallocate(4096, keeping: 0)
+        if capacity > 4096 { reallocate(4096, keeping: 0) }
         used = Self.contentStart
     }
 

@@ -19,11 +19,13 @@ final class ColumnBuffer {
     /// False as long as every flag is zero.
     @exclusivity(unchecked) private(set) var hasFlags = false
     @exclusivity(unchecked) private var capacity: Int
-    @exclusivity(unchecked) private var heap: ByteHeap?
+    /// Empty until bytes are copied; nil where there are none.
+    private let heap: ByteHeap?
 
     init(_ kind: SegmentKind, capacity: Int = 64) {
         self.kind = kind
         self.capacity = capacity
+        heap = kind == .bytes ? ByteHeap() : nil
         words = .allocate(capacity: capacity)
         lengths = .allocate(capacity: kind == .bytes ? capacity : 1)
         flags = .allocate(capacity: capacity)
@@ -217,7 +219,6 @@ final class ColumnBuffer {
     @inline(__always)
     private func copied(_ cell: Cell) -> UnsafeRawPointer? {
         if cell.count == 0 { return nil }
-        if heap == nil { heap = ByteHeap() }
         return heap?.copy(cell.bytesValue)
     }
 

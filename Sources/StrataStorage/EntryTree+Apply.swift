@@ -16,10 +16,16 @@ extension EntryTree {
         writing nodes: some NodeWriting, limits: StoreLimits
     ) throws(StorageError) {
         try EntryOperation.prepare(&operations)
-        if operations.isEmpty { return }
+        var done = 0
+        if operations.count <= editedOneByOne {
+            while done < operations.count, try edit(operations[done], in: &root, writing: nodes, limits: limits) {
+                done += 1
+            }
+        }
+        if done == operations.count { return }
         let applier = EntryApplier(nodes: nodes, table: table, limits: limits)
         root = try operations.withUnsafeBufferPointer { (buffer) throws(StorageError) -> NodeReference in
-            try applier.apply(buffer, to: root)
+            try applier.apply(UnsafeBufferPointer(rebasing: buffer[done...]), to: root)
         }
     }
 }

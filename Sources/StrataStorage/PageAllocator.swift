@@ -15,23 +15,23 @@ final class PageAllocator {
     private let file: any File
     private let growth: GrowthPolicy
     /// A bit per page, set when free.
-    private var free: [UInt64] = []
-    private(set) var freeCount = 0
+    @exclusivity(unchecked) private var free: [UInt64] = []
+    @exclusivity(unchecked) private(set) var freeCount = 0
     /// No page below is free.
-    private var firstFree = 0
+    @exclusivity(unchecked) private var firstFree = 0
     /// Pages that the file's contents take, free ones among them.
-    private(set) var pageCount: Int
+    @exclusivity(unchecked) private(set) var pageCount: Int
     /// Pages that the file has room for.
-    private(set) var fileCapacity: Int
+    @exclusivity(unchecked) private(set) var fileCapacity: Int
     private let limit: PageLimit
     private let maxPages: Int
 
     /// Counts of pins and other protections per version.
-    private var protection: [UInt64: Int] = [:]
+    @exclusivity(unchecked) private var protection: [UInt64: Int] = [:]
     /// The keys of `protection`, ascending.
-    private var protected: [UInt64] = []
-    private var hanging: [UInt64: [Extent]] = [:]
-    private(set) var hangingPages = 0
+    @exclusivity(unchecked) private var protected: [UInt64] = []
+    @exclusivity(unchecked) private var hanging: [UInt64: [Extent]] = [:]
+    @exclusivity(unchecked) private(set) var hangingPages = 0
 
     init(
         lock: any Monitor, map: PageMap, file: any File, growth: GrowthPolicy, pageCount: Int, fileCapacity: Int

@@ -251,6 +251,21 @@ package final class ReadView: Sendable {
         return found
     }
 
+    private static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard a.count == b.count else { return false }
+        guard let first = a.baseAddress, let second = b.baseAddress else { return true }
+        var at = 0
+        while at + 8 <= a.count {
+            if first.u64(at) != second.u64(at) { return false }
+            at += 8
+        }
+        while at < a.count {
+            if first.u8(at) != second.u8(at) { return false }
+            at += 1
+        }
+        return true
+    }
+
     private func matches(
         _ row: RowLocation, _ column: Int, _ type: ColumnType, _ cell: Cell
     ) throws(StorageError) -> Bool {
@@ -263,7 +278,7 @@ package final class ReadView: Sendable {
             return cell.isNull ? value == nil : value == cell.doubleValue
         case .bytes, .links:
             guard let value = try bytes(row, column) else { return cell.isNull }
-            return !cell.isNull && value.elementsEqual(cell.bytesValue)
+            return !cell.isNull && Self.areEqual(value, cell.bytesValue)
         }
     }
 

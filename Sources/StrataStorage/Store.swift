@@ -25,9 +25,9 @@ package final class Store: Sendable {
     let monitor: any Monitor
     let fileSystem: any FileSystem
     /// Guarded by `monitor`.
-    nonisolated(unsafe) var state: StoreState
+    @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
     /// Guarded by the write gate.
-    nonisolated(unsafe) var writer: WriterState
+    @exclusivity(unchecked) nonisolated(unsafe) var writer: WriterState
 
     /// Lets the allocator, which its own lock guards, stand in a Sendable class.
     struct PageAllocatorBox: Sendable {

@@ -6,6 +6,7 @@ final class TablePlan: Sendable {
     let entered: [Int]
     let isEntered: [Bool]
     let ids: [ColumnID]
+    private let isLinks: [Bool]
     /// Columns with bytes, which may stand in nodes of their own.
     let bytesColumns: [Int]
     /// Columns, by the positions of table and column, that link to this table.
@@ -16,6 +17,7 @@ final class TablePlan: Sendable {
     init(_ definition: TableDefinition, in schema: StoreSchema) {
         id = definition.id
         columns = definition.columns
+        isLinks = columns.map { $0.type == .links }
         ids = columns.map(\.id)
         bytesColumns = columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
         linking = schema.tables.enumerated().flatMap { table, origin in
@@ -56,7 +58,7 @@ final class TablePlan: Sendable {
     @inline(__always)
     func check(_ cell: Cell, _ column: Int) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
-        if cell.kind == .bytes, cell.count > 0, columns[column].type == .links,
+        if cell.kind == .bytes, cell.count > 0, isLinks[column],
             LinkPayload.Reader(cell.bytesValue) == nil
         {
             throw .misuse(.wrongType)

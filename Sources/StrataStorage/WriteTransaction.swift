@@ -84,7 +84,9 @@ package final class WriteTransaction {
             try editor.insert(key.rawValue, created: created, cells, nil)
         }
         view.generation &+= 1
-        for column in plan.entered { try addEntry(table, key, column, cells[column], delta: 1) }
+        if !plan.entered.isEmpty {
+            for column in plan.entered { try addEntry(table, key, column, cells[column], delta: 1) }
+        }
         if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
             view.state.tables[table].nextKey = key.rawValue + 1
         }
@@ -165,7 +167,9 @@ package final class WriteTransaction {
         if !isReplay && !plan.linking.isEmpty { try nullifyLinks(to: key, in: table) }
         let editor = editor(table)
         let row = try editor.locateForDelete(key.rawValue)
-        for column in plan.entered { try removeEntries(table, key, column, row) }
+        if !plan.entered.isEmpty {
+            for column in plan.entered { try removeEntries(table, key, column, row) }
+        }
         if editor.mayDeleteLong {
             for column in plan.bytesColumns {
                 if let long = try view.longValue(row, column) { nodes.drop(long.reference) }

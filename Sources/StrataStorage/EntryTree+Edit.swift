@@ -1,0 +1,60 @@
+/// Changing an entry tree by few operations, as each lookup within a transaction does first.
+extension EntryTree {
+    /// Up to this many operations are tried one by one.
+    static var editedOneByOne: Int { 16 }
+
+    /// Applies one operation when it changes one leaf in place and the counts and first keys above it.
+    ///
+    /// - Returns: false when the tree must change its shape: it holds what it held then, partly in copies.
+    /// - Throws: as ``apply(_:to:table:writing:limits:)``.
+    /// - Complexity: O(log entries), without allocation but for copies.
+    static func edit(
+        _ operation: EntryOperation, in root: inout NodeReference, writing nodes: some NodeWriting, limits: StoreLimits
+    ) throws(StorageError) -> Bool {
+        if root.isNull { return false }
+        let level = try level(of: root, nodes)
+        return try edit(operation, &root, level, nodes, max(limits.entries, 2)) != nil
+    }
+
+    /// What became of a node.
+    private struct Edited {
+        /// Entries more than before.
+        var added: Int
+        var first: EntryKey
+    }
+
+    private static func edit(
+        _ operation: EntryOperation, _ reference: inout NodeReference, _ level: Int, _ nodes: some NodeWriting,
+        _ limit: Int
+    ) throws(StorageError) -> Edited? {
+        if level == 0 { return try editLeaf(operation, &reference, nodes, limit) }
+        let index = try branch(reference, level: level, nodes).position(of: operation.key)
+        let node = try nodes.mutable(&reference)
+        let branch = EntryBranch(UnsafeRawPointer(node))
+        var child = branch.child(index)
+        let edited = try edit(operation, &child.reference, level - 1, nodes, limit)
+        if let edited {
+            child.total = child.total &+ UInt64(bitPattern: Int64(edited.added))
+            (child.high, child.low) = edited.first
+        }
+        EntryBranch.set(child, at: index, in: node)
+        return edited.map { Edited(added: $0.added, first: branch.key(0)) }
+    }
+
+    private static func editLeaf(
+        _ operation: EntryOperation, _ reference: inout NodeReference, _ nodes: some NodeWriting, _ limit: Int
+    ) throws(StorageError) -> Edited? {
+        let old = EntryLeaf(try nodes.node(reference, .entryLeaf))
+        // A small leaf shall join a neighbour.
+        if operation.delta < 0 && old.isUnderfull(limit: limit) { return nil }
+        let count = old.count
+        let node = try nodes.mutable(&reference)
+        switch EntryLeaf.edit(node, operation, limit: limit) {
+        case .done: break
+        case .rebuild: return nil
+        case .broken: throw damaged(reference)
+        }
+        let new = EntryLeaf(UnsafeRawPointer(node))
+        return Edited(added: new.count - count, first: (new.high(0), new.low(0)))
+    }
+}
