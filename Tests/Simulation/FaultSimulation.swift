@@ -117,6 +117,8 @@ struct FaultSimulation<Program: SimulatedProgram> {
         /// Transactions that were acknowledged, or seen by somebody.
         var acknowledged = 0
         var attempted = 0
+        /// How much was kept after so many operations, since the failure.
+        var kept: [(operation: Int, version: Int)] = []
         /// What went wrong within the process.
         var wrong: [String] = []
     }
@@ -154,6 +156,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
                 number += 1
             }
             if Program.keepsAcknowledged { outcome.acknowledged = max(outcome.acknowledged, number) }
+            if !disk.struckFaults.isEmpty { outcome.kept.append((disk.operations, outcome.acknowledged)) }
             if pins.count < 3 { pins.append((number, pinned)) }
         }
         for pin in pins where (try? pin.read()) != history.states[pin.version].digest {
@@ -178,6 +181,13 @@ struct FaultSimulation<Program: SimulatedProgram> {
         for wrong in outcome.wrong { report.problems.append("\(name) (\(place)): \(wrong)") }
         let allowed = outcome.acknowledged...max(outcome.acknowledged, outcome.attempted)
         examine(disk.kill(healthy: true), allowed, "\(name) (\(place)), process death", &report)
+        // A failure that was swallowed shows until the next checkpoint only: power goes at each step since then, too.
+        for (operation, version) in outcome.kept where report.problems.count < 3 {
+            let step = CrashAddress.Step(operation: operation, state: StateMask())
+            guard let left = disk.crash(at: step) else { continue }
+            let allowed = version...max(version, outcome.attempted)
+            examine(left, allowed, "\(name) (\(place)), \(CrashAddress([step]))", &report)
+        }
         var random = RandomStream(seed.derived(name))
         var masks = [StateMask(), StateMask(allBelow: 1 << 20)]
         for _ in 0..<parts { masks.append(StateMask(bits: (0..<8192).filter { _ in random.chance(1, in: 2) })) }
