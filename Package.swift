@@ -109,7 +109,8 @@ let package = Package(
 
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
-        tests("StrataStorageTests", ["StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests(
+            "StrataStorageTests", ["StrataStorage", "StrataFiles", "CStrataShim", "SimulatedDisk", "FaultModel"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),

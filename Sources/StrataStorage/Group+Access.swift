@@ -1,9 +1,9 @@
 /// Where a row stands in a version: valid as long as that version is pinned, in a transaction until its next write.
 package struct RowLocation: Sendable {
     /// The group's node; kept alive by the version's pin.
-    nonisolated(unsafe) let group: UnsafeRawPointer
+    package nonisolated(unsafe) let group: UnsafeRawPointer
     /// A main slot, or the complement of the place among inserted rows.
-    let slot: Int32
+    package let slot: Int32
     /// The table's position in the schema.
     package let table: Int32
 

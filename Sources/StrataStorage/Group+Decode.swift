@@ -1,3 +1,5 @@
+import CStrataShim
+
 extension Group {
     /// Appends the live rows, in key order and with all changes applied, to `target`.
     ///
@@ -10,24 +12,21 @@ extension Group {
         into target: RowSet, _ layout: TableLayout, wanted: [Int]? = nil, _ pages: PageReader
     ) throws(StorageError) {
         let start = target.count
-        let all = wanted ?? Array(0..<layout.kinds.count)
+        var all = wanted ?? Array(0..<layout.kinds.count)
+        if !all.contains(RowSet.keyColumn) { all.append(RowSet.keyColumn) }
         if inserted == 0 && deleted == 0 {
             for column in all { try decodeMain(column, layout, target.columns[column], pages) }
-            if wanted != nil, !all.contains(RowSet.keyColumn) {
-                try decodeMain(RowSet.keyColumn, layout, target.columns[RowSet.keyColumn], pages)
-            }
             return
         }
         let order = try mergeOrder(pages)
-        for column in Set(all).union([RowSet.keyColumn]).sorted() {
+        for column in all {
             let main = ColumnBuffer(layout.kinds[column], capacity: max(rows, 1))
             try decodeMain(column, layout, main, pages)
             let extra = ColumnBuffer(layout.kinds[column], capacity: max(inserted, 1))
             if inserted > 0 { try decodeInserted(column, layout, extra) }
             let output = target.columns[column]
-            for run in order {
-                output.append(run.isInserted ? extra : main, run.range)
-            }
+            output.reserve(liveRows)
+            for run in order { output.append(run.isInserted ? extra : main, run.range) }
         }
         assert(target.count == start + liveRows)
     }
@@ -72,7 +71,7 @@ extension Group {
         }
         if segmentCount(position) == 0 {
             let start = output.extend(by: rows)
-            for index in 0..<rows { output.words[start + index] = UInt64(bitPattern: baseKey &+ Int64(index)) }
+            strata_count_up(rows, UInt64(bitPattern: baseKey), 1, output.words + start)
             return
         }
         let start = output.count

@@ -45,22 +45,28 @@ extension ReadView {
         let wanted = columns.map { $0 + RowSet.firstUserColumn }
         let rows = RowSet(layout)
         try forEachGroup(table, from: from?.rawValue ?? .min) { (group) throws(StorageError) in
-            rows.removeAll()
-            try group.decode(into: rows, layout, wanted: wanted, reader)
-            try resolveLong(rows, wanted)
-            if let from, rows.count > 0, rows.key(0) < from.rawValue {
-                let skipped = rows.lowerBound(from.rawValue)
-                let bits = [UInt64](unsafeUninitializedCapacity: rows.count / 64 + 1) { buffer, count in
-                    for word in buffer.indices { buffer[word] = 0 }
-                    for row in 0..<skipped { buffer[row >> 6] |= 1 << UInt64(row & 63) }
-                    count = buffer.count
-                }
-                bits.withUnsafeBufferPointer { buffer in
-                    guard let base = buffer.baseAddress else { return }
-                    for column in [RowSet.keyColumn] + wanted { rows.columns[column].removeRows(marked: base) }
-                }
-            }
+            try decode(group, into: rows, layout, wanted, from: from)
             return rows.count == 0 ? true : try body(RowBatch(rows: rows, wanted: wanted))
+        }
+    }
+
+    /// Fills `rows` with the wanted columns of a group's live rows, from the key `from` on.
+    func decode(
+        _ group: Group, into rows: RowSet, _ layout: TableLayout, _ wanted: [Int], from: RowKey?
+    ) throws(StorageError) {
+        rows.removeAll()
+        try group.decode(into: rows, layout, wanted: wanted, reader)
+        try resolveLong(rows, wanted)
+        guard let from, rows.count > 0, rows.key(0) < from.rawValue else { return }
+        let skipped = rows.lowerBound(from.rawValue)
+        let bits = [UInt64](unsafeUninitializedCapacity: rows.count / 64 + 1) { buffer, count in
+            for word in buffer.indices { buffer[word] = 0 }
+            for row in 0..<skipped { buffer[row >> 6] |= 1 << UInt64(row & 63) }
+            count = buffer.count
+        }
+        bits.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            for column in Set(wanted).union([RowSet.keyColumn]) { rows.columns[column].removeRows(marked: base) }
         }
     }
 
@@ -83,53 +89,6 @@ extension ReadView {
             return true
         }
         return all
-    }
-
-    /// The sum of an integer column, wrapping, and how many values were not null.
-    /// - Complexity: reads the column's segments only; vectorised where they are plain.
-    package func sum(_ table: Int, _ column: Int) throws(StorageError) -> (sum: Int64, count: Int) {
-        try prepareRows(table)
-        var total: UInt64 = 0
-        var count = 0
-        let layout = state.layouts[table]
-        let wanted = column + RowSet.firstUserColumn
-        try forEachGroup(table, from: .min) { (group) throws(StorageError) in
-            if let plain = try group.plainSum(layout, wanted, reader) {
-                total &+= plain
-                count += group.rows
-                return true
-            }
-            let rows = RowSet(layout)
-            try group.decode(into: rows, layout, wanted: [wanted], reader)
-            let buffer = rows.columns[wanted]
-            for row in 0..<buffer.count where !buffer.isNull(row) {
-                total &+= buffer.words[row]
-                count += 1
-            }
-            return true
-        }
-        return (Int64(bitPattern: total), count)
-    }
-
-    /// Visits the groups of a table in key order, from the one that `key` belongs to.
-    func forEachGroup(
-        _ table: Int, from key: Int64, _ body: (Group) throws(StorageError) -> Bool
-    ) throws(StorageError) {
-        let root = state.tables[table].tree
-        if root.isNull { return }
-        _ = try visit(root, key, body)
-    }
-
-    private func visit(
-        _ reference: NodeReference, _ key: Int64, _ body: (Group) throws(StorageError) -> Bool
-    ) throws(StorageError) -> Bool {
-        if reference.is(.group) { return try body(Group(try reader.node(reference, .group))) }
-        let branch = Branch(try reader.node(reference, .branch))
-        let first = key == .min ? 0 : branch.find(key)
-        for index in first..<branch.count {
-            if try !visit(branch.reference(index), index == first ? key : .min, body) { return false }
-        }
-        return true
     }
 }
 

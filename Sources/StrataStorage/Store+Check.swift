@@ -9,16 +9,22 @@ extension Store {
     /// pages that are reachable, held, free or the map's own tile the file, none twice (2).
     ///
     /// Waits for the open transaction and the checkpoint in progress.
+    /// - Parameter progress: told now and then how many pages were visited, of about how many.
     /// - Throws: `InvariantViolation`, or the `StorageError` that reading threw.
     /// - Complexity: O(size of the store).
-    package func checkInvariants() throws {
+    package func checkInvariants(
+        progress: @escaping (_ pagesDone: Int, _ pagesTotal: Int) -> Void = { _, _ in }
+    ) throws {
         gate.acquire()
         defer { gate.release() }
         try waitForCheckpoint()
         if !options.readOnly { try loadFreeMap() }
         let version = monitor.withLock { state.committed }
-        var walker = StoreWalker(reader: reader, version: version)
+        let counts = allocator.allocator.counts
+        let total = max(counts.pages - counts.free - counts.held, 0)
+        var walker = StoreWalker(reader: reader, version: version) { progress(min($0, total), total) }
         try walker.walk()
+        progress(total, total)
         if options.readOnly { return }
         try checkTiling(walker.extents)
     }
@@ -54,10 +60,15 @@ struct StoreWalker {
     let version: VersionState
     private(set) var extents: [Extent] = []
     private let view: ReadView
+    private let progress: (_ pagesDone: Int) -> Void
+    private var pages = 0
+    private var nextReport = reportInterval
+    private static let reportInterval = 1024
 
-    init(reader: PageReader, version: VersionState) {
+    init(reader: PageReader, version: VersionState, progress: @escaping (_ pagesDone: Int) -> Void = { _ in }) {
         self.reader = reader
         self.version = version
+        self.progress = progress
         view = ReadView(version, reader)
     }
 
@@ -68,7 +79,8 @@ struct StoreWalker {
             let state = version.tables[table]
             if !state.tree.isNull {
                 var last: Int64?
-                _ = try walkRows(state.tree, table, &last, isRoot: true)
+                let rows = RowSet(version.layouts[table])
+                _ = try walkRows(state.tree, table, &last, rows)
             }
             try walkEntries(table)
         }
@@ -78,22 +90,26 @@ struct StoreWalker {
         if reference.isNull { return }
         extents.append(
             Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth))
+        pages += Int(reference.pages)
+        if pages < nextReport { return }
+        nextReport = pages + Self.reportInterval
+        progress(pages)
     }
 
     /// - Returns: rows below.
     private mutating func walkRows(
-        _ reference: NodeReference, _ table: Int, _ last: inout Int64?, isRoot: Bool = false
+        _ reference: NodeReference, _ table: Int, _ last: inout Int64?, _ buffer: RowSet
     ) throws -> Int {
         note(reference)
         if reference.birth > version.version { throw InvariantViolation("\(reference) is younger than its version") }
-        if reference.is(.group) { return try walkGroup(reference, table, &last) }
+        if reference.is(.group) { return try walkGroup(reference, table, &last, buffer) }
         let branch = Branch(try reader.node(reference, .branch))
         var total = 0
         for index in 0..<branch.count {
             if index > 0, let last, last >= branch.key(index) {
                 throw InvariantViolation("key \(last) stands before separator \(branch.key(index))")
             }
-            let rows = try walkRows(branch.reference(index), table, &last)
+            let rows = try walkRows(branch.reference(index), table, &last, buffer)
             if rows != branch.rows(index) {
                 throw InvariantViolation("branch counts \(branch.rows(index)) rows where \(rows) are")
             }
@@ -102,35 +118,88 @@ struct StoreWalker {
         return total
     }
 
-    private mutating func walkGroup(_ reference: NodeReference, _ table: Int, _ last: inout Int64?) throws -> Int {
+    private mutating func walkGroup(
+        _ reference: NodeReference, _ table: Int, _ last: inout Int64?, _ rows: RowSet
+    ) throws -> Int {
         let group = Group(try reader.node(reference, .group))
         for index in 0..<group.nodes { note(group.reference(index)) }
-        for number in 0..<group.segments { _ = try group.segment(number, reader) }
         let layout = version.layouts[table]
-        let rows = RowSet(layout)
-        try group.decode(into: rows, layout, reader)
+        let mayBeLong = try checkSegments(group, layout)
+        rows.removeAll()
+        try group.decode(into: rows, layout, wanted: [RowSet.keyColumn, RowSet.createdColumn] + mayBeLong, reader)
         if rows.count != group.liveRows || rows.count == 0 { throw InvariantViolation("group of \(rows.count) rows") }
-        for row in 0..<rows.count {
-            let key = rows.key(row)
-            if let last, key <= last { throw InvariantViolation("key \(key) follows \(last)") }
-            last = key
-            if rows.columns[RowSet.createdColumn].words[row] > version.version {
-                throw InvariantViolation("row \(key) was created after its version")
-            }
-            guard let slot = try group.locate(key, reader), try group.key(slot, reader) == key else {
-                throw InvariantViolation("row \(key) cannot be found by its key")
-            }
-            if try group.rank(of: key, reader) != row || group.select(row, reader) != slot {
-                throw InvariantViolation("row \(key) is not the \(row)-th of its group")
-            }
-        }
-        for column in rows.columns where column.kind == .bytes && column.hasFlags {
+        try checkKeys(rows, &last)
+        try checkLookups(group, rows)
+        for column in mayBeLong.map({ rows.columns[$0] }) where column.hasFlags {
             for row in 0..<rows.count where column.isLong(row) {
                 _ = try view.long(column.bytes(row))
                 if let base = column.bytes(row).baseAddress { note(LongValue(base).reference) }
             }
         }
         return rows.count
+    }
+
+    /// Every segment is there and of its column's kind; the columns that may have values in nodes of their own.
+    private func checkSegments(_ group: Group, _ layout: TableLayout) throws -> [Int] {
+        var mayBeLong: [Int] = []
+        for column in layout.ids.indices {
+            guard let position = group.position(of: layout.ids[column], near: column) else { continue }
+            var flags = 0
+            func visit(_ segment: Segment) throws {
+                if segment.kindCode != layout.kinds[column].rawValue {
+                    throw InvariantViolation("a segment of another kind than its column")
+                }
+                flags |= segment.flags
+            }
+            let first = group.firstSegment(position)
+            for number in first..<(first + group.segmentCount(position)) { try visit(group.segment(number, reader)) }
+            for index in 0..<group.patched where group.patch(index).column == position {
+                try visit(group.patch(index).segment)
+            }
+            if group.inserted > 0 { try visit(group.insertedSegment(position)) }
+            if layout.kinds[column] == .bytes && flags & Segment.hasLong != 0 { mayBeLong.append(column) }
+        }
+        // Columns that the schema has no more.
+        for number in 0..<group.segments { _ = try group.segment(number, reader) }
+        return mayBeLong
+    }
+
+    private func checkKeys(_ rows: RowSet, _ last: inout Int64?) throws {
+        let keys = rows.columns[RowSet.keyColumn].words
+        let created = rows.columns[RowSet.createdColumn].words
+        var newest: UInt64 = 0
+        var isAscending = last.map { $0 < rows.key(0) } ?? true
+        for row in 0..<rows.count { newest = max(newest, created[row]) }
+        for row in 1..<max(rows.count, 1) {
+            isAscending = isAscending && Int64(bitPattern: keys[row - 1]) < Int64(bitPattern: keys[row])
+        }
+        last = rows.key(rows.count - 1)
+        if !isAscending { throw InvariantViolation("keys up to \(rows.key(rows.count - 1)) do not ascend") }
+        if newest > version.version { throw InvariantViolation("a row was created after its version") }
+    }
+
+    /// Rows are found by key and by ordinal. Lookups rest on ascending keys, which were checked, so of a large group
+    /// some rows are tried: a fixed part of them, and all around what was inserted.
+    private func checkLookups(_ group: Group, _ rows: RowSet) throws {
+        let step = rows.count <= 128 ? 1 : 61
+        for row in stride(from: 0, to: rows.count, by: step) { try checkLookup(group, rows, row) }
+        try checkLookup(group, rows, rows.count - 1)
+        for place in 0..<group.inserted {
+            let row = rows.lowerBound(group.insertedSegment(RowSet.keyColumn).integer(place))
+            for near in [row - 1, row, row + 1] where near >= 0 && near < rows.count {
+                try checkLookup(group, rows, near)
+            }
+        }
+    }
+
+    private func checkLookup(_ group: Group, _ rows: RowSet, _ row: Int) throws {
+        let key = rows.key(row)
+        guard let slot = try group.locate(key, reader), try group.key(slot, reader) == key else {
+            throw InvariantViolation("row \(key) cannot be found by its key")
+        }
+        if try group.rank(of: key, reader) != row || group.select(row, reader) != slot {
+            throw InvariantViolation("row \(key) is not the \(row)-th of its group")
+        }
     }
 
     private mutating func walkEntries(_ table: Int) throws {

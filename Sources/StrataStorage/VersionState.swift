@@ -60,6 +60,7 @@ struct VersionState: Sendable {
 final class SchemaDefinitions: Sendable {
     let schema: StoreSchema
     let layouts: [TableLayout]
+    let columnIDs: ColumnIDs
     let plans: [TablePlan]
     /// What a transaction starts to collect changes with.
     let unchanged: [TableChanges]
@@ -67,6 +68,7 @@ final class SchemaDefinitions: Sendable {
     init(_ schema: StoreSchema) {
         self.schema = schema
         layouts = schema.tables.map(TableLayout.init)
+        columnIDs = ColumnIDs(layouts)
         plans = schema.tables.map { TablePlan($0, in: schema) }
         unchanged = schema.tables.map { TableChanges(table: $0.id) }
     }

@@ -41,6 +41,7 @@ extension WriteTransaction {
         }
         view.state.tables = tables
         view.state.schema = new
+        view.layoutsChanged()
         plans = view.state.definitions.plans
         workspace.prepare(view.state)
         changes.rearrange(to: new.tables.map(\.id))

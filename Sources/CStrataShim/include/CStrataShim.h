@@ -1,5 +1,6 @@
 // What Swift cannot call: variadic functions, and functions that need _GNU_SOURCE.
 #pragma once
+#include "CStrataKernels.h"
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,3 @@ uint64_t strata_monotonic_time(void);
 int strata_condition_init(pthread_cond_t *condition);
 // Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
 int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
-
-// Sum of the first `count` values of `width` bytes (1, 2, 4, 8; unsigned), modulo 2^64.
-uint64_t strata_sum(const void *values, size_t count, int width);

@@ -1,0 +1,149 @@
+/// Which rows of a table are wanted: tests on columns and what is made of them.
+///
+/// Columns are named by their position in the schema. Logic has two values: a test of a value that is null fails, and
+/// `not` of it holds.
+package indirect enum RowFilter: Sendable, Equatable {
+    case everything
+    case nothing
+    /// The row's key lies within the range.
+    case key(ClosedRange<Int64>)
+    /// An integer, or the key that a link leads to, lies within the range.
+    case integer(Int, ClosedRange<Int64>)
+    /// Both zeros are one value; NaN lies nowhere.
+    case double(Int, ClosedRange<Double>)
+    case bytes(Int, BytesTest)
+    case null(Int)
+    /// Holds when all do; also when there are none.
+    case and([RowFilter])
+    /// Holds when one does.
+    case or([RowFilter])
+    case not(RowFilter)
+
+    package enum Comparison: Sendable { case equal, less, lessOrEqual, greater, greaterOrEqual }
+
+    /// Tests of text and data, byte by byte.
+    package enum BytesTest: Sendable, Equatable {
+        case equal([UInt8])
+        case prefix([UInt8])
+        /// An empty part is everywhere.
+        case contains([UInt8])
+        /// By the first byte that differs; of two values where one starts with the other, the shorter is less.
+        case ordered(Comparison, [UInt8])
+    }
+
+    /// A comparison with one number.
+    package static func integer(_ column: Int, _ comparison: Comparison, _ value: Int64) -> RowFilter {
+        guard let range = range(comparison, value) else { return .nothing }
+        return .integer(column, range)
+    }
+
+    package static func key(_ comparison: Comparison, _ value: Int64) -> RowFilter {
+        guard let range = range(comparison, value) else { return .nothing }
+        return .key(range)
+    }
+
+    private static func range(_ comparison: Comparison, _ value: Int64) -> ClosedRange<Int64>? {
+        switch comparison {
+        case .equal: value...value
+        case .less: value == .min ? nil : .min...(value - 1)
+        case .lessOrEqual: .min...value
+        case .greater: value == .max ? nil : (value + 1) ... .max
+        case .greaterOrEqual: value ... .max
+        }
+    }
+
+    /// A comparison with one number, as IEEE 754 has it: nothing compares with NaN.
+    package static func double(_ column: Int, _ comparison: Comparison, _ value: Double) -> RowFilter {
+        if value.isNaN { return .nothing }
+        switch comparison {
+        case .equal: return .double(column, value...value)
+        case .less: return value == -.infinity ? .nothing : .double(column, -.infinity...value.nextDown)
+        case .lessOrEqual: return .double(column, -.infinity...value)
+        case .greater: return value == .infinity ? .nothing : .double(column, value.nextUp ... .infinity)
+        case .greaterOrEqual: return .double(column, value ... .infinity)
+        }
+    }
+
+    /// - Throws: `misuse` when a column is not there or has another type.
+    func check(_ columns: [ColumnDefinition]) throws(StorageError) {
+        func require(_ column: Int, _ kind: SegmentKind?) throws(StorageError) {
+            guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
+            if let kind, SegmentKind(columns[column].type) != kind { throw .misuse(.wrongType) }
+        }
+        switch self {
+        case .everything, .nothing, .key: break
+        case .integer(let column, _): try require(column, .integer)
+        case .double(let column, _): try require(column, .double)
+        case .bytes(let column, _): try require(column, .bytes)
+        case .null(let column): try require(column, nil)
+        case .and(let parts), .or(let parts): for part in parts { try part.check(columns) }
+        case .not(let part): try part.check(columns)
+        }
+    }
+
+    /// How many filters stand inside one another.
+    var depth: Int {
+        switch self {
+        case .and(let parts), .or(let parts): 1 + (parts.map(\.depth).max() ?? 0)
+        case .not(let part): 1 + part.depth
+        default: 1
+        }
+    }
+}
+
+/// What a filter asks of the values of one column.
+enum ColumnTest {
+    case integers(ClosedRange<Int64>)
+    case doubles(ClosedRange<Double>)
+    case bytes(RowFilter.BytesTest)
+    case null
+
+    /// Whether a single value passes: for what a group lacks, and for values that stand apart.
+    func holds(_ cell: Cell) -> Bool {
+        switch self {
+        case .null: cell.isNull
+        case .integers(let range): !cell.isNull && range.contains(cell.integerValue)
+        case .doubles(let range): !cell.isNull && range.contains(cell.doubleValue)
+        case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
+        }
+    }
+}
+
+extension RowFilter.BytesTest {
+    func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .equal(let wanted): bytes.elementsEqual(wanted)
+        case .prefix(let wanted): bytes.starts(with: wanted)
+        case .contains(let wanted): Self.contains(bytes, wanted)
+        case .ordered(let comparison, let limit):
+            Self.holds(comparison, limit.withUnsafeBytes { Self.order(bytes, $0) })
+        }
+    }
+
+    private static func contains(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
+        guard let first = wanted.first else { return true }
+        guard bytes.count >= wanted.count else { return false }
+        for start in 0...(bytes.count - wanted.count) where bytes[start] == first {
+            if wanted.indices.allSatisfy({ bytes[start + $0] == wanted[$0] }) { return true }
+        }
+        return false
+    }
+
+    /// Negative, zero or positive, as `a` stands before, at or behind `b`.
+    static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+        for index in 0..<min(a.count, b.count) where a[index] != b[index] {
+            return a[index] < b[index] ? -1 : 1
+        }
+        return a.count - b.count
+    }
+
+    private static func holds(_ comparison: RowFilter.Comparison, _ order: Int) -> Bool {
+        switch comparison {
+        case .equal: order == 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
+}
