@@ -8,11 +8,15 @@ import StrataStorage
 ///    change inside one. A location is used under the stamp that it was found under, never under another.
 /// 2. `view` is what the stamp stands for, and the Realm keeps it alive.
 /// 3. A frame lives as long as its Realm, which every managed object retains.
+/// 4. A held window is used under the stamp that it was made under. A frozen Realm, which several threads read, never
+///    makes one.
 @frozen
 public struct _ClassFrame {
     @usableFromInline var stamp: UInt64
     /// Column position by field offset; see ``ColumnSlot``.
     @usableFromInline var columns: UnsafeMutablePointer<Int32>
+    /// A ``HeldColumn`` per column.
+    @usableFromInline var heldAddress: UnsafeMutableRawPointer
     /// A ``ReadView``, unretained.
     @usableFromInline var viewAddress: UnsafeMutableRawPointer
     /// A ``ClassAccess``, unretained.
@@ -21,8 +25,20 @@ public struct _ClassFrame {
     init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
         self.stamp = stamp
         self.columns = columns
+        heldAddress = UnsafeMutableRawPointer(UnsafeMutablePointer<HeldColumn>.allocate(capacity: 1))
         viewAddress = Unmanaged.passUnretained(view).toOpaque()
         accessAddress = Unmanaged.passUnretained(access).toOpaque()
+    }
+
+    @inline(__always)
+    var held: UnsafeMutablePointer<HeldColumn> { heldAddress.assumingMemoryBound(to: HeldColumn.self) }
+
+    /// Makes room for windows of so many columns, all empty.
+    mutating func holdColumns(_ count: Int) {
+        held.deallocate()
+        let columns = UnsafeMutablePointer<HeldColumn>.allocate(capacity: max(count, 1))
+        columns.initialize(repeating: HeldColumn(), count: max(count, 1))
+        heldAddress = UnsafeMutableRawPointer(columns)
     }
 
     @inline(__always)
@@ -30,6 +46,17 @@ public struct _ClassFrame {
 
     @inline(__always)
     var access: Unmanaged<ClassAccess> { .fromOpaque(accessAddress) }
+}
+
+/// The values around the row whose property was read last: reading it, or one nearby, again is a load.
+struct HeldColumn {
+    /// 0 stands for no Realm.
+    var stamp: UInt64 = 0
+    /// The group of the last row that was not in the window. Only a second row in it is worth a new window.
+    var missed: UnsafeRawPointer?
+    /// A group that has no window for this column, under `stamp`.
+    var refused: UnsafeRawPointer?
+    var window = ColumnWindow()
 }
 
 /// What stands in a frame's column table beside column positions.
@@ -110,10 +137,10 @@ extension ObjectBase {
     func _loadInteger(_ offset: Int) -> Int64? {
         let frame = _frame.unsafelyUnwrapped
         let column = frame.pointee.columns[offset]
-        let location = _location.unsafelyUnwrapped
         if column < 0 { return column == ColumnSlot.key ? _key : nil }
-        return frame.pointee.view._withUnsafeGuaranteedRef { view in
-            do throws(StorageError) { return try view.integer(location, Int(column)) } catch { return _damaged(error) }
+        if let bits = _heldBits(frame, column) { return Int64(bitPattern: bits) }
+        return _fetch(Int(column)) { (view, location) throws(StorageError) in
+            try view.integer(location, Int(column))
         }
     }
 
@@ -122,11 +149,49 @@ extension ObjectBase {
     func _loadDouble(_ offset: Int) -> Double? {
         let frame = _frame.unsafelyUnwrapped
         let column = frame.pointee.columns[offset]
-        let location = _location.unsafelyUnwrapped
         if column < 0 { return nil }
-        return frame.pointee.view._withUnsafeGuaranteedRef { view in
-            do throws(StorageError) { return try view.double(location, Int(column)) } catch { return _damaged(error) }
+        if let bits = _heldBits(frame, column) { return Double(bitPattern: bits) }
+        return _fetch(Int(column)) { (view, location) throws(StorageError) in
+            try view.double(location, Int(column))
         }
+    }
+
+    /// The value when its column's window shows it.
+    @inline(__always)
+    private func _heldBits(_ frame: UnsafeMutablePointer<_ClassFrame>, _ column: Int32) -> UInt64? {
+        let held = frame.pointee.held + Int(column)
+        guard held.pointee.stamp == frame.pointee.stamp else { return nil }
+        return held.pointee.window.bits(_location.unsafelyUnwrapped)
+    }
+
+    /// Reads by the view, and holds on to the values around when the same group is read again.
+    @inline(never)
+    private func _fetch<Value>(
+        _ column: Int, _ body: (ReadView, RowLocation) throws(StorageError) -> Value?
+    ) -> Value? {
+        let frame = _frame.unsafelyUnwrapped
+        let location = _location.unsafelyUnwrapped
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) {
+                if !_access.instance.isFrozen { try _hold(frame.pointee.held + column, column, view, location) }
+                return try body(view, location)
+            } catch {
+                return _damaged(error)
+            }
+        }
+    }
+
+    private func _hold(
+        _ held: UnsafeMutablePointer<HeldColumn>, _ column: Int, _ view: ReadView, _ location: RowLocation
+    ) throws(StorageError) {
+        let isAgain = held.pointee.missed == location.group
+        held.pointee.missed = location.group
+        let stamp = _frame.unsafelyUnwrapped.pointee.stamp
+        if !isAgain || held.pointee.stamp == stamp && held.pointee.refused == location.group { return }
+        let window = try view.window(location, column)
+        held.pointee.window = window ?? ColumnWindow()
+        held.pointee.refused = window == nil ? location.group : nil
+        held.pointee.stamp = stamp
     }
 
     @usableFromInline

@@ -50,6 +50,15 @@ public final class ObjectSource {
         return false
     }
 
+    /// What storage is to be asked when it can answer for the collection by itself: all rows of the class, or those
+    /// that a filter leaves.
+    func rowFilter(_ view: ReadView) -> RowFilter? {
+        guard case .table = base, !instance.isFrozen else { return nil }
+        if steps.isEmpty { return .everything }
+        guard steps.count == 1, case .filter(let predicate) = steps[0] else { return nil }
+        return TableQuery(instance, access, predicate).rowFilter(view)
+    }
+
     /// The owner of a list or of backlinks.
     var owner: ObjectBase? {
         switch base {
@@ -64,6 +73,9 @@ public final class ObjectSource {
         instance.checkConfinement()
         if isWholeTable, let view = instance.currentView {
             return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
+        }
+        if cache?.stamp != instance.stamp, let view = instance.currentView, let filter = rowFilter(view) {
+            return attempt(0) { () throws(StorageError) in try view.count(access.table, where: filter) }
         }
         return keys().count
     }

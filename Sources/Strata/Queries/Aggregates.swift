@@ -16,12 +16,12 @@ extension Float: MinMaxType, AddableType {}
 extension RealmCollection where Element: ObjectBase {
     /// The smallest value that is not null; nil when there is none.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(_source, property).extreme { _StoredValue.precedes($0, $1) }.flatMap { Value._from($0) }
+        Aggregates(_source, property).least().flatMap { Value._from($0) }
     }
 
     /// The largest value that is not null; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(_source, property).extreme { _StoredValue.precedes($1, $0) }.flatMap { Value._from($0) }
+        Aggregates(_source, property).most().flatMap { Value._from($0) }
     }
 
     /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
@@ -79,7 +79,36 @@ private struct Aggregates {
 
     typealias PropertyCollection = _PropertyCollection
 
-    func extreme(_ isBetter: (_StoredValue, _StoredValue) -> Bool) -> _StoredValue? {
+    func least() -> _StoredValue? {
+        if let (view, table, column, filter) = stored {
+            return range(view, table, column, filter).map { .integer($0.lowerBound) }
+        }
+        return extreme { _StoredValue.precedes($0, $1) }
+    }
+
+    func most() -> _StoredValue? {
+        if let (view, table, column, filter) = stored {
+            return range(view, table, column, filter).map { .integer($0.upperBound) }
+        }
+        return extreme { _StoredValue.precedes($1, $0) }
+    }
+
+    private func range(_ view: ReadView, _ table: Int, _ column: Int, _ filter: RowFilter) -> ClosedRange<Int64>? {
+        source?.attempt(nil) { () throws(StorageError) in
+            try view.integerExtremes(table, column, where: filter)
+        }
+    }
+
+    /// Integers of rows that storage finds by itself: it adds and compares them where they stand. Doubles are added in
+    /// the order of the rows, here, so that a sum does not depend on how rows are stored.
+    private var stored: (view: ReadView, table: Int, column: Int, filter: RowFilter)? {
+        guard let source, let property, property.column >= 0, property.tag.columnType == .integer,
+            let view = source.instance.currentView, let filter = source.rowFilter(view)
+        else { return nil }
+        return (view, source.access.table, property.column, filter)
+    }
+
+    private func extreme(_ isBetter: (_StoredValue, _StoredValue) -> Bool) -> _StoredValue? {
         var best: _StoredValue?
         forEach { value in
             if let known = best { if isBetter(value, known) { best = value } } else { best = value }
@@ -89,12 +118,14 @@ private struct Aggregates {
 
     func sum() -> (sum: _StoredValue, count: Int) {
         guard let source, let property else { return (.integer(0), 0) }
-        if source.isWholeTable, property.column >= 0, property.tag.columnType == .integer,
-            let view = source.instance.currentView
-        {
+        if let (view, table, column, filter) = stored {
             return source.attempt((.integer(0), 0)) { () throws(StorageError) in
-                let (sum, count) = try view.sum(source.access.table, property.column)
-                return (.integer(sum), count)
+                if filter == .everything {
+                    let (sum, count) = try view.sum(table, column)
+                    return (.integer(sum), count)
+                }
+                let totals = try view.integers(table, column, where: filter)
+                return (.integer(totals.sum), totals.count)
             }
         }
         var integers: Int64 = 0

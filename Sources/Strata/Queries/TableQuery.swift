@@ -1,6 +1,7 @@
 import StrataStorage
 
-/// Finds the rows of a whole class that match: by key, by an index, or by a walk over the columns in batches.
+/// Finds the rows of a whole class that match: by key, by an index, by storage over packed columns, or by a walk over
+/// the columns in batches.
 struct TableQuery {
     private let instance: RealmInstance
     private let access: ClassAccess
@@ -20,27 +21,53 @@ struct TableQuery {
             for key in candidates where try evaluator.matches(key, view) { keys.append(key.rawValue) }
             return keys.sorted()
         }
-        return try BatchFilter(evaluator, access).run(view)
+        let parts = evaluator.node.conjuncts.map { (node: $0, filter: $0.rowFilter) }
+        let exact = RowFilter.and(parts.compactMap(\.filter))
+        let rest = parts.filter { $0.filter == nil }.map(\.node)
+        if rest.isEmpty { return try view.keys(access.table, where: exact) }
+        // One row after the other pays when storage leaves few of them.
+        let left = rest.count == parts.count ? Int.max : try view.count(access.table, where: exact)
+        if try left > view.rowCount(access.table) / 16 { return try BatchFilter(evaluator, access).run(view) }
+        var keys: [Int64] = []
+        for key in try view.keys(access.table, where: exact) {
+            var holds = true
+            for node in rest where holds { holds = try evaluator.matches(node, RowKey(key), view) }
+            if holds { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// What storage can answer alone: the whole predicate, when no key or index leads to the rows at once.
+    func rowFilter(_ view: ReadView) -> RowFilter? {
+        if predicate.conjuncts.contains(where: { indexedProperty($0) != nil }) { return nil }
+        return PredicateEvaluator(instance, access, predicate).node.rowFilter
     }
 
     /// Rows that an equality on a key or an indexed property leaves; nil when there is none.
     private func indexed(_ view: ReadView) throws(StorageError) -> [RowKey]? {
         for part in predicate.conjuncts {
-            guard case .comparison(let comparison) = part, comparison.comparator == .equal, !comparison.ignoresCase,
-                comparison.aggregate == nil, comparison.path.count == 1,
-                let property = access.property(comparison.path[0]), property.tag.collection == .none,
-                case .value(let value) = comparison.value, !value.isNull
-            else { continue }
+            guard let (property, value) = indexedProperty(part) else { continue }
             if property.column == Int(ColumnSlot.key), case .integer(let key) = value {
                 return try view.locate(access.table, RowKey(key)) == nil ? [] : [RowKey(key)]
             }
-            guard property.isIndexed, property.column >= 0, Self.fits(value, property.tag) else { continue }
             let table = access.table
             return try value.withCell { (cell) throws(StorageError) in
                 try view.rows(table, property.column, equalTo: cell)
             }
         }
         return nil
+    }
+
+    /// The key or indexed property that a part of the predicate asks to be equal to a value.
+    private func indexedProperty(_ part: Predicate) -> (property: BoundProperty, value: _StoredValue)? {
+        guard case .comparison(let comparison) = part, comparison.comparator == .equal, !comparison.ignoresCase,
+            comparison.quantifier != .none, comparison.aggregate == nil, comparison.path.count == 1,
+            let property = access.property(comparison.path[0]), property.tag.collection == .none,
+            case .value(let value) = comparison.value, !value.isNull
+        else { return nil }
+        if property.column == Int(ColumnSlot.key), case .integer = value { return (property, value) }
+        guard property.isIndexed, property.column >= 0, Self.fits(value, property.tag) else { return nil }
+        return (property, value)
     }
 
     private static func fits(_ value: _StoredValue, _ tag: ColumnTag) -> Bool {

@@ -37,6 +37,7 @@ final class ClassAccess {
 
     deinit {
         frame.pointee.columns.deallocate()
+        frame.pointee.held.deallocate()
         frame.deallocate()
     }
 
@@ -47,6 +48,7 @@ final class ClassAccess {
         table = position
         tableID = definition.id
         columnCount = definition.columns.count
+        frame.pointee.holdColumns(columnCount)
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
         primary = properties.first(where: \.isPrimary)
