@@ -52,6 +52,12 @@ struct CrashSimulation<Program: SimulatedProgram> {
         let (disk, timeline) = try record()
         var report = CrashSimulationReport(depths: depths.count + 1)
         let start = CrashSimulationReport.processorSeconds
+        // The plainest loss at every operation first: a sync left out shows there.
+        for operation in 0...disk.operations where report.goesOn(deadline) {
+            let step = CrashAddress.Step(operation: operation, state: StateMask())
+            guard let left = disk.crash(at: step) else { continue }
+            _ = visit(left, CrashAddress([step]), timeline.allowed(operation), 0, 1, &report)
+        }
         var sweep = disk.sweep(rules)
         for operation in Self.spread(disk.operations + 1) where report.goesOn(deadline) {
             let allowed = timeline.allowed(operation)
