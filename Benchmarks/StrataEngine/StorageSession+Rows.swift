@@ -3,12 +3,6 @@ import Measuring
 import Results
 import StrataStorage
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A column to be read from a row.
 private enum StoredColumn {
     case key
@@ -99,25 +93,8 @@ extension StorageSession: QuerySession, SnapshotSession {
         let table = try self.table(table)
         let column = try self.column(column, .bytes, of: table)
         let view = try view()
-        let wanted = Array(text.utf8)
-        return try checked { () throws(StorageError) in
-            var count = 0
-            try view.scan(table, columns: [column]) { (batch) throws(StorageError) in
-                wanted.withUnsafeBytes { wanted in
-                    for row in 0..<batch.count {
-                        let bytes = batch.bytes(0, row)
-                        guard bytes.count == wanted.count else { continue }
-                        guard let start = bytes.baseAddress, let own = wanted.baseAddress else {
-                            count += 1
-                            continue
-                        }
-                        if memcmp(start, own, wanted.count) == 0 { count += 1 }
-                    }
-                }
-                return true
-            }
-            return count
-        }
+        let filter = RowFilter.bytes(column, .equal(Array(text.utf8)))
+        return try checked { () throws(StorageError) in try view.count(table, where: filter) }
     }
 
     func sum(table: String, column: String) throws(EngineError) -> Int64 {
@@ -129,21 +106,12 @@ extension StorageSession: QuerySession, SnapshotSession {
 
     func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
         let table = try self.table(filter.table)
-        let columns = [
-            try column(filter.integer, .integer, of: table), try column(filter.real, .double, of: table),
-        ]
+        let both = RowFilter.and([
+            .integer(try column(filter.integer, .integer, of: table), .greater, filter.above),
+            .double(try column(filter.real, .double, of: table), .less, filter.below),
+        ])
         let view = try view()
-        return try checked { () throws(StorageError) in
-            var count = 0
-            try view.scan(table, columns: columns) { (batch) throws(StorageError) in
-                let (integers, reals) = (batch.integers(0), batch.doubles(1))
-                for row in 0..<batch.count where integers[row] > filter.above && reals[row] < filter.below {
-                    count += 1
-                }
-                return true
-            }
-            return count
-        }
+        return try checked { () throws(StorageError) in try view.count(table, where: both) }
     }
 
     /// Batches of decoded rows: there are no objects here.

@@ -70,7 +70,9 @@ struct CheckCommand: Command {
             var options = StoreOptions(readOnly: true)
             options.cipher = cipher
             let store = try Store.open(path: path, options: options)
-            try store.checkInvariants()
+            try store.checkInvariants { done, total in
+                Output.progress("checked \(done) of \(total) pages ..")
+            }
             let slots = try store.inspect().validSlots
             try store.close()
             if slots == 2 { return [] }
