@@ -94,6 +94,7 @@ extension LogFile {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
             let file = try fileSystem.open(path, .createNew)
             do throws(FileError) {
+                try file.preallocate(to: Int64(LogFormat.fileBytes(segmentBytes: segmentBytes)))
                 try fill(file, header)
                 try file.syncData()
                 try fileSystem.syncDirectory(of: path)

@@ -5,33 +5,39 @@ internal import StrataFiles
 /// Invariants
 /// 1. A page that a protected version reaches is never handed out. Protected: pinned, from visible to last committed,
 ///    the last durable checkpoint, a checkpoint in progress.
-/// 2. Every page is reachable from a protected version, free, or reserved by the open transaction; never two of them.
+/// 2. Every page is reachable from a protected version, free, one of the map's, or reserved by the open transaction;
+///    never two of them.
 /// 3. A page born in b and freed in f is free when no protected version v has b <= v < f. A dead extent hangs on the
 ///    newest such version; when that one goes, it moves to the next or becomes free.
+/// 4. Free pages and room at the end of the file are together at least the reserve, unless a transaction that only
+///    deletes has used it.
 ///
-/// Concurrency: guarded by the store's lock on its versions; every call takes it.
+/// Concurrency: guarded by its lock, which every call takes. `regions`, `root` and which pages are unreached change
+/// under the write gate alone.
 final class PageAllocator {
-    private let lock: any Monitor
-    private let file: any File
-    private let growth: GrowthPolicy
-    /// A bit per page, set when free.
-    @exclusivity(unchecked) private var free: [UInt64] = []
-    @exclusivity(unchecked) private(set) var freeCount = 0
-    /// No page below is free.
-    @exclusivity(unchecked) private var firstFree = 0
+    let lock: any Monitor
+    let file: any File
+    let reader: PageReader
+    let growth: GrowthPolicy
+    var regions: [SpaceRegion] = []
+    var root = FreeMapRootPlaces()
+    var isMapOpen = false
+    /// Pages of the map that the next checkpoint's map does not use any more.
+    var retired: [Extent] = []
+    @exclusivity(unchecked) var freeCount = 0
     /// Pages that the file's contents take, free ones among them.
-    @exclusivity(unchecked) private(set) var pageCount: Int
+    @exclusivity(unchecked) var pageCount: Int
     /// Pages that the file has room for.
-    @exclusivity(unchecked) private(set) var fileCapacity: Int
-    private let limit: PageLimit
-    private let maxPages: Int
+    @exclusivity(unchecked) var fileCapacity: Int
+    let limit: PageLimit
+    let maxPages: Int
 
     /// Counts of pins and other protections per version.
     @exclusivity(unchecked) private var protection: [UInt64: Int] = [:]
     /// The keys of `protection`, ascending.
     @exclusivity(unchecked) private var protected: [UInt64] = []
     @exclusivity(unchecked) private var hanging: [UInt64: [Extent]] = [:]
-    @exclusivity(unchecked) private(set) var hangingPages = 0
+    @exclusivity(unchecked) private var hangingPages = 0
 
     init(
         lock: any Monitor, map: PageMap, file: any File, growth: GrowthPolicy, pageCount: Int, fileCapacity: Int
@@ -41,6 +47,7 @@ final class PageAllocator {
         self.growth = growth
         self.pageCount = pageCount
         self.fileCapacity = fileCapacity
+        reader = PageReader(map)
         limit = map.limit
         maxPages = map.capacity
         limit.pages.store(fileCapacity, ordering: .releasing)
@@ -101,7 +108,47 @@ final class PageAllocator {
             hanging[protected[index], default: []].append(extent)
             hangingPages += Int(extent.pages)
         } else {
-            markFree(Int(extent.page), Int(extent.pages))
+            markFree(extent)
+        }
+    }
+
+    // MARK: Births and deaths
+
+    /// Sees that giving these pages up later cannot fail.
+    /// - Throws: `corrupt` when they cannot be part of a version.
+    func prepare(_ extents: [Extent]) throws(StorageError) {
+        lock.lock()
+        defer { lock.unlock() }
+        for extent in extents {
+            let end = Int(extent.page) + Int(extent.pages)
+            guard Int(extent.page) >= Format.firstDataPage, end <= pageCount, extent.pages > 0 else {
+                throw .corrupt(page: PageNumber(extent.page), offset: 0, reason: .structure)
+            }
+            for index in Int(extent.page) / SpaceRegion.pages...(end - 1) / SpaceRegion.pages { try load(index) }
+            let (region, page) = Int(extent.page).quotientAndRemainder(dividingBy: SpaceRegion.pages)
+            // Two parents lead to it, or the map is wrong: it must not be given up twice.
+            if regions[region].isUnreached(page) {
+                throw .corrupt(page: PageNumber(extent.page), offset: 0, reason: .structure)
+            }
+        }
+    }
+
+    /// Lets the newest committed version reach what it was born with and not what it gave up. The write gate is held.
+    func settle(_ nodes: TransactionNodes) {
+        lock.withLock {
+            mark(nodes.placed, unreached: false)
+            mark(nodes.landed, unreached: false)
+            mark(nodes.abandoned, unreached: true)
+            mark(nodes.dead, unreached: true)
+        }
+    }
+
+    /// Takes ``settle(_:)`` back.
+    func unsettle(_ nodes: TransactionNodes) {
+        lock.withLock {
+            mark(nodes.placed, unreached: true)
+            mark(nodes.landed, unreached: true)
+            mark(nodes.dead, unreached: false)
         }
     }
 
@@ -116,9 +163,7 @@ final class PageAllocator {
     }
 
     /// Takes pages back that no version ever reached.
-    func giveBack(_ extents: [Extent]) {
-        lock.withLock { for extent in extents { markFree(Int(extent.page), Int(extent.pages)) } }
-    }
+    func giveBack(_ extents: [Extent]) { lock.withLock { for extent in extents { markFree(extent) } } }
 
     /// Pages of the contents, free ones, and ones that only older versions use.
     var counts: (pages: Int, free: Int, held: Int) { lock.withLock { (pageCount, freeCount, hangingPages) } }
@@ -126,240 +171,52 @@ final class PageAllocator {
     /// Pages of the contents.
     var usedPages: Int { lock.withLock { pageCount } }
 
-    // MARK: Free pages
+    // MARK: Sets of pages
 
-    private func markFree(_ page: Int, _ count: Int) {
-        ensureBits(page + count)
-        for index in page..<(page + count) { free[index >> 6] |= 1 << UInt64(index & 63) }
-        freeCount += count
-        firstFree = min(firstFree, page)
-    }
-
-    private func markUsed(_ page: Int, _ count: Int) {
-        for index in page..<(page + count) { free[index >> 6] &= ~(1 << UInt64(index & 63)) }
-        freeCount -= count
-    }
-
-    private func ensureBits(_ pages: Int) {
-        let words = (pages + 63) / 64
-        if words > free.count { free.append(contentsOf: repeatElement(0, count: words - free.count)) }
-    }
-
-    /// The first run of free pages at or after `from`.
-    private func nextRun(_ from: Int) -> Range<Int>? {
-        var index = from
-        let end = min(pageCount, free.count * 64)
-        while index < end {
-            let word = free[index >> 6] >> UInt64(index & 63)
-            if word == 0 {
-                index = (index | 63) + 1
-                continue
-            }
-            index += word.trailingZeroBitCount
-            var stop = index
-            while stop < end {
-                let used = ~free[stop >> 6] >> UInt64(stop & 63)
-                if used == 0 {
-                    stop = (stop | 63) + 1
-                } else {
-                    stop += used.trailingZeroBitCount
-                    break
-                }
-            }
-            return index..<min(stop, end)
+    /// Hands over the parts of a run that lie in one region each.
+    func forEachPart(_ run: Range<Int>, _ body: (SpaceRegion, Range<Int>) -> Void) {
+        var page = run.lowerBound
+        while page < run.upperBound {
+            let (index, first) = page.quotientAndRemainder(dividingBy: SpaceRegion.pages)
+            let count = min(SpaceRegion.pages - first, run.upperBound - page)
+            body(regions[index], first..<(first + count))
+            page += count
         }
-        return nil
     }
 
-    /// One run of pages: the smallest free one that fits, or the end of the file.
-    /// - Throws: `noSpace` when the disk is full; nothing has changed then.
-    func allocateRun(_ pages: Int) throws(StorageError) -> UInt32 {
+    func mark(_ extents: [Extent], unreached: Bool) {
+        for extent in extents { forEachPart(extent.range) { $0.setUnreached($1, unreached) } }
+    }
+
+    private func markFree(_ extent: Extent) { forEachPart(extent.range) { freeCount += $0.markFree($1) } }
+
+    func markUsed(_ run: Range<Int>) { forEachPart(run) { freeCount -= $0.markUsed($1) } }
+
+    // MARK: Checks
+
+    /// What the invariant checker compares: free pages, pages that the last committed version does not reach, dead
+    /// extents that wait, the map's own.
+    func snapshotForCheck() throws(StorageError) -> (
+        free: [Bool], unreached: [Bool], hanging: [Extent], map: [Extent], pageCount: Int
+    ) {
         lock.lock()
         defer { lock.unlock() }
-        if let found = bestRun(pages) {
-            markUsed(found, pages)
-            return UInt32(found)
+        for index in regions.indices { try load(index) }
+        var free: [Bool] = []
+        var unreached: [Bool] = []
+        for page in 0..<pageCount {
+            let (region, index) = page.quotientAndRemainder(dividingBy: SpaceRegion.pages)
+            free.append(region < regions.count && regions[region].isFree(index))
+            unreached.append(region < regions.count && regions[region].isUnreached(index))
         }
-        return UInt32(try extend(by: pages))
-    }
-
-    private func bestRun(_ pages: Int) -> Int? {
-        if freeCount < pages { return nil }
-        var best: Range<Int>?
-        var from = firstFree
-        var isFirst = true
-        while let run = nextRun(from) {
-            if isFirst {
-                firstFree = run.lowerBound
-                isFirst = false
-            }
-            if run.count >= pages && run.count < best?.count ?? Int.max {
-                best = run
-                if run.count == pages || pages <= 16 { break }
-            }
-            from = run.upperBound
-        }
-        return best?.lowerBound
-    }
-
-    /// Runs that hold nodes of the given sizes, in order: one run where possible, else large ones before the end of
-    /// the file; small ones only when there are many.
-    /// - Parameter largest: pages of the largest node; no run is shorter.
-    /// - Throws: `noSpace` when the disk is full; nothing has changed then.
-    func allocate(_ pages: Int, largest: Int) throws(StorageError) -> [Range<Int>] {
-        lock.lock()
-        defer { lock.unlock() }
-        if let found = bestRun(pages) {
-            markUsed(found, pages)
-            return [found..<(found + pages)]
-        }
-        var chosen: [Range<Int>] = []
-        var need = pages
-        if freeCount > 0 {
-            var runs: [Range<Int>] = []
-            var from = firstFree
-            while let run = nextRun(from) {
-                runs.append(run)
-                from = run.upperBound
-            }
-            let usesSmall = freeCount * 50 > pageCount
-            runs.sort { $0.count > $1.count }
-            for run in runs where need > 0 {
-                if run.count < largest || (run.count < 8 && !usesSmall) { break }
-                // A remainder smaller than the largest node would be wasted.
-                let n = min(need + largest - 1, run.count)
-                chosen.append(run.lowerBound..<(run.lowerBound + n))
-                need -= n - (largest - 1)
-            }
-        }
-        if need > 0 {
-            let n = need + (chosen.isEmpty ? 0 : largest - 1)
-            let start = try extend(by: n)
-            chosen.append(start..<(start + n))
-        }
-        for run in chosen where run.lowerBound < free.count * 64 {
-            for page in run where page < free.count * 64 && free[page >> 6] >> UInt64(page & 63) & 1 != 0 {
-                free[page >> 6] &= ~(1 << UInt64(page & 63))
-                freeCount -= 1
-            }
-        }
-        return chosen
-    }
-
-    /// Pages at the end of the file's contents; makes the file longer when they pass its end.
-    private func extend(by pages: Int) throws(StorageError) -> Int {
-        let start = pageCount
-        let end = start + pages
-        guard end <= maxPages, end < Int(Format.arenaBit) else { throw .limit(.pages) }
-        if end > fileCapacity {
-            var capacity = min(growth.capacity(for: end, current: fileCapacity), maxPages)
-            do throws(FileError) {
-                try file.preallocate(to: Int64(capacity) * Int64(Format.pageSize))
-            } catch {
-                guard error.isNoSpace, capacity > end else { throw StorageError(error) }
-                // The policy's step does not fit; what is needed may.
-                capacity = end
-                do { try file.preallocate(to: Int64(capacity) * Int64(Format.pageSize)) } catch {
-                    throw StorageError(error)
-                }
-            }
-            fileCapacity = capacity
-            limit.pages.store(capacity, ordering: .releasing)
-        }
-        pageCount = end
-        ensureBits(end)
-        return start
-    }
-
-    // MARK: Checkpoint
-
-    /// What is free once only the newest committed version counts: free pages, dead ones that still hang, and those
-    /// that the open transaction has reserved.
-    func durableBits(_ reserved: [Extent]) -> [UInt64] {
-        lock.withLock {
-            var bits = free
-            let words = (pageCount + 63) / 64
-            if bits.count < words { bits.append(contentsOf: repeatElement(0, count: words - bits.count)) }
-            for extents in hanging.values { Self.set(extents, &bits) }
-            Self.set(reserved, &bits)
-            return bits
-        }
-    }
-
-    private static func set(_ extents: [Extent], _ bits: inout [UInt64]) {
-        for extent in extents {
-            for page in Int(extent.page)..<Int(extent.page + extent.pages) {
-                bits[page >> 6] |= 1 << UInt64(page & 63)
-            }
-        }
-    }
-
-    /// Takes over the free map that a checkpoint wrote.
-    func restore(_ bits: [UInt64]) {
-        lock.withLock {
-            // Bits behind the contents belong to a tail that was dropped after the map was made.
-            free = Array(bits.prefix((pageCount + 63) / 64))
-            ensureBits(pageCount)
-            if pageCount & 63 != 0 { free[pageCount >> 6] &= (1 << UInt64(pageCount & 63)) - 1 }
-            freeCount = free.reduce(0) { $0 + $1.nonzeroBitCount }
-            firstFree = 0
-        }
-    }
-
-    /// Free pages at the end stop being part of the contents.
-    /// - Returns: pages of the contents now.
-    func dropFreeTail() -> Int {
-        lock.withLock {
-            var end = pageCount
-            while end > Format.firstDataPage, (end - 1) >> 6 < free.count,
-                free[(end - 1) >> 6] >> UInt64((end - 1) & 63) & 1 != 0
-            {
-                end -= 1
-            }
-            markUsed(end, pageCount - end)
-            pageCount = end
-            return end
-        }
-    }
-
-    /// Gives space behind `pages` back to the file system. Only when no durable checkpoint reaches it.
-    func cutFile(to pages: Int) throws(StorageError) {
-        lock.lock()
-        defer { lock.unlock() }
-        let capacity = max(pages, pageCount)
-        if capacity >= fileCapacity { return }
-        limit.pages.store(capacity, ordering: .releasing)
-        do { try file.truncate(to: Int64(capacity) * Int64(Format.pageSize)) } catch { throw StorageError(error) }
-        fileCapacity = capacity
-    }
-
-    /// All dead extents that wait, for the invariant checker.
-    func snapshotForCheck() -> (free: [UInt64], hanging: [Extent], pageCount: Int) {
-        lock.withLock { (free, hanging.values.flatMap { $0 }, pageCount) }
+        return (free, unreached, hanging.values.flatMap { $0 }, mapExtents, pageCount)
     }
 }
 
-/// How a file grows when its contents pass its end.
-package enum GrowthPolicy: Sendable, Equatable {
-    /// Twice as large until `upTo`, in bytes, then by `thenBy` more.
-    case doubling(upTo: Int, thenBy: Int)
-    /// By the same number of bytes each time.
-    case fixed(Int)
-    /// By a share of the size.
-    case percent(Int)
+extension Extent {
+    var range: Range<Int> { Int(page)..<Int(page) + Int(pages) }
 
-    package static var standard: GrowthPolicy { .doubling(upTo: 1 << 20, thenBy: 1 << 20) }
-
-    /// Pages to have room for, at least `needed`.
-    func capacity(for needed: Int, current: Int) -> Int {
-        let page = Format.pageSize
-        let bytes = current * page
-        let grown =
-            switch self {
-            case .doubling(let limit, let step): bytes < limit ? bytes * 2 : bytes + step
-            case .fixed(let step): bytes + step
-            case .percent(let share): bytes + bytes * share / 100
-            }
-        return max(needed, (grown + page - 1) / page)
+    init(_ range: Range<Int>, birth: UInt64) {
+        self.init(page: UInt32(range.lowerBound), pages: UInt32(range.count), birth: birth)
     }
 }

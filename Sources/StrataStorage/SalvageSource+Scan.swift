@@ -56,9 +56,11 @@ extension SalvageSource {
         case .root: found.roots.append(reference)
         case .schema: found.schemas.append(reference)
         case .freeMapRoot: found.freeMapRoots.append(reference)
+        // A map of one node has no root.
+        case .freeMap: if pageCount <= SpaceRegion.pages { found.freeMapRoots.append(reference) }
         case .branch: found.branches[table, default: []].append(reference)
         case .group: found.groups[table, default: []].append(reference)
-        case .segments, .value, .entryLeaf, .entryBranch, .freeMap: break
+        case .segments, .value, .entryLeaf, .entryBranch: break
         }
         return pages
     }
@@ -67,12 +69,12 @@ extension SalvageSource {
     private static func pages(_ node: UnsafeRawPointer, _ kind: NodeKind) -> Int? {
         let bytes: Int
         switch kind {
-        case .branch: return 1
+        case .branch, .freeMap: return 1
         case .group: bytes = Group(node).size
         case .root: bytes = Int(node.u32(60))
         case .schema: bytes = SchemaNode.bytesOffset + Int(node.u32(24))
-        case .freeMapRoot: return max(1, FreeMap.rootPages(Int(node.u32(24))))
-        case .segments, .value, .entryLeaf, .entryBranch, .freeMap: return nil
+        case .freeMapRoot: return max(1, FreeMapRoot.pages(Int(min(node.u32(24), 1 << 20))))
+        case .segments, .value, .entryLeaf, .entryBranch: return nil
         }
         let pages = (bytes + Format.pageSize - 1) / Format.pageSize
         return pages >= 1 && pages <= Format.maxNodePages ? pages : nil

@@ -155,9 +155,7 @@ final class SalvageSource {
         if reference.isNull { return FreeMap() }
         do throws(StorageError) {
             let map = try FreeMap(reference, reader)
-            for extent in map.extents {
-                visit(NodeReference(page: extent.page, pages: Int(extent.pages), kind: .freeMap))
-            }
+            for node in map.nodes { visit(node) }
             return map
         } catch {
             note(error, reference, 0)

@@ -30,7 +30,7 @@ extension Store {
     }
 
     private func checkTiling(_ reachable: [Extent]) throws {
-        let (free, hanging, pageCount) = allocator.allocator.snapshotForCheck()
+        let (free, unreached, hanging, map, pageCount) = try allocator.allocator.snapshotForCheck()
         var owner = [UInt8](repeating: 0, count: pageCount)
         func claim(_ page: Int, _ what: UInt8, _ name: String) throws {
             guard page < pageCount else { throw InvariantViolation("\(name) page \(page) of \(pageCount)") }
@@ -44,11 +44,12 @@ extension Store {
                 for page in Int(extent.page)..<Int(extent.page + extent.pages) { try claim(page, what, name) }
             }
         }
-        for extent in writer.freeMap.extents {
+        for extent in map {
             for page in Int(extent.page)..<Int(extent.page + extent.pages) { try claim(page, 4, "map") }
         }
-        for page in 0..<pageCount where page >> 6 < free.count && free[page >> 6] >> UInt64(page & 63) & 1 != 0 {
-            try claim(page, 5, "free")
+        for page in 0..<pageCount where free[page] { try claim(page, 5, "free") }
+        for page in 0..<pageCount where owner[page] != 4 && unreached[page] != (owner[page] == 3 || owner[page] == 5) {
+            throw InvariantViolation("page \(page) of kind \(owner[page]) counts as reached: \(!unreached[page])")
         }
         for page in 0..<pageCount where owner[page] == 0 { throw InvariantViolation("page \(page) is nobody's") }
     }

@@ -26,15 +26,17 @@ extension Store {
         do throws(StorageError) {
             try startCheckpoint(monitor.withLock { state.committed })
         } catch {
+            // On a full disk a later commit tries again.
+            if case .noSpace = error { return }
             poison()
         }
     }
 
     /// Chooses C and lets the rest happen in the background. The write gate is held; C is durable in the log, if there
     /// is one.
-    func startCheckpoint(_ version: VersionState, reserved: [Extent] = []) throws(StorageError) {
+    func startCheckpoint(_ version: VersionState) throws(StorageError) {
         try waitForCheckpoint()
-        let plan = try prepareCheckpoint(version, reserved: reserved)
+        let plan = try prepareCheckpoint(version)
         monitor.withLock { state.isCheckpointing = true }
         options.scheduling.spawn("checkpoint") { [self] in
             let isDone = run(plan, paced: true)
@@ -55,11 +57,25 @@ extension Store {
         if isPoisoned { throw .poisoned }
     }
 
-    /// Commits a transaction that is too large for the log. The write gate is held until it is durable.
-    func commitByCheckpoint(_ version: VersionState) throws(StorageError) {
+    /// Prepares the checkpoint by which a transaction becomes durable that is too large for the log.
+    ///
+    /// After an error nothing has changed, and the transaction can be rolled back.
+    func prepareOwnCheckpoint(
+        _ transaction: WriteTransaction, _ version: VersionState
+    ) throws(StorageError) -> CheckpointPlan {
         if version.version > 1, !waitUntilDurable(version.version - 1) { throw .poisoned }
         try waitForCheckpoint()
-        let plan = try prepareCheckpoint(version)
+        let allocator = allocator.allocator
+        allocator.settle(transaction.nodes)
+        do throws(StorageError) { return try prepareCheckpoint(version) } catch {
+            allocator.unsettle(transaction.nodes)
+            throw error
+        }
+    }
+
+    /// Makes a version durable by its checkpoint. The write gate is held until then: a small transaction on top of it
+    /// must not be acknowledged first.
+    func commitByCheckpoint(_ plan: CheckpointPlan) throws(StorageError) {
         guard run(plan, paced: false) else {
             poison()
             throw .poisoned
@@ -69,30 +85,28 @@ extension Store {
         if writer.log == nil { slot.makeClean() }
         try writeSlot(slot)
         monitor.withLock {
-            state.synced = max(state.synced, version.version)
-            publish(through: version.version)
+            state.synced = max(state.synced, plan.state.version)
+            publish(through: plan.state.version)
             monitor.wakeAll()
         }
     }
 
     /// Writes the free map of a version and decides what its header will say. The write gate is held, no checkpoint is
     /// in progress.
-    /// - Parameters:
-    ///   - isFinal: its slot is the first of the two clean ones; the log is not needed any more.
-    ///   - reserved: pages that the open transaction has taken and the version does not reach.
-    func prepareCheckpoint(
-        _ version: VersionState, isFinal: Bool = false, reserved: [Extent] = []
-    ) throws(StorageError) -> CheckpointPlan {
+    ///
+    /// After an error nothing has changed.
+    /// - Parameter isFinal: its slot is the first of the two clean ones; the log is not needed any more.
+    func prepareCheckpoint(_ version: VersionState, isFinal: Bool = false) throws(StorageError) -> CheckpointPlan {
         let allocator = allocator.allocator
+        try giveTailBack()
         allocator.protect(version.version)
         do throws(StorageError) {
-            try writeFreeMap(version.version, reserved)
-            let pageCount = allocator.dropFreeTail()
+            let (map, pageCount) = try writeFreeMap(version.version)
             var slot = writer.slot
             slot.sequence += 1
             slot.checkpoint = TransactionID(version.version)
             slot.root = version.root
-            slot.freeMap = writer.freeMap.root
+            slot.freeMap = map
             slot.pageCount = UInt64(pageCount)
             if isFinal {
                 slot.makeClean()
@@ -174,70 +188,5 @@ extension Store {
         }
         writer.slot = slot
         writer.slotIndex = 1 - writer.slotIndex
-    }
-
-    // MARK: Free map
-
-    /// Reads the free map of the last checkpoint, before the first transaction. The write gate is held.
-    func loadFreeMap() throws(StorageError) {
-        if writer.isFreeMapLoaded { return }
-        writer.freeMap = try FreeMap(writer.slot.freeMap, reader)
-        allocator.allocator.restore(writer.freeMap.bits)
-        writer.isFreeMapLoaded = true
-    }
-
-    /// Writes the map nodes that changed, and the root. The old ones stay until the checkpoint before is not needed.
-    ///
-    /// After an error nothing has changed.
-    private func writeFreeMap(_ version: UInt64, _ reserved: [Extent]) throws(StorageError) {
-        try loadFreeMap()
-        var pages = FreeMapPages(allocator: allocator.allocator, version: version)
-        do throws(StorageError) {
-            var map = writer.freeMap
-            map.bits = try pages.take(replacing: writer.freeMap, reserved)
-            try writeMapNodes(&map, pages.nodes, version)
-            let nodes = map.nodes
-            map.root = try writeNode(.freeMapRoot, page: pages.root, pages: pages.rootPages, version) { node in
-                node.put32(24, UInt32(nodes.count))
-                for (index, reference) in nodes.enumerated() {
-                    reference.store(node, FreeMap.rootHeader + index * NodeReference.size)
-                }
-            }
-            writer.freeMap = map
-        } catch {
-            pages.giveBack()
-            throw error
-        }
-        allocator.allocator.bury(pages.replaced, freed: version)
-    }
-
-    private func writeMapNodes(
-        _ map: inout FreeMap, _ pages: [Int: UInt32], _ version: UInt64
-    ) throws(StorageError) {
-        for index in 0..<FreeMap.nodeCount(map.bits) {
-            guard let page = pages[index] else { continue }
-            let words = FreeMap.slice(map.bits, index)
-            let reference = try writeNode(.freeMap, page: page, pages: 1, version) { node in
-                for (word, value) in words.enumerated() { node.put64(Format.nodeHeaderSize + 8 * word, value) }
-            }
-            if index < map.nodes.count { map.nodes[index] = reference } else { map.nodes.append(reference) }
-        }
-    }
-
-    private func writeNode(
-        _ kind: NodeKind, page: UInt32, pages: Int, _ version: UInt64, _ fill: (UnsafeMutableRawPointer) -> Void
-    ) throws(StorageError) -> NodeReference {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pages * Format.pageSize, alignment: 4096)
-        defer { buffer.deallocate() }
-        guard let base = buffer.baseAddress else { throw .limit(.pages) }
-        buffer.initializeMemory(as: UInt8.self, repeating: 0)
-        NodeHeader.write(base, kind: kind, table: 0)
-        fill(base)
-        var reference = NodeReference(page: page, pages: pages, kind: kind)
-        reference.birth = version
-        reference.checksum = NodeHeader.seal(base, count: buffer.count, birth: version)
-        reader.trust(reference)
-        try writePages(UnsafeRawBufferPointer(buffer), at: Int(page))
-        return reference
     }
 }

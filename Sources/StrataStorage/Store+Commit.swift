@@ -38,18 +38,16 @@ extension Store {
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = transaction.version
         let state: VersionState
-        let isLarge: Bool
+        var plan: CheckpointPlan?
         do throws(StorageError) {
             if hasLog { try checkPath() }
             if hasLog && writer.wantsLog { try ensureLog() }
-            isLarge =
-                hasLog
-                && (transaction.workspace.recorder.isTooLarge || !fitsLog(transaction.workspace.recorder.byteCount))
-            if hasLog && !isLarge {
-                try makeRoom(transaction.workspace.recorder.byteCount, reserved: transaction.nodes.placed)
-            }
+            let bytes = transaction.workspace.recorder.byteCount
+            let isLarge = hasLog && (transaction.workspace.recorder.isTooLarge || !fitsLog(bytes))
+            if hasLog && !isLarge { try makeRoom(bytes) }
             if monitor.withLock({ self.state.isPoisoned }) { throw StorageError.poisoned }
             state = try transaction.place()
+            if isLarge { plan = try prepareOwnCheckpoint(transaction, state) }
         } catch {
             // No version reaches what was written.
             if case .file = error { poison() }
@@ -68,9 +66,9 @@ extension Store {
             deliverNotices()
             return TransactionID(version)
         }
-        if isLarge {
+        if let plan {
             adopt(transaction, state, isDurable: false)
-            do throws(StorageError) { try commitByCheckpoint(state) } catch {
+            do throws(StorageError) { try commitByCheckpoint(plan) } catch {
                 poison()
                 gate.release()
                 throw .commitOutcomeUnknown(TransactionID(version))
@@ -81,7 +79,7 @@ extension Store {
                 transaction, state, isDurable: false,
                 record: transaction.workspace.recorder.finish(lsn: version))
         }
-        if options.durability == .periodic && !isLarge {
+        if options.durability == .periodic && plan == nil {
             defer { gate.release() }
             try flushPeriodically(version)
         } else {
@@ -95,7 +93,7 @@ extension Store {
     private func giveUp(_ transaction: WriteTransaction) {
         transaction.isEnded = true
         transaction.view.writer = nil
-        allocator.allocator.giveBack(transaction.nodes.placed)
+        allocator.allocator.giveBack(transaction.nodes.placed + transaction.nodes.landed)
         transaction.nodes.arena.reset()
         gate.release()
     }
@@ -107,6 +105,7 @@ extension Store {
     ) {
         let allocator = allocator.allocator
         allocator.protect(state.version)
+        allocator.settle(transaction.nodes)
         monitor.withLock {
             self.state.committed = state
             self.state.unpublished.append(state)
@@ -255,13 +254,20 @@ extension Store {
 
     /// Makes the log before the session's third commit, and a header that requires it. The write gate is held.
     ///
-    /// The first two are checkpoints.
+    /// The first two are checkpoints; so are all while the disk has no space for a log.
     private func ensureLog() throws(StorageError) {
-        if writer.log != nil { return }
+        if writer.log != nil || writer.commits < writer.nextLogAttempt { return }
         let salt = RandomID.make(fileSystem)
-        let log = try LogFile.create(
-            fileSystem: fileSystem, path: Self.logPath(path), storeID: writer.slot.storeID, salt: salt,
-            segmentBytes: plannedSegmentBytes, baseVersion: writer.slot.checkpoint, cipher: options.cipher)
+        let log: LogFile
+        do throws(StorageError) {
+            log = try LogFile.create(
+                fileSystem: fileSystem, path: Self.logPath(path), storeID: writer.slot.storeID, salt: salt,
+                segmentBytes: plannedSegmentBytes, baseVersion: writer.slot.checkpoint, cipher: options.cipher)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            writer.nextLogAttempt = writer.commits + 16
+            return
+        }
         var slot = writer.slot
         slot.logRequired = true
         slot.salt = salt
@@ -287,13 +293,13 @@ extension Store {
     }
 
     /// Sees that a record finds room in the active segment; starts a checkpoint when it does not. The gate is held.
-    private func makeRoom(_ bytes: Int, reserved: [Extent]) throws(StorageError) {
+    private func makeRoom(_ bytes: Int) throws(StorageError) {
         guard let log = writer.log else { throw .poisoned }
         let needed = groupBytes(bytes)
         if writer.segmentUsed + needed > log.header.segmentBytes {
             let newest = monitor.withLock { state.committed }
             if !waitUntilDurable(newest.version) { throw .poisoned }
-            try startCheckpoint(newest, reserved: reserved)
+            try startCheckpoint(newest)
         }
     }
 }

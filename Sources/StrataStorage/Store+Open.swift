@@ -233,6 +233,7 @@ extension Store {
 
     /// Both slots say the same version and no log; the log goes.
     private func finish(_ version: VersionState) throws(StorageError) {
+        if writer.hasCommitted { try dropTail(version) }
         let isCheckpointed = version.version == writer.slot.checkpoint.rawValue
         if !isCheckpointed {
             let plan = try prepareCheckpoint(version, isFinal: true)

@@ -48,6 +48,7 @@ extension Store {
             throw error
         }
         allocator.allocator.protect(last)
+        allocator.allocator.settle(transaction.nodes)
         allocator.allocator.bury(transaction.nodes.dead, freed: last)
         allocator.allocator.giveBack(transaction.nodes.abandoned)
         monitor.withLock {

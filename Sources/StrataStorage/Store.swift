@@ -213,8 +213,6 @@ struct WriterState {
     var log: LogFile?
     /// Bytes of the active segment that records will take at most.
     var segmentUsed = 0
-    var freeMap = FreeMap()
-    var isFreeMapLoaded = false
     /// Pages written since the last checkpoint: first and one past the last.
     var dirtyLow = Int.max
     var dirtyHigh = 0
@@ -228,6 +226,8 @@ struct WriterState {
     /// The log is made before the commit after so many: a session that sets up its schema and loads its data once
     /// needs none.
     var wantsLog: Bool { commits >= 2 }
+    /// The disk had no space for the log; the commit to try again at.
+    var nextLogAttempt = 0
     /// A checkpoint finished: the inactive segment may be written over.
     var canReleaseSegment = false
 }

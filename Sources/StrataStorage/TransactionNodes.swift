@@ -18,6 +18,10 @@ final class TransactionNodes: NodeWriting {
     @exclusivity(unchecked) private(set) var dead: [Extent] = []
     /// Pages taken for nodes that went to the file before the commit.
     @exclusivity(unchecked) private(set) var placed: [Extent] = []
+    /// Pages that the commit has placed the other nodes on.
+    @exclusivity(unchecked) var landed: [Extent] = []
+    /// The transaction only gives up: it may use the reserve of a full disk.
+    @exclusivity(unchecked) var usesReserve = false
     /// Pages that were written early and given up again: they were never part of a version.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
 
@@ -38,6 +42,9 @@ final class TransactionNodes: NodeWriting {
         dead.removeAll(keepingCapacity: true)
         placed.removeAll(keepingCapacity: true)
         abandoned.removeAll(keepingCapacity: true)
+        landed = []
+        // Until something is added.
+        usesReserve = true
     }
 
     @inline(__always)
@@ -121,7 +128,7 @@ final class TransactionNodes: NodeWriting {
     }
 
     private func take(_ pages: Int) throws(StorageError) -> UInt32 {
-        let run = try allocator.allocateRun(pages)
+        let run = try allocator.allocateRun(pages, usesReserve: usesReserve)
         placed.append(Extent(page: run, pages: UInt32(pages), birth: version))
         return run
     }

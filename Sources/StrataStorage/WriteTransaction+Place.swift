@@ -9,14 +9,25 @@ extension WriteTransaction {
             view.state.schemaNode = try SchemaNode.make(view.state.schema, nodes)
         }
         nodes.drop(base.root)
+        try nodes.allocator.prepare(nodes.dead)
         let pages = (RootNode.size(view.state.tables) + Format.pageSize - 1) / Format.pageSize
         let (rootReference, rootNode) = try nodes.makeNode(.root, pages: pages, table: 0)
-        let placement = try Placement(nodes)
+        let placement = try makePlacement()
         do throws(StorageError) {
-            return try write(placement, rootReference, rootNode)
+            let state = try write(placement, rootReference, rootNode)
+            nodes.landed = placement.taken
+            return state
         } catch {
             nodes.allocator.giveBack(placement.taken)
             throw error
+        }
+    }
+
+    /// Where space is missing, what only the last checkpoint holds may be enough.
+    private func makePlacement() throws(StorageError) -> Placement {
+        do throws(StorageError) { return try Placement(nodes) } catch {
+            guard case .noSpace = error, try store.releaseHeldPages() else { throw error }
+            return try Placement(nodes)
         }
     }
 
@@ -59,11 +70,14 @@ struct Placement {
             largest = max(largest, Int(size))
         }
         if total == 0 { return }
-        var runs = try nodes.allocator.allocate(total, largest: largest)[...]
+        var runs = try nodes.allocator.allocate(total, largest: largest, usesReserve: nodes.usesReserve)[...]
         var unused: [Extent] = []
-        func setAside(_ run: Range<Int>) {
-            if !run.isEmpty {
-                unused.append(Extent(page: UInt32(run.lowerBound), pages: UInt32(run.count), birth: nodes.version))
+        func setAside(_ run: Range<Int>) { if !run.isEmpty { unused.append(Extent(run, birth: nodes.version)) } }
+        func take(_ page: Int, _ count: Int) {
+            if let last = taken.last, last.range.upperBound == page {
+                taken[taken.count - 1].pages += UInt32(count)
+            } else {
+                taken.append(Extent(page..<page + count, birth: nodes.version))
             }
         }
         for (index, size) in sizes.enumerated() where size > 0 {
@@ -73,7 +87,7 @@ struct Placement {
             }
             guard let run = runs.first else { preconditionFailure("runs are as large as what they were asked for") }
             final[index] = UInt32(run.lowerBound)
-            taken.append(Extent(page: UInt32(run.lowerBound), pages: UInt32(size), birth: nodes.version))
+            take(run.lowerBound, Int(size))
             runs[runs.startIndex] = (run.lowerBound + Int(size))..<run.upperBound
         }
         for run in runs { setAside(run) }

@@ -16,6 +16,7 @@ extension WriteTransaction {
             }
         }
         try SchemaCoding.check(new)
+        nodes.usesReserve = false
         do throws(StorageError) { try change(to: new) } catch { throw noted(error) }
     }
 

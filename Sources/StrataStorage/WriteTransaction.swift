@@ -65,6 +65,7 @@ package final class WriteTransaction {
         _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try check(table)
+        nodes.usesReserve = false
         do throws(StorageError) {
             try insert(table, key: key, created: version, cells)
         } catch {
@@ -129,6 +130,7 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
     package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         try check(table)
+        nodes.usesReserve = false
         do throws(StorageError) { try change(table, key, column, cell) } catch { throw noted(error) }
     }
 
@@ -211,7 +213,7 @@ package final class WriteTransaction {
         _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, _ target: RowKey
     ) throws(StorageError) {
         if definition.type == .link {
-            try set(table, key, column, .null)
+            try change(table, key, column, .null)
             return
         }
         guard let row = try view.locate(table, key), let bytes = try view.bytes(row, column),
@@ -222,7 +224,7 @@ package final class WriteTransaction {
             definition.keepsPlaces
             ? links.map { $0 == target.rawValue ? LinkPayload.null : $0 } : links.filter { $0 != target.rawValue }
         let payload = LinkPayload.encode(kept, extra: Array(reader.extra))
-        try Cell.withCopy(of: payload) { (cell) throws(StorageError) in try set(table, key, column, cell) }
+        try Cell.withCopy(of: payload) { (cell) throws(StorageError) in try change(table, key, column, cell) }
     }
 
     // MARK: End
