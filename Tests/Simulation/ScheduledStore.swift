@@ -226,11 +226,11 @@ final class ScheduledStore: Sendable {
 
     /// - Returns: whether any page was filled.
     private func fillFreePages(_ store: Store) throws -> Bool {
-        let free = store.allocator.allocator.snapshotForCheck().free
+        let free = try store.allocator.allocator.snapshotForCheck().free
         var fresh: [Int] = []
         patterned.withLock { patterned in
-            for page in 0..<(free.count * 64) {
-                if free[page >> 6] >> UInt64(page & 63) & 1 == 0 {
+            for page in free.indices {
+                if !free[page] {
                     patterned.remove(page)
                 } else if patterned.insert(page).inserted {
                     fresh.append(page)

@@ -107,7 +107,7 @@ import Testing
 
     @Test("the free map of a file of several regions is read back as it was written")
     func manyRegions() throws {
-        let fileSystem = MemoryFileSystemThatStays()
+        let fileSystem = CountingFileSystem(capacity: 1 << 32)
         var options = StoreOptions(fileSystem: fileSystem)
         options.mapReserve = 1 << 32
         var store = try Store.open(path: "store", options: options)
@@ -138,19 +138,4 @@ import Testing
         #expect(store.allocator.allocator.regions.count == 1)
         try store.close()
     }
-}
-
-/// Files in memory under a store that treats them as files on a disk.
-struct MemoryFileSystemThatStays: FileSystem {
-    let inner = MemoryFileSystem(capacity: 1 << 32)
-
-    func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File { try inner.open(path, mode) }
-    func status(_ path: String) throws(FileError) -> FileStatus? { try inner.status(path) }
-    func remove(_ path: String) throws(FileError) { try inner.remove(path) }
-    func rename(_ path: String, to destination: String) throws(FileError) {
-        try inner.rename(path, to: destination)
-    }
-    func syncDirectory(of path: String) throws(FileError) {}
-    var isPersistent: Bool { true }
-    func randomBits() -> UInt64 { inner.randomBits() }
 }
