@@ -25,3 +25,7 @@ uint64_t strata_monotonic_time(void);
 int strata_condition_init(pthread_cond_t *condition);
 // Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
 int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
+
+// XXH3 (64 bits) by 256-bit vectors. Only where the processor and this build have them, as the second function says.
+uint64_t strata_hash_wide(const void *bytes, size_t count);
+int strata_can_hash_wide(void);
