@@ -109,8 +109,12 @@ let package = Package(
 
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
+        .executableTarget(
+            name: "StoreWorker", dependencies: ["StrataStorage", "StrataFiles"], path: "Tests/StoreWorker",
+            swiftSettings: settings),
         tests(
-            "StrataStorageTests", ["StrataStorage", "StrataFiles", "CStrataShim", "SimulatedDisk", "FaultModel"]),
+            "StrataStorageTests",
+            ["StrataStorage", "StrataFiles", "CStrataShim", "SimulatedDisk", "FaultModel", "StoreWorker"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),

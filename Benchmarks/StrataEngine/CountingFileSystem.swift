@@ -47,6 +47,7 @@ final class CountingFileSystem: FileSystem {
     }
 
     var isPersistent: Bool { base.isPersistent }
+    var isShared: Bool { base.isShared }
     func randomBits() -> UInt64 { base.randomBits() }
 }
 
@@ -88,5 +89,7 @@ private final class CountingFile: File {
     }
 
     func unlock(byte: Int64) throws(FileError) { try base.unlock(byte: byte) }
+    func isLocked(byte: Int64) throws(FileError) -> Bool { try base.isLocked(byte: byte) }
+    func mapShared(count: Int) throws(FileError) -> any SharedMemory { try base.mapShared(count: count) }
     func close() { base.close() }
 }

@@ -29,6 +29,10 @@ package protocol FileSystem: Sendable {
     /// Whether bytes written here outlive the process. False makes the engine skip its log and its syncs.
     var isPersistent: Bool { get }
 
+    /// Whether other processes may open the same files at the same time, and ``File/mapShared(count:)`` and
+    /// ``File/isLocked(byte:)`` work.
+    var isShared: Bool { get }
+
     /// Random bytes for salts and identities. A simulated file system returns a seeded sequence.
     func randomBits() -> UInt64
 }
@@ -105,6 +109,12 @@ package protocol File: AnyObject, Sendable {
     /// Gives the lock on one byte back.
     func unlock(byte: Int64) throws(FileError)
 
+    /// Whether another descriptor has a lock on one byte, of either kind.
+    func isLocked(byte: Int64) throws(FileError) -> Bool
+
+    /// Maps the first bytes of the file, which must be there, to be changed by several processes.
+    func mapShared(count: Int) throws(FileError) -> any SharedMemory
+
     /// Closes the descriptor; locks go with it. Calling it twice is harmless.
     func close()
 }
@@ -121,4 +131,17 @@ package protocol FileMap: AnyObject, Sendable {
 
 extension FileMap {
     package func load(offset: Int, count: Int) throws(FileError) {}
+}
+
+// For files that one process has for itself.
+extension FileSystem {
+    package var isShared: Bool { false }
+}
+
+extension File {
+    package func isLocked(byte: Int64) throws(FileError) -> Bool { throw FileError(.lock, path: path, errno: 0) }
+
+    package func mapShared(count: Int) throws(FileError) -> any SharedMemory {
+        throw FileError(.map, path: path, errno: 0)
+    }
 }

@@ -11,6 +11,7 @@ package struct POSIXFileSystem: FileSystem {
     package init() {}
 
     package var isPersistent: Bool { true }
+    package var isShared: Bool { strata_has_shared_locks() != 0 }
 
     package func randomBits() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
@@ -186,6 +187,19 @@ final class POSIXFile: File {
     func unlock(byte: Int64) throws(FileError) {
         let result = strata_unlock(descriptor, byte)
         if result < 0 { throw FileError(.lock, path: path, errno: -result) }
+    }
+
+    func isLocked(byte: Int64) throws(FileError) -> Bool {
+        let result = strata_is_locked(descriptor, byte)
+        if result < 0 { throw FileError(.lock, path: path, errno: -result) }
+        return result == 1
+    }
+
+    func mapShared(count: Int) throws(FileError) -> any SharedMemory {
+        guard let memory = MappedSharedMemory(descriptor: descriptor, path: path, count: count) else {
+            throw FileError(.map, path: path, errno: errno)
+        }
+        return memory
     }
 
     func close() {

@@ -15,6 +15,9 @@ package protocol Scheduling: Sendable {
     /// The moment so many microseconds from now; ``Deadline/never`` where no time passes.
     func deadline(after microseconds: Int) -> Deadline
 
+    /// Microseconds until a moment; 0 when it has passed.
+    func remaining(until deadline: Deadline) -> Int
+
     /// Pauses background work, so that it leaves the disk to commits.
     func pause(microseconds: Int)
 }
@@ -43,6 +46,7 @@ package struct Deadline: Sendable, Equatable {
 // For schedulers without a clock.
 extension Scheduling {
     package func deadline(after microseconds: Int) -> Deadline { .never }
+    package func remaining(until deadline: Deadline) -> Int { .max }
 }
 
 extension Monitor {

@@ -43,6 +43,12 @@ package struct SystemScheduling: Scheduling {
         Deadline(nanoseconds: strata_monotonic_time() + UInt64(max(microseconds, 0)) * 1000)
     }
 
+    package func remaining(until deadline: Deadline) -> Int {
+        if deadline == .never { return .max }
+        let now = strata_monotonic_time()
+        return now >= deadline.nanoseconds ? 0 : Int((deadline.nanoseconds - now + 999) / 1000)
+    }
+
     package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
 }
 

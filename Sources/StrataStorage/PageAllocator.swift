@@ -33,11 +33,11 @@ final class PageAllocator {
     let maxPages: Int
 
     /// Counts of pins and other protections per version.
-    @exclusivity(unchecked) private var protection: [UInt64: Int] = [:]
+    @exclusivity(unchecked) var protection: [UInt64: Int] = [:]
     /// The keys of `protection`, ascending.
-    @exclusivity(unchecked) private var protected: [UInt64] = []
-    @exclusivity(unchecked) private var hanging: [UInt64: [Extent]] = [:]
-    @exclusivity(unchecked) private var hangingPages = 0
+    @exclusivity(unchecked) var protected: [UInt64] = []
+    @exclusivity(unchecked) var hanging: [UInt64: [Extent]] = [:]
+    @exclusivity(unchecked) var hangingPages = 0
 
     init(
         lock: any Monitor, map: PageMap, file: any File, growth: GrowthPolicy, pageCount: Int, fileCapacity: Int
@@ -60,7 +60,7 @@ final class PageAllocator {
 
     func unprotect(_ version: UInt64) { lock.withLock { unprotectLocked(version) } }
 
-    private func protectLocked(_ version: UInt64) {
+    func protectLocked(_ version: UInt64) {
         if let count = protection[version] {
             protection[version] = count + 1
             return
@@ -102,7 +102,7 @@ final class PageAllocator {
     /// The oldest version that anything protects, for reports.
     var oldestProtected: UInt64? { lock.withLock { protected.first } }
 
-    private func place(_ extent: Extent) {
+    func place(_ extent: Extent) {
         let index = lowerBound(extent.freed) - 1
         if index >= 0 && protected[index] >= extent.birth {
             hanging[protected[index], default: []].append(extent)

@@ -152,6 +152,9 @@ final class PageMap: Sendable {
         tags = range.mutableBase.bindMemory(to: Atomic<UInt32>.self, capacity: map.count / Format.pageSize)
     }
 
+    /// Lets so many pages be read: another process has made the file longer.
+    func admit(_ pages: Int) { limit.pages.max(min(pages, capacity), ordering: .acquiringAndReleasing) }
+
     /// Pages that fit the reserved range.
     var capacity: Int { map.count / Format.pageSize }
 }

@@ -26,7 +26,7 @@ package enum Salvage {
         var plain = StoreOptions(fileSystem: fileSystem, durability: .none)
         plain.limits = options.limits
         plain.cipher = options.cipher
-        let store = try Store.openPlain(path: unfinished, options: plain)
+        let store = try Store.openPlain(path: unfinished, options: plain, isAlone: true)
         do throws(StorageError) {
             let report = try SalvageWriter(survey, store, options).write()
             try store.close()

@@ -32,7 +32,10 @@ final class SalvageSource {
             let file = options.cipher.map { SealedFile(opened, $0, randomBits: { fileSystem.randomBits() }) } ?? opened
             self.file = file
             guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
-            guard try file.tryLock(byte: Store.openByte, exclusive: false) else {
+            guard try file.tryLock(byte: LockByte.open, exclusive: false) else {
+                throw FileError(.lock, path: path, errno: 0)
+            }
+            if fileSystem.isShared, try file.isLocked(byte: LockByte.attached) {
                 throw FileError(.lock, path: path, errno: 0)
             }
             pageCount = Int(try file.size()) / Format.pageSize

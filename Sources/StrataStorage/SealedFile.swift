@@ -174,6 +174,7 @@ final class SealedFile: File {
     }
 
     func unlock(byte: Int64) throws(FileError) { try base.unlock(byte: byte) }
+    func isLocked(byte: Int64) throws(FileError) -> Bool { try base.isLocked(byte: byte) }
     func close() { base.close() }
 }
 

@@ -30,6 +30,10 @@ package enum StorageError: Error, Sendable, Equatable {
     case stale(path: String)
     /// Others kept the write lock for longer than ``StoreOptions/writeTimeout``.
     case busy(path: String)
+    /// The file that the processes share beside the store is gone, or not what they share.
+    case lockFile(path: String)
+    /// Another process has the store open with a log, and this one would go without, or the other way round.
+    case settingsDiffer(path: String)
     /// A write to a store that was opened for reading only.
     case readOnly(path: String)
     /// An earlier write or sync failed; reopen the store.
@@ -53,7 +57,7 @@ package enum StorageError: Error, Sendable, Equatable {
     }
 
     package enum Limit: String, Sendable {
-        case pages, addressSpace, valueSize, columns, pins
+        case pages, addressSpace, valueSize, columns, pins, processes
     }
 
     init(_ error: FileError) {

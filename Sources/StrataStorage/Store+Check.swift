@@ -17,9 +17,12 @@ extension Store {
     ) throws {
         gate.acquire()
         defer { gate.release() }
+        if !options.readOnly { try ensureOwner() }
         try waitForCheckpoint()
         if !options.readOnly { try loadFreeMap() }
-        let version = monitor.withLock { state.committed }
+        // Beside a writer of another process the version is pinned; of its own, this one keeps the gate.
+        let pinned = options.readOnly ? try snapshot() : nil
+        let version = pinned?.view.state ?? monitor.withLock { state.committed }
         let counts = allocator.allocator.counts
         let total = max(counts.pages - counts.free - counts.held, 0)
         var walker = StoreWalker(reader: reader, version: version) { progress(min($0, total), total) }

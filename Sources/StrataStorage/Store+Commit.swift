@@ -134,12 +134,14 @@ extension Store {
     func publish(through version: UInt64) {
         state.durable = max(state.durable, version)
         var count = 0
-        while count < state.unpublished.count, state.unpublished[count].version <= version {
-            allocator.allocator.unprotect(state.visible.version)
-            state.visible = state.unpublished[count]
-            count += 1
-        }
+        while count < state.unpublished.count, state.unpublished[count].version <= version { count += 1 }
         if count == 0 { return }
+        let before = state.visible.version
+        state.visible = state.unpublished[count - 1]
+        // Whoever pins a version that was the newest until now is seen before its pages go.
+        if let table { announce(table) }
+        allocator.allocator.unprotect(before)
+        for index in 0..<(count - 1) { allocator.allocator.unprotect(state.unpublished[index].version) }
         state.unpublished.removeFirst(count)
         if state.observers.isEmpty { state.notices.removeAll { $0.version.rawValue <= version } }
     }

@@ -27,7 +27,7 @@ extension Store {
     /// By a temporary file, a sync, a rename and a sync of the directory: at any moment the path leads to the old
     /// contents or the new.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
-        let store = try openPlain(path: path, options: options)
+        let store = try openPlain(path: path, options: options, isAlone: true)
         do throws(StorageError) {
             try rewrite(store)
         } catch {
@@ -47,7 +47,7 @@ extension Store {
         }
         let store: Store
         do throws(StorageError) {
-            store = try openPlain(path: path, options: options)
+            store = try openPlain(path: path, options: options, isAlone: true)
         } catch {
             if case .inUse = error { return }
             throw error
@@ -95,7 +95,7 @@ extension Store {
         } catch {
             throw StorageError(error)
         }
-        let target = try openPlain(path: unfinished, options: plain)
+        let target = try openPlain(path: unfinished, options: plain, isAlone: true)
         do throws(StorageError) {
             if source.state.version > 0 {
                 let transaction = try target.beginWrite()

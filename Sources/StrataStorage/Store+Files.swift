@@ -13,7 +13,7 @@ extension Store {
         // Nobody opens the file before its name is durable: a commit could be acknowledged and lost with the name.
         defer { release(file) }
         do throws(FileError) {
-            _ = try file.tryLock(byte: openByte, exclusive: true)
+            _ = try file.tryLock(byte: LockByte.open, exclusive: true)
             try writeFirstSlots(file, RandomID.make(fileSystem))
             try file.syncData()
             try fileSystem.renameNew(unfinished, to: path)
@@ -71,7 +71,7 @@ extension Store {
         }
         var options = options
         options.readOnly = false
-        let file = try openLocked(path, options)
+        let (file, _) = try openLocked(path, options, isAlone: true)
         defer { release(file) }
         do throws(FileError) {
             // The data file first: a log without its data file is never taken for anything.
@@ -85,8 +85,11 @@ extension Store {
     }
 
     private static func removeLeftovers(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
-        let log = logPath(path)
-        if try fileSystem.status(path) == nil, try fileSystem.status(log) != nil { try fileSystem.remove(log) }
+        for leftover in [logPath(path), ProcessTable.path(path)] {
+            if try fileSystem.status(path) == nil, try fileSystem.status(leftover) != nil {
+                try fileSystem.remove(leftover)
+            }
+        }
     }
 
     /// Whether the path still leads to the file that is open.

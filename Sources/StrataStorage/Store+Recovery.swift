@@ -4,8 +4,12 @@ internal import StrataFiles
 // that the last durable checkpoint does not use, and the slot that it did not start from.
 
 extension Store {
-    /// Replays the log on top of the last checkpoint and makes the result durable.
-    func recover() throws(StorageError) {
+    /// Replays the log on top of the last checkpoint and makes the result durable. The write gate is held.
+    /// - Parameters:
+    ///   - base: the last checkpoint.
+    ///   - visible: the newest version that other processes have seen, when there are any.
+    /// - Returns: the newest version.
+    func recover(_ base: VersionState, visible: UInt64? = nil) throws(StorageError) -> VersionState {
         let slot = writer.slot
         let log = try LogFile.open(
             fileSystem: fileSystem, path: Self.logPath(path), storeID: slot.storeID, salt: slot.salt,
@@ -14,14 +18,7 @@ extension Store {
         guard log.header.baseVersion <= slot.checkpoint else {
             throw .corrupt(page: PageNumber(UInt32(writer.slotIndex)), offset: 40, reason: .header)
         }
-        gate.acquire()
-        let transaction: WriteTransaction
-        do throws(StorageError) {
-            transaction = try makeTransaction(state.committed, isReplay: true)
-        } catch {
-            gate.release()
-            throw error
-        }
+        let transaction = try makeTransaction(base, isReplay: true)
         let last: UInt64
         do throws(StorageError) {
             last = try log.replay(
@@ -30,17 +27,27 @@ extension Store {
                 var records = RecordSequence(payload, firstLSN: first, lastLSN: last)
                 while let record = try records.next() { try transaction.replay(record) }
             }.lastLSN
+            // What others have seen must come back.
+            if let visible, last < visible { throw StorageError.poisoned }
             try transaction.flushAll()
         } catch {
             transaction.rollback()
             throw error
         }
+        var newest = base
         let isReplayed = last > slot.checkpoint.rawValue
-        if isReplayed { try finishReplay(transaction, last) } else { transaction.rollback() }
+        if isReplayed {
+            newest = try finishReplay(transaction, last, isShared: visible != nil)
+        } else {
+            transaction.rollback()
+        }
         try settle(isHalfDone: isReplayed)
+        return newest
     }
 
-    private func finishReplay(_ transaction: WriteTransaction, _ last: UInt64) throws(StorageError) {
+    private func finishReplay(
+        _ transaction: WriteTransaction, _ last: UInt64, isShared: Bool
+    ) throws(StorageError) -> VersionState {
         transaction.version = last
         let version: VersionState
         do throws(StorageError) { version = try transaction.place() } catch {
@@ -49,19 +56,24 @@ extension Store {
         }
         allocator.allocator.protect(last)
         allocator.allocator.settle(transaction.nodes)
-        allocator.allocator.bury(transaction.nodes.dead, freed: last)
+        // Others may read a version of the same number that a dead process made of other pages.
+        allocator.allocator.bury(transaction.nodes.dead, freed: isShared ? last + 1 : last)
         allocator.allocator.giveBack(transaction.nodes.abandoned)
-        monitor.withLock {
-            state.committed = version
-            state.unpublished = [version]
-            publish(through: last)
-        }
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
-        defer { gate.release() }
         let plan = try prepareCheckpoint(version, isFinal: true)
         guard run(plan, paced: false) else { throw .poisoned }
+        return version
+    }
+
+    /// Lets a recovered version be seen. It is protected for that already.
+    func show(_ version: VersionState) {
+        monitor.withLock {
+            state.committed = version
+            state.unpublished = [version]
+            publish(through: version.version)
+        }
     }
 
     /// Both slots say that the newest checkpoint is all there is, durably; then the log goes.

@@ -24,6 +24,8 @@ package final class Store: Sendable {
     let gate: WriteGate
     let monitor: any Monitor
     let fileSystem: any FileSystem
+    /// The other processes that have the store open; nil while this one keeps it for itself.
+    let table: ProcessTable?
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
     /// Guarded by the write gate.
@@ -36,7 +38,7 @@ package final class Store: Sendable {
 
     init(
         path: String, options: StoreOptions, file: any File, identity: FileStatus, pages: PageMap,
-        allocator: PageAllocator, state: StoreState, writer: WriterState
+        allocator: PageAllocator, state: StoreState, writer: WriterState, table: ProcessTable?
     ) {
         self.path = path
         self.options = options
@@ -48,9 +50,13 @@ package final class Store: Sendable {
         self.allocator = PageAllocatorBox(allocator: allocator)
         gate = WriteGate(options.scheduling)
         monitor = options.scheduling.makeMonitor("store")
+        self.table = table
         self.state = state
         self.writer = writer
     }
+
+    /// Let go of without being closed: as if the process had died.
+    deinit { table?.abandon() }
 
     /// Where the log of a store stands.
     package static func logPath(_ path: String) -> String { path + ".log" }
@@ -64,18 +70,33 @@ package final class Store: Sendable {
     package func snapshot() throws(StorageError) -> Snapshot {
         try monitor.withLock { () throws(StorageError) -> Snapshot in
             if state.isClosed { throw .closed }
+            if let table, !state.isOwner { try pinNewest(table) }
             let version = state.visible
-            allocator.allocator.protect(version.version)
+            if state.pinned[version.version] == nil {
+                if table != nil && state.pinned.count >= ProcessTable.Layout.pinsPerSlot { throw .limit(.pins) }
+                allocator.allocator.protect(version.version)
+                state.pinned[version.version] = StoreState.Pinned()
+            }
+            state.pinned[version.version]?.count += 1
             state.pins += 1
             return Snapshot(self, version)
         }
     }
 
     /// The newest version that readers may pin.
-    package var newestVersion: TransactionID { monitor.withLock { TransactionID(state.visible.version) } }
+    package var newestVersion: TransactionID {
+        monitor.withLock {
+            if let table, !state.isOwner { return TransactionID(table.newest.version) }
+            return TransactionID(state.visible.version)
+        }
+    }
 
     /// Calls `body` after each version became visible, in order, on the thread that published it, without locks held.
     package func addObserver(_ body: @escaping @Sendable (CommitNotice) -> Void) -> ObserverToken {
+        if let table {
+            table.watch()
+            startAttendant(table)
+        }
         let id = monitor.withLock { () -> Int in
             state.lastObserver += 1
             state.observers[state.lastObserver] = body
@@ -97,7 +118,9 @@ package final class Store: Sendable {
         let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
         if !gate.acquire(until: deadline) { throw .busy(path: path) }
         do throws(StorageError) {
+            _ = try writableBase()
             try checkPath()
+            try ensureOwner(until: deadline)
             let base = try writableBase()
             return try makeTransaction(base)
         } catch {
@@ -148,6 +171,7 @@ package final class Store: Sendable {
     func rolledBack(_ transaction: WriteTransaction) {
         allocator.allocator.giveBack(transaction.nodes.placed)
         transaction.nodes.arena.reset()
+        if transaction.isReplay { return }
         gate.release()
         // The caller has seen the base: it must not vanish any more.
         _ = waitUntilDurable(transaction.base.version)
@@ -177,7 +201,9 @@ struct StoreState {
     /// The last version that a sync of the log, or a checkpoint, covered: what the log may claim.
     var synced: UInt64
     var isClosed = false
-    var isPoisoned = false
+    /// The last pin of a closed store lets the file go.
+    var isReleasable = false
+    var isPoisoned = false { didSet { if isPoisoned { table?.poison() } } }
     /// Records that wait for a sync, one behind the other.
     var pending: [UInt8] = []
     var pendingFirst: UInt64 = 0
@@ -192,11 +218,32 @@ struct StoreState {
     var isCheckpointing = false
     /// Pinned versions, each as often as it is pinned.
     var pins = 0
+    /// How often each version is pinned.
+    var pinned: [UInt64: Pinned] = [:]
     /// The writer's log, for whoever leads a group.
     var log: LogFile?
     var logBytes = 0
 
-    init(_ version: VersionState) {
+    // With other processes
+    let table: ProcessTable?
+    /// Whether this process gives out pages and makes versions. Changes with the write gate held too.
+    var isOwner: Bool
+    /// Which publication `visible` is.
+    var publication: UInt64 = 0
+    /// Versions that are protected because others have pinned them.
+    var foreign: Set<UInt64> = []
+    var announcements = 0
+    var hasAttendant = false
+
+    struct Pinned {
+        var count = 0
+        /// Where the other processes see it.
+        var place: Int?
+    }
+
+    init(_ version: VersionState, _ table: ProcessTable?) {
+        self.table = table
+        isOwner = table == nil
         visible = version
         committed = version
         durable = version.version

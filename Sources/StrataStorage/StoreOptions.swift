@@ -31,6 +31,8 @@ package struct StoreOptions: Sendable {
     package var writeTimeout: Int?
     /// Seals the data file and the log; nil for a plain store. The key itself is the caller's business.
     package var cipher: (any Cipher)?
+    /// Microseconds that an open waits while another process opens, recovers or closes the store, before `inUse`.
+    package var openTimeout = 10_000_000
     /// Bytes of a log segment; nil for what suits the data.
     package var logSegmentBytes: Int?
 

@@ -118,11 +118,18 @@ enum RootNode {
         var tables: [TableState]
     }
 
-    /// Parses a verified node, and the schema that it leads to.
+    /// Parses a verified node, and the schema that it leads to unless `known` has the same one.
     static func read(
-        _ reference: NodeReference, _ reader: PageReader
+        _ reference: NodeReference, _ reader: PageReader, known: VersionState? = nil
     ) throws(StorageError) -> VersionState {
         let contents = try parse(reference, reader)
+        if let known, known.schemaNode == contents.schemaNode, known.tables.map(\.id) == contents.tables.map(\.id) {
+            var next = known
+            next.version = contents.version
+            next.root = reference
+            next.tables = contents.tables
+            return next
+        }
         let schema = try SchemaNode.read(contents.schemaNode, reader)
         guard schema.tables.map(\.id) == contents.tables.map(\.id) else {
             throw .corrupt(page: PageNumber(reference.page), offset: tablesOffset, reason: .structure)

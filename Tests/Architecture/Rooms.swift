@@ -24,6 +24,9 @@ enum Rooms {
             "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
         ],
 
+        // A process for tests to kill.
+        "StoreWorker": ["StrataStorage", "StrataFiles"],
+
         // What is measured.
         "Datasets": ["Results"],
         "Scenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],

@@ -1,6 +1,7 @@
 // What Swift cannot call: variadic functions, and functions that need _GNU_SOURCE.
 #pragma once
 #include "CStrataKernels.h"
+#include "CStrataShared.h"
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -86,6 +86,11 @@ extension Realm.Error {
         case .stale(let path):
             self.init(.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
         case .busy(let path): self.init(.fail, "the write lock of \(path) was not to be had in time; try again")
+        case .lockFile(let path):
+            self.init(
+                .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it")
+        case .settingsDiffer(let path):
+            self.init(.alreadyOpen, "another process has \(path) open with another durability")
         case .readOnly(let path): self.init(.filePermissionDenied, "\(path) was opened for reading only")
         case .poisoned: self.init(.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):

@@ -1,0 +1,274 @@
+internal import StrataFiles
+
+// Several processes on one store. One of them owns writing at a time; the others read the newest version that the
+// process table names, and pin it there. The owner keeps pages that others have pinned.
+//
+// Lock order: write gate, `monitor`, the table's lock, the allocator's lock.
+
+extension Store {
+    // MARK: Reading beside other processes
+
+    /// Sees that the newest version of all processes is `state.visible`, and that its pages stay. `monitor` is held;
+    /// this process does not own writing.
+    func pinNewest(_ table: ProcessTable) throws(StorageError) {
+        while true {
+            if table.publication == state.publication, state.pinned[state.visible.version] != nil { return }
+            let newest = table.newest
+            if state.pinned[newest.version] != nil { return try follow(newest) }
+            guard let place = table.pin(newest.version) else { throw .limit(.pins) }
+            guard table.publication == newest.number else {
+                // Another version was made the newest before the pin was seen.
+                table.unpin(place)
+                continue
+            }
+            do throws(StorageError) { try follow(newest) } catch {
+                table.unpin(place)
+                throw error
+            }
+            state.pinned[newest.version] = StoreState.Pinned(place: place)
+            return
+        }
+    }
+
+    /// Reads what another process published. `monitor` is held, and the version cannot go meanwhile.
+    func follow(_ newest: PublishedVersion) throws(StorageError) {
+        if newest.number == state.publication { return }
+        pages.admit(newest.pages)
+        var version = VersionState.empty
+        if !newest.root.isNull { version = try RootNode.read(newest.root, reader, known: state.visible) }
+        guard version.version == newest.version, version.version >= state.visible.version else {
+            throw .corrupt(page: PageNumber(newest.root.page), offset: 24, reason: .structure)
+        }
+        if version.version > state.visible.version && !state.observers.isEmpty {
+            let tables = version.tables.map { table in
+                var changes = TableChanges(table: table.id)
+                changes.isComplete = false
+                return changes
+            }
+            state.notices.append(
+                CommitNotice(
+                    version: TransactionID(version.version), changes: tables,
+                    schemaChanged: version.schemaNode != state.visible.schemaNode))
+        }
+        state.publication = newest.number
+        state.visible = version
+        state.committed = version
+        state.durable = version.version
+        state.synced = version.version
+    }
+
+    // MARK: Owning writing
+
+    /// Makes this process the one that writes. The write gate is held.
+    /// - Throws: `busy`, `poisoned`, `lockFile`; what recovery throws after another writer died.
+    func ensureOwner(until deadline: Deadline = .never) throws(StorageError) {
+        guard let table, !monitor.withLock({ state.isOwner }) else { return }
+        startAttendant(table)
+        let inheritance = try table.acquireOwnership(until: deadline, storePath: path)
+        do throws(StorageError) {
+            try monitor.withLock { () throws(StorageError) in try follow(table.newest) }
+            switch inheritance {
+            case .own: takeOver(table)
+            case .none: try recoverBeside(table)
+            case .block:
+                if let bytes = try table.readBlock(), let left = HandOver(bytes) {
+                    try inherit(left, table)
+                } else {
+                    try recoverBeside(table)
+                }
+            }
+        } catch {
+            monitor.withLock { state.isOwner = false }
+            try table.releaseOwnership()
+            throw error
+        }
+    }
+
+    /// Pages are given out by this process from now on.
+    /// - Parameter restart: of the allocator, with what is protected; nil when it knows everything already.
+    private func takeOver(_ table: ProcessTable, restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
+        monitor.withLock {
+            table.memory.fence()
+            state.foreign = table.foreignPins
+            let versions = Array(state.pinned.keys) + Array(state.foreign)
+            if let restart {
+                restart(versions)
+            } else {
+                for version in versions { allocator.allocator.protect(version) }
+            }
+            state.log = nil
+            state.logBytes = 0
+            state.synced = state.visible.version
+            state.isOwner = true
+        }
+    }
+
+    /// Goes on from a checkpoint that this process did not make.
+    private func takeOver(_ table: ProcessTable, _ choice: HeaderSlot.Choice, filePages: Int) throws(StorageError) {
+        pages.admit(filePages)
+        let slot = choice.slot
+        var next = WriterState(slot: slot, slotIndex: choice.index, writtenPages: filePages)
+        next.workspace = writer.workspace
+        writer = next
+        takeOver(table) { [self] versions in
+            // One protection for being visible, one for being the last checkpoint.
+            allocator.allocator.restart(
+                pageCount: Int(slot.pageCount), fileCapacity: filePages,
+                protecting: versions + [state.visible.version, slot.checkpoint.rawValue])
+        }
+        try loadFreeMap()
+    }
+
+    private func inherit(_ left: HandOver, _ table: ProcessTable) throws(StorageError) {
+        let (choice, _, size) = try Self.startingSlot(file, path, options)
+        let visible = monitor.withLock { state.visible.version }
+        guard choice.slot.sequence == left.sequence, !choice.slot.logRequired,
+            choice.slot.checkpoint.rawValue == visible
+        else { return try recoverBeside(table) }
+        try takeOver(table, choice, filePages: Int(size) / Format.pageSize)
+        try allocator.allocator.hold(left.held)
+    }
+
+    /// Replays the log while other processes read: what the dead writer made is thrown away, and written again where
+    /// nobody can be reading.
+    private func recoverBeside(_ table: ProcessTable) throws(StorageError) {
+        let (choice, _, size) = try Self.startingSlot(file, path, options)
+        let slot = choice.slot
+        // The dead writer may have made the file longer than it ever said.
+        let filePages = Int(size) / Format.pageSize
+        pages.admit(filePages)
+        let base = try Self.checkpoint(slot, reader)
+        let visible = monitor.withLock { state.visible }
+        if !slot.logRequired && base.version < visible.version {
+            // What others have seen is gone with the process that made it: it wrote without a log.
+            poison()
+            throw .poisoned
+        }
+        try takeOver(table, choice, filePages: filePages)
+        // Pages that the checkpoint does not reach may be read by whoever has pinned one of the dead writer's versions.
+        try allocator.allocator.holdAll(upTo: filePages, freed: visible.version + 1)
+        do throws(StorageError) {
+            adopt(try newest(base, choice, visible: visible.version), over: visible)
+        } catch {
+            poison()
+            throw error
+        }
+    }
+
+    /// The newest version that the files hold, made durable.
+    private func newest(
+        _ base: VersionState, _ choice: HeaderSlot.Choice, visible: UInt64
+    ) throws(StorageError) -> VersionState {
+        if choice.slot.logRequired { return try recover(base, visible: visible) }
+        let hasLog: Bool
+        do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
+        if !choice.isClean || hasLog { try settle(isHalfDone: false) }
+        return base
+    }
+
+    private func adopt(_ newest: VersionState, over visible: VersionState) {
+        if newest.root == visible.root {
+            monitor.withLock { state.committed = visible }
+            return
+        }
+        // A replayed version has this protection already, a checkpoint only the one of being the last.
+        if newest.version == writer.slot.checkpoint.rawValue { allocator.allocator.protect(newest.version) }
+        show(newest)
+    }
+
+    /// Lets the next process write. The write gate is held, and nobody in this process writes.
+    /// - Parameter onlyIfAsked: nothing is done when no other process waits.
+    func handOver(_ table: ProcessTable) throws(StorageError) {
+        var left: [UInt8]?
+        let committed = monitor.withLock { state.committed }
+        if waitUntilDurable(committed.version) {
+            // Without it the next owner goes by the log, or by what the failure left: slower, and as right.
+            do throws(StorageError) {
+                try waitForCheckpoint()
+                try checkpointWithoutLog(committed)
+                left = HandOver(sequence: writer.slot.sequence, held: allocator.allocator.held).encode()
+            } catch {
+                left = nil
+            }
+        }
+        monitor.withLock {
+            while state.isLeading || state.isCheckpointing { monitor.wait() }
+            for (version, pinned) in state.pinned where pinned.place == nil {
+                state.pinned[version]?.place = table.pin(version)
+            }
+            state.isOwner = false
+            state.foreign = []
+            state.log = nil
+            state.publication = table.publication
+        }
+        writer.log?.close()
+        writer.log = nil
+        if let left { do throws(StorageError) { try table.leaveBlock(left) } catch {} }
+        try table.releaseOwnership()
+    }
+
+    // MARK: Keeping pages for others
+
+    /// Tells all processes of the newest version, and keeps what they have pinned. `monitor` is held; versions that
+    /// were visible before are still protected.
+    func announce(_ table: ProcessTable) {
+        table.publish(state.visible.version, state.visible.root, pages: allocator.allocator.fileCapacity)
+        state.publication = table.publication
+        if !table.hasOthers && state.foreign.isEmpty { return }
+        state.announcements += 1
+        if state.announcements & 63 == 0 {
+            // A table that cannot be locked keeps the pins of the dead; the next writer hears of it.
+            do throws(StorageError) { try table.clearDead() } catch {}
+        }
+        let pins = table.foreignPins
+        for version in pins where !state.foreign.contains(version) { allocator.allocator.protect(version) }
+        for version in state.foreign where !pins.contains(version) { allocator.allocator.unprotect(version) }
+        state.foreign = pins
+        table.ringWatchers()
+    }
+
+    // MARK: Answering other processes
+
+    /// Starts the thread that gives writing on when another process asks, and hears of versions of others. `monitor`
+    /// is not held.
+    func startAttendant(_ table: ProcessTable) {
+        let isFirst = monitor.withLock {
+            defer { state.hasAttendant = true }
+            return !state.hasAttendant
+        }
+        guard isFirst else { return }
+        options.scheduling.spawn("attendant") { [weak self] in
+            while !table.isEnded {
+                let bell = table.bell
+                // The store lives as long as its users, not as long as this thread.
+                do {
+                    guard let store = self else { return }
+                    store.attend(table)
+                }
+                table.waitForBell(bell, microseconds: 10_000_000)
+            }
+        }
+    }
+
+    private func attend(_ table: ProcessTable) {
+        if table.isOwner && table.isAsked {
+            gate.acquire()
+            let isOwner = monitor.withLock { state.isOwner }
+            // What cannot be given on is found by whoever waits: this process's locks go with it.
+            do throws(StorageError) {
+                if isOwner && !table.isEnded && table.isAsked {
+                    try handOver(table)
+                } else if !isOwner && !table.isEnded && table.isOwner {
+                    try table.releaseOwnership()
+                }
+            } catch {}
+            gate.release()
+        }
+        let listens = monitor.withLock { !state.isOwner && !state.isClosed && !state.observers.isEmpty }
+        if listens {
+            // A damaged version is reported to whoever reads it.
+            do throws(StorageError) { _ = try snapshot() } catch {}
+            deliverNotices()
+        }
+    }
+}

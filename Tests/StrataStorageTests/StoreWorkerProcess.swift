@@ -1,0 +1,90 @@
+import StrataStorage
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A StoreWorker, run by a test. Killed with the object.
+final class StoreWorkerProcess {
+    /// Beside the bundle that the tests are in.
+    static let executable: String? = {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let own = String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        for word in [own] + CommandLine.arguments {
+            guard let range = word.firstRange(of: ".xctest") else { continue }
+            let bundle = word[..<range.lowerBound]
+            guard let slash = bundle.lastIndex(of: "/") else { continue }
+            let candidate = bundle[..<slash] + "/StoreWorker"
+            if access(String(candidate), X_OK) == 0 { return String(candidate) }
+        }
+        return nil
+    }()
+
+    private(set) var processID: pid_t = 0
+    private let output: String
+    private var isReaped = false
+
+    /// - Parameter name: of the files with its output, beside the store.
+    init(_ path: String, _ words: [String], name: String) throws {
+        let executable = try #require(Self.executable, "no StoreWorker beside the tests")
+        output = path + "." + name
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+        posix_spawn_file_actions_addopen(&actions, 2, output + ".errors", O_WRONLY | O_CREAT | O_APPEND, 0o644)
+        var words = ([executable, path] + words).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        let status = posix_spawn(&processID, executable, &actions, nil, &words, environ)
+        try #require(status == 0)
+    }
+
+    deinit { if !isReaped { end(SIGKILL) } }
+
+    /// What it said up to now, over all processes of this name.
+    var said: String { Self.text(output) }
+    var errors: String { Self.text(output + ".errors") }
+
+    func count(_ letter: Character) -> Int { said.count { $0 == letter } }
+
+    /// Waits until it has said a letter so often.
+    func waitFor(_ letter: Character, times: Int = 1) throws {
+        for _ in 0..<60_000 {
+            if count(letter) >= times { return }
+            if !errors.isEmpty { break }
+            usleep(1000)
+        }
+        Issue.record("never said \(letter) \(times) times: \(said.suffix(20)) \(errors)")
+        throw StorageError.closed
+    }
+
+    func signal(_ number: Int32) { kill(processID, number) }
+
+    /// Sends a signal and waits for the end.
+    func end(_ number: Int32) {
+        signal(number)
+        _ = wait()
+    }
+
+    /// - Returns: the exit status, or the negative number of the signal that ended it.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        isReaped = true
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    }
+
+    private static func text(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = read(descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    }
+}
