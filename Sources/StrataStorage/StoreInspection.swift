@@ -37,10 +37,12 @@ package struct StoreInspection: Sendable {
 extension Store {
     /// Looks at a store that was opened for reading only.
     ///
-    /// - Throws: `corrupt` for damage in what it reads: branches, group directories, the free map.
+    /// - Throws: `inUse` beside other processes, whose free map is the writer's; `corrupt` for damage in what it reads:
+    ///   branches, group directories, the free map.
     /// - Complexity: a page per group of rows, and the branches.
     package func inspect() throws(StorageError) -> StoreInspection {
         precondition(options.readOnly, "the free map is the checkpoint's")
+        if table != nil { throw .inUse(path: path) }
         let view = try snapshot().view
         let slot = writer.slot
         let fileBytes: Int
