@@ -99,9 +99,12 @@ package protocol File: AnyObject, Sendable {
     func status() throws(FileError) -> FileStatus
 
     /// A read-only view of the file that later writes show up in.
-    /// - Parameter reserve: bytes of address space to take; touching bytes past the end of the file is an error that
-    ///   the implementation need not survive.
+    /// - Parameter reserve: bytes of address space to take; bytes past the end of the file read as zeros and mark the
+    ///   map as damaged, as do pages that the medium does not give back.
     func map(reserve: Int) throws(FileError) -> any FileMap
+
+    /// A view of the file in which changes stay; they do not reach the file. Has a default.
+    func mapPrivately(reserve: Int) throws(FileError) -> MappedRange
 
     /// Takes an advisory lock on one byte, shared with other descriptors and processes; false when somebody has it.
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool
@@ -124,12 +127,15 @@ package protocol FileMap: AnyObject, Sendable {
     var base: UnsafeRawPointer { get }
     /// Reserved bytes.
     var count: Int { get }
+    /// Nil where no page can be lost.
+    var damage: MapDamage? { get }
 
     /// Brings bytes of the file to where they are mapped; nothing to do where the system does that by itself.
     func load(offset: Int, count: Int) throws(FileError)
 }
 
 extension FileMap {
+    package var damage: MapDamage? { nil }
     package func load(offset: Int, count: Int) throws(FileError) {}
 }
 

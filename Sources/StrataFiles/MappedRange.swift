@@ -1,3 +1,4 @@
+import CStrataShim
 import Synchronization
 
 #if canImport(Darwin)
@@ -11,24 +12,36 @@ package final class MappedRange: FileMap {
     /// Immutable after init. The bytes behind it are guarded by whoever shares the object.
     private nonisolated(unsafe) let start: UnsafeMutableRawPointer
     package let count: Int
+    package let damage: MapDamage?
 
-    package init(_ start: UnsafeMutableRawPointer, count: Int) {
+    /// - Parameter damage: set for a mapped file, whose pages may turn out to be unreadable.
+    package init(_ start: UnsafeMutableRawPointer, count: Int, damage: MapDamage? = nil) {
         self.start = start
         self.count = count
+        self.damage = damage
     }
 
     /// Zeroed private memory that takes no room until it is touched; nil when address space is exhausted.
     package convenience init?(anonymous count: Int) {
+        guard let base = Self.reserve(count) else { return nil }
+        self.init(base, count: count)
+    }
+
+    /// As ``init(anonymous:)``, for the caller to unmap.
+    static func reserve(_ count: Int) -> UnsafeMutableRawPointer? {
         #if canImport(Darwin)
             let flags = MAP_PRIVATE | MAP_ANON
         #else
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         #endif
         guard let base = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else { return nil }
-        self.init(UnsafeMutableRawPointer(base), count: count)
+        return base
     }
 
-    deinit { munmap(start, count) }
+    deinit {
+        damage?.end()
+        munmap(start, count)
+    }
 
     package var base: UnsafeRawPointer { UnsafeRawPointer(start) }
 
@@ -37,6 +50,40 @@ package final class MappedRange: FileMap {
 
     /// Gives the memory of a whole range of pages back to the system; it reads as zeros afterwards.
     package func discard(from offset: Int, count: Int) { madvise(start + offset, count, MADV_DONTNEED) }
+}
+
+/// Says whether a mapped file lost pages while it was read: it was cut by somebody, or the medium failed.
+///
+/// An access to such a page is no signal: it reads zeros. Whoever loads from the map asks afterwards, before it believes
+/// what it loaded. Valid as long as the map is.
+package struct MapDamage: Sendable {
+    /// Atomic; the memory stands for the life of the process.
+    private nonisolated(unsafe) let record: UnsafeMutablePointer<strata_damage>
+    /// Not 0 after a page was lost. Atomic, as the record.
+    package nonisolated(unsafe) let flag: UnsafeMutablePointer<Atomic<UInt32>>
+
+    /// Watches a range; nil without memory.
+    init?(watching base: UnsafeRawPointer, count: Int) {
+        guard let record = strata_watch(base, count) else { return nil }
+        self.record = record
+        flag = UnsafeMutableRawPointer(record).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+
+    private init() {
+        record = .allocate(capacity: 1)
+        record.initialize(to: strata_damage(happened: 0, offset: 0))
+        flag = UnsafeMutableRawPointer(record).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+
+    /// What maps that cannot lose pages share.
+    package static let never = MapDamage()
+
+    @inline(__always) package var happened: Bool { flag.pointee.load(ordering: .relaxed) != 0 }
+
+    /// Bytes from the start of the map to the last access that failed.
+    package var offset: Int { Int(record.pointee.offset) }
+
+    fileprivate func end() { strata_unwatch(record) }
 }
 
 /// Set once.

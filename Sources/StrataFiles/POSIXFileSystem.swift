@@ -175,7 +175,29 @@ final class POSIXFile: File {
         guard let base = mmap(nil, reserve, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
             throw FileError(.map, path: path, errno: errno)
         }
-        return MappedRange(UnsafeMutableRawPointer(base), count: reserve)
+        guard let damage = MapDamage(watching: base, count: reserve) else {
+            munmap(base, reserve)
+            throw FileError(.map, path: path, errno: ENOMEM)
+        }
+        return MappedRange(UnsafeMutableRawPointer(base), count: reserve, damage: damage)
+    }
+
+    func mapPrivately(reserve: Int) throws(FileError) -> MappedRange {
+        let size = Int(try self.size())
+        guard size <= reserve, let whole = MappedRange.reserve(reserve) else {
+            throw FileError(.map, path: path, errno: ENOMEM)
+        }
+        let flags = MAP_PRIVATE | MAP_FIXED
+        if size > 0, mmap(whole, size, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED {
+            let failure = errno
+            munmap(whole, reserve)
+            throw FileError(.map, path: path, errno: failure)
+        }
+        guard let damage = MapDamage(watching: whole, count: reserve) else {
+            munmap(whole, reserve)
+            throw FileError(.map, path: path, errno: ENOMEM)
+        }
+        return MappedRange(whole, count: reserve, damage: damage)
     }
 
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {

@@ -49,8 +49,11 @@ struct Branch {
         else { return false }
         for index in 0..<branch.count {
             if index > 0 && branch.key(index) <= branch.key(index - 1) { return false }
-            let expected: NodeKind = branch.level == 1 ? .group : .branch
-            guard branch.reference(index).is(expected), branch.base.u64(rowsOffset + 8 * index) < 1 << 48 else {
+            let reference = branch.reference(index)
+            let isRight =
+                branch.level == 1
+                ? reference.isOnDisk(.group, maxPages: Group.maxPages) : reference.isOnDisk(.branch, maxPages: 1)
+            guard isRight, branch.base.u64(rowsOffset + 8 * index) < 1 << 48 else {
                 return false
             }
         }

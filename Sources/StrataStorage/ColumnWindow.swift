@@ -1,3 +1,6 @@
+internal import StrataFiles
+package import Synchronization
+
 /// A run of values of one column, ready to be read by slot: what a held object's property costs a load and no call.
 ///
 /// Void when its version is let go; in a transaction after its next write.
@@ -11,6 +14,8 @@ package struct ColumnWindow {
     package let rows: Int32
     /// Bytes per value: 0, 1, 2, 4 or 8.
     package let width: Int32
+    /// Not 0 when the map lost a page: what the window shows may then be zeros, and is not believed.
+    package let damage: UnsafeMutablePointer<Atomic<UInt32>>
 
     /// A window without rows.
     package init() {
@@ -20,10 +25,11 @@ package struct ColumnWindow {
         firstSlot = 0
         rows = 0
         width = 0
+        damage = MapDamage.never.flag
     }
 
     /// Nil when values of the segment are null, exceptions, or bytes.
-    init?(_ group: UnsafeRawPointer, _ segment: Segment, firstSlot: Int) {
+    init?(_ group: UnsafeRawPointer, _ segment: Segment, firstSlot: Int, _ damage: MapDamage) {
         switch segment.kind {
         case .integer:
             guard segment.flags & (Segment.hasNulls | Segment.hasExceptions) == 0 else { return nil }
@@ -38,6 +44,7 @@ package struct ColumnWindow {
         case .bytes, nil: return nil
         }
         self.group = group
+        self.damage = damage.flag
         self.firstSlot = Int32(truncatingIfNeeded: firstSlot)
         rows = Int32(truncatingIfNeeded: segment.rows)
     }
@@ -48,13 +55,18 @@ package struct ColumnWindow {
         // Inserted rows have negative slots, and so does what lies before the window: both are large when unsigned.
         let index = UInt32(bitPattern: row.slot &- firstSlot)
         guard row.group == group, row.slot >= 0, index < UInt32(bitPattern: rows) else { return nil }
-        let place = Int(index)
+        let bits = frame &+ value(Int(index))
+        return damage.pointee.load(ordering: .relaxed) == 0 ? bits : nil
+    }
+
+    @inlinable @inline(__always)
+    func value(_ index: Int) -> UInt64 {
         switch width {
-        case 0: return frame
-        case 1: return frame &+ UInt64(values.load(fromByteOffset: place, as: UInt8.self))
-        case 2: return frame &+ UInt64(values.loadUnaligned(fromByteOffset: place * 2, as: UInt16.self))
-        case 4: return frame &+ UInt64(values.loadUnaligned(fromByteOffset: place * 4, as: UInt32.self))
-        default: return frame &+ values.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
+        case 0: 0
+        case 1: UInt64(values.load(fromByteOffset: index, as: UInt8.self))
+        case 2: UInt64(values.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
+        case 4: UInt64(values.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+        default: values.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
         }
     }
 

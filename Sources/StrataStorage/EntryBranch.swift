@@ -84,8 +84,7 @@ struct EntryBranch {
         for i in 0..<branch.count {
             if i > 0 && !EntryOperation.precedes(branch.key(i - 1), branch.key(i)) { return false }
             if branch.total(i) == 0 || branch.total(i) > maxTotal { return false }
-            let reference = branch.reference(i)
-            if !reference.is(kind) || reference.pages != 1 { return false }
+            if !branch.reference(i).isOnDisk(kind, maxPages: 1) { return false }
         }
         return true
     }

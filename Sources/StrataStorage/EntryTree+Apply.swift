@@ -350,6 +350,7 @@ private final class EntryApplier<Nodes: NodeWriting> {
         let entries = Operations(start: base, count: left.count + right.count)
         let shapes = EntryLeaf.shapes(of: entries, limit: maxEntries, even: true)
         if shapes.count > (mustFit ? 1 : 2) { return nil }
+        mark(.joinedLeaves)
         var result: [EntryChild] = []
         if shapes.count == 1 {
             nodes.drop(second.reference)
@@ -370,6 +371,7 @@ private final class EntryApplier<Nodes: NodeWriting> {
         let left = try EntryTree.branch(first.reference, level: level, nodes)
         let right = try EntryTree.branch(second.reference, level: level, nodes)
         if mustFit && left.count + right.count > maxChildren { return nil }
+        mark(.joinedBranches)
         var children: [EntryChild] = []
         for branch in [left, right] {
             for i in 0..<branch.count {

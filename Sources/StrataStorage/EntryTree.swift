@@ -15,7 +15,7 @@ enum EntryTree {
         reading nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if root.isNull || EntryOperation.precedes(through, from) { return true }
-        return try visit(root, level: try level(of: root, nodes), from, through, nodes, body)
+        return try visit(root, level: try level(of: root, nodes), (nil, nil), from, through, nodes, body)
     }
 
     /// Calls `body` with low and count of all entries of one `high`, in order, until it returns false.
@@ -104,19 +104,33 @@ enum EntryTree {
         return (EntryLeaf(try nodes.node(reference, .entryLeaf)), before)
     }
 
+    /// - Parameter bounds: what the branch above says of the keys below: the first one, and one that all precede.
+    ///   They are checked, so that no node is visited twice, however the branches lead.
     private static func visit(
-        _ reference: NodeReference, level: Int, _ from: EntryKey, _ through: EntryKey, _ nodes: some NodeReading,
-        _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
+        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ from: EntryKey,
+        _ through: EntryKey, _ nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if level == 0 {
-            return try visit(EntryLeaf(try nodes.node(reference, .entryLeaf)), from, through, body)
+            let leaf = EntryLeaf(try nodes.node(reference, .entryLeaf))
+            try check(leaf.key(0), leaf.key(leaf.count - 1), bounds, reference)
+            return try visit(leaf, from, through, body)
         }
         let branch = try branch(reference, level: level, nodes)
+        try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
         for i in branch.position(of: from)..<branch.count {
             if EntryOperation.precedes(through, branch.key(i)) { break }
-            if !(try visit(branch.reference(i), level: level - 1, from, through, nodes, body)) { return false }
+            let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
+            if !(try visit(branch.reference(i), level: level - 1, below, from, through, nodes, body)) { return false }
         }
         return true
+    }
+
+    @inline(__always)
+    private static func check(
+        _ first: EntryKey, _ last: EntryKey, _ bounds: (first: EntryKey?, end: EntryKey?), _ reference: NodeReference
+    ) throws(StorageError) {
+        if let expected = bounds.first, expected != first { throw damaged(reference) }
+        if let end = bounds.end, !EntryOperation.precedes(last, end) { throw damaged(reference) }
     }
 
     private static func visit(

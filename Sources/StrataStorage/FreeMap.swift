@@ -58,14 +58,20 @@ struct FreeMap {
             guard FreeMapRoot.pages(count) <= Int(reference.pages) else {
                 throw .corrupt(page: PageNumber(reference.page), offset: 24, reason: .structure)
             }
+            var seen: Set<UInt32> = []
             for index in 0..<count {
                 let node = NodeReference(root, FreeMapRoot.entriesOffset + index * FreeMapRoot.entrySize)
+                // A node named over and over would need memory without end.
+                guard node.pages == 1, seen.insert(node.page).inserted else {
+                    throw .corrupt(page: PageNumber(reference.page), offset: 32, reason: .structure)
+                }
                 nodes.append(node)
                 try read(node, reader)
             }
         } else {
             try read(reference, reader)
         }
+        try reader.confirm()
     }
 
     private mutating func read(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) {

@@ -66,7 +66,7 @@ extension Group {
             found = (insertedSegment(column), ~slot)
         }
         guard found.segment.kindCode == kind.rawValue, found.index < found.segment.rows else {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+            throw pages.damage(at: base)
         }
         return found
     }
@@ -90,6 +90,7 @@ extension Group {
         let slot = try mainLowerBound(key, pages)
         guard slot < rows else { return nil }
         let (segment, index) = try mainSegment(RowSet.keyColumn, slot, pages)
+        try segment.require(.integer, pages)
         return segment.integer(index) == key ? slot : nil
     }
 
@@ -106,13 +107,12 @@ extension Group {
         // The last segment whose first key is not above the key.
         while number + 1 < end {
             let next = try segment(number + 1, pages)
+            try next.require(.integer, pages)
             if next.rows == 0 || next.integer(0) > key { break }
             number += 1
         }
         let segment = try segment(number, pages)
-        guard segment.kindCode == SegmentKind.integer.rawValue else {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
-        }
+        try segment.require(.integer, pages)
         return descriptor(number).firstSlot + segment.lowerBound(key)
     }
 
@@ -131,7 +131,9 @@ extension Group {
     func key(_ row: Int32, _ pages: PageReader) throws(StorageError) -> Int64 {
         if row < 0 { return insertedSegment(RowSet.keyColumn).integer(Int(~row)) }
         if isDense { return baseKey &+ Int64(row) }
+        guard row < rows else { throw pages.damage(at: base) }
         let (segment, index) = try mainSegment(RowSet.keyColumn, Int(row), pages)
+        try segment.require(.integer, pages)
         return segment.integer(index)
     }
 
@@ -151,7 +153,10 @@ extension Group {
             let before = try liveMainRows(below: insertedSegment(RowSet.keyColumn).integer(low), pages)
             if before + low == ordinal { return ~Int32(truncatingIfNeeded: low) }
         }
-        return Int32(truncatingIfNeeded: liveMainSlot(ordinal - low))
+        // Keys that do not ascend may lead past the end.
+        let slot = liveMainSlot(ordinal - low)
+        guard slot >= 0, slot < rows else { throw pages.damage(at: base) }
+        return Int32(truncatingIfNeeded: slot)
     }
 
     private func liveMainRows(below key: Int64, _ pages: PageReader) throws(StorageError) -> Int {

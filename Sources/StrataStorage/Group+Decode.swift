@@ -23,7 +23,7 @@ extension Group {
             let main = ColumnBuffer(layout.kinds[column], capacity: max(rows, 1))
             try decodeMain(column, layout, main, pages)
             let extra = ColumnBuffer(layout.kinds[column], capacity: max(inserted, 1))
-            if inserted > 0 { try decodeInserted(column, layout, extra) }
+            if inserted > 0 { try decodeInserted(column, layout, extra, pages) }
             let output = target.columns[column]
             output.reserve(liveRows)
             for run in order { output.append(run.isInserted ? extra : main, run.range) }
@@ -78,32 +78,48 @@ extension Group {
         let first = firstSegment(position)
         for number in first..<(first + segmentCount(position)) {
             let segment = try segment(number, pages)
-            try check(segment, output.kind)
+            try segment.require(output.kind, pages)
             segment.decode(into: output)
         }
+        guard output.count == start + rows else { throw pages.damage(at: base) }
         for index in 0..<patched where patch(index).column == position {
             let patch = patch(index)
-            try check(patch.segment, output.kind)
+            try patch.segment.require(output.kind, pages)
             let values = ColumnBuffer(output.kind, capacity: patch.count)
             patch.segment.decode(into: values)
             for place in 0..<patch.count { output.copyValue(of: values, place, to: start + patch.slot(place)) }
         }
     }
 
-    func decodeInserted(_ column: Int, _ layout: TableLayout, _ output: ColumnBuffer) throws(StorageError) {
+    func decodeInserted(
+        _ column: Int, _ layout: TableLayout, _ output: ColumnBuffer, _ pages: PageReader
+    ) throws(StorageError) {
         guard let position = position(of: layout.ids[column], near: column) else {
             for _ in 0..<inserted { output.append(layout.missing[column]) }
             return
         }
         let segment = insertedSegment(position)
-        try check(segment, output.kind)
+        try segment.require(output.kind, pages)
         segment.decode(into: output)
     }
 
-    private func check(_ segment: Segment, _ kind: SegmentKind) throws(StorageError) {
-        if segment.kindCode != kind.rawValue {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+    /// Whether everything in this node holds the kinds of values that the layout says, given the layout's columns.
+    func hasKinds(of layout: TableLayout) -> Bool {
+        for column in 0..<columns {
+            let kind = layout.kinds[column].rawValue
+            let first = firstSegment(column)
+            for number in first..<(first + segmentCount(column)) {
+                let descriptor = descriptor(number)
+                if descriptor.node == Self.inThisNode, Segment(base + descriptor.offset).kindCode != kind {
+                    return false
+                }
+            }
+            if inserted > 0 && insertedSegment(column).kindCode != kind { return false }
         }
+        for index in 0..<patched where patch(index).segment.kindCode != layout.kinds[patch(index).column].rawValue {
+            return false
+        }
+        return true
     }
 
     /// Whether the group has exactly the layout's columns, in its order.

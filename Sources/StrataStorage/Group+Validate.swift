@@ -6,6 +6,7 @@ extension Group {
         guard group.size <= bytes, group.rows <= maxRows, group.nodes < inThisNode, group.columns >= 2,
             group.deleted <= group.rows, group.blobsOffset <= group.size
         else { return false }
+        for index in 0..<group.nodes where !group.reference(index).isOnDisk(.segments) { return false }
         return group.validateDeleted() && group.validateColumns() && group.validatePatches() && group.validateInserts()
     }
 
@@ -22,32 +23,36 @@ extension Group {
 
     private func validateDeleted() -> Bool { validateSlots(deletedOffset, deleted) }
 
+    /// The segments of the columns follow one another.
     private func validateColumns() -> Bool {
+        var next = 0
         for column in 0..<columns {
             let first = firstSegment(column)
             let n = segmentCount(column)
             if n == 0 {
-                guard column == RowSet.keyColumn, isDense || rows == 0 else {
-                    if rows == 0 { continue }
-                    return false
-                }
+                if rows > 0 && !(column == RowSet.keyColumn && isDense) { return false }
                 continue
             }
-            guard first + n <= segments, validateChain(first, n) else { return false }
+            guard first == next, first + n <= segments, validateChain(first, n, system: column < RowSet.firstUserColumn)
+            else {
+                return false
+            }
+            next += n
         }
-        return columnID(0) == Int(TableLayout.keyID) && columnID(1) == Int(TableLayout.createdID)
+        return next == segments && columnID(0) == Int(TableLayout.keyID) && columnID(1) == Int(TableLayout.createdID)
             && (!isDense || rows == 0 || baseKey <= Int64.max - Int64(rows - 1))
     }
 
     /// Segments of a column follow one another without a gap and cover all rows.
-    private func validateChain(_ first: Int, _ n: Int) -> Bool {
+    /// - Parameter system: of keys or creation versions, which are integers and never null.
+    private func validateChain(_ first: Int, _ n: Int, system: Bool) -> Bool {
         var next = 0
         for index in first..<(first + n) {
             let descriptor = descriptor(index)
             guard descriptor.firstSlot == next else { return false }
             next += descriptor.rows
             if descriptor.node == Self.inThisNode {
-                guard validateSegment(descriptor.offset, rows: descriptor.rows) else { return false }
+                guard validateSegment(descriptor.offset, rows: descriptor.rows, system: system) else { return false }
             } else if descriptor.node >= nodes || descriptor.index >= SegmentNode.maxSegments {
                 return false
             }
@@ -55,18 +60,20 @@ extension Group {
         return next == rows
     }
 
-    private func validateSegment(_ offset: Int, rows expected: Int) -> Bool {
+    private func validateSegment(_ offset: Int, rows expected: Int, system: Bool = false) -> Bool {
         guard offset >= blobsOffset, offset % 8 == 0, offset < size,
             Segment.validatedSize(base + offset, available: size - offset) != nil
         else { return false }
-        return Segment(base + offset).rows == expected
+        let segment = Segment(base + offset)
+        return segment.rows == expected && (!system || segment.isSystem)
     }
 
     private func validatePatches() -> Bool {
         for index in 0..<patched {
             let patch = patch(index)
             guard patch.column < columns, validateSlots(patch.slotsOffset, patch.count),
-                validateSegment(patch.segmentOffset, rows: patch.count)
+                validateSegment(
+                    patch.segmentOffset, rows: patch.count, system: patch.column < RowSet.firstUserColumn)
             else { return false }
         }
         return true
@@ -75,7 +82,10 @@ extension Group {
     private func validateInserts() -> Bool {
         if inserted == 0 { return true }
         for column in 0..<columns {
-            guard validateSegment(base.u16(insertsOffset + 2 * column), rows: inserted) else { return false }
+            let system = column < RowSet.firstUserColumn
+            guard validateSegment(base.u16(insertsOffset + 2 * column), rows: inserted, system: system) else {
+                return false
+            }
         }
         return true
     }

@@ -133,6 +133,7 @@ extension GroupDraft {
         guard patch.segment.kindCode == kind.rawValue else {
             throw .corrupt(page: PageNumber(0), offset: patch.segmentOffset, reason: .structure)
         }
+        StrataStorage.mark(.foldedPatches)
         let descriptor = group.descriptor(best.segment)
         if descriptor.node == Group.inThisNode {
             if !write(patch, best.range, to: base + descriptor.offset, descriptor, kind, room: 0) { return .refused }

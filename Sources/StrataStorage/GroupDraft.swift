@@ -21,7 +21,7 @@ struct GroupDraft {
     /// Whether the parts of a group follow one another as drafts need it; what a file holds may overlap.
     static func isPacked(_ group: Group) -> Bool {
         var end = group.blobsOffset
-        guard group.size & 7 == 0, group.deletedOffset == end else { return false }
+        guard group.size & 7 == 0, group.deletedOffset == end, hasOneSegmentEach(group) else { return false }
         end += aligned8(2 * group.deleted)
         for number in 0..<group.segments {
             let descriptor = group.descriptor(number)
@@ -44,6 +44,17 @@ struct GroupDraft {
             }
         }
         return end == group.size
+    }
+
+    /// Whether the rows of a small group stand in one segment for each column, and no column is patched twice.
+    private static func hasOneSegmentEach(_ group: Group) -> Bool {
+        if group.isSmall {
+            for column in 0..<group.columns where group.segmentCount(column) > 1 { return false }
+        }
+        for index in 1..<max(group.patched, 1) {
+            for other in 0..<index where group.patch(other).column == group.patch(index).column { return false }
+        }
+        return true
     }
 
     /// Bytes of everything that is not changes.

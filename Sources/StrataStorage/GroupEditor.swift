@@ -28,7 +28,7 @@ struct GroupEditor {
         group = Group(try nodes.node(entry.reference, .group))
         guard changing, group.hasColumns(of: layout) else { return }
         if !entry.reference.isInArena {
-            if !GroupDraft.isPacked(group) { return }
+            if !GroupDraft.isPacked(group) || !group.hasKinds(of: layout) { return }
             let node = try nodes.mutable(&self.entry.reference)
             group = Group(UnsafeRawPointer(node))
         }
@@ -55,7 +55,12 @@ struct GroupEditor {
             if try !makeRoom(draft, for: column) { break }
         }
         if let draft, row >= 0, !group.isSmall, let made = try refold(draft, column, Int(row), value) { return made }
-        return try rebuild { rows in value.set(rows.columns[column], rows.lowerBound(key)) }
+        return try rebuild { (rows) throws(StorageError) in
+            let place = rows.lowerBound(key)
+            // Keys that do not ascend hide the row that was located.
+            guard place < rows.count, rows.key(place) == key else { throw nodes.reader.damage(at: group.base) }
+            value.set(rows.columns[column], place)
+        }
     }
 
     /// Adds a row whose key is not there, from a set of rows.
@@ -102,7 +107,9 @@ struct GroupEditor {
         guard let draft else { return false }
         if !inserted.isEmpty {
             let extra = RowSet(layout, capacity: group.inserted)
-            for column in layout.kinds.indices { try group.decodeInserted(column, layout, extra.columns[column]) }
+            for column in layout.kinds.indices {
+                try group.decodeInserted(column, layout, extra.columns[column], nodes.reader)
+            }
             var bits = [UInt64](repeating: 0, count: extra.count / 64 + 1)
             for place in inserted { bits[place >> 6] |= 1 << UInt64(place & 63) }
             extra.removeRows(marked: bits)
@@ -206,10 +213,11 @@ struct GroupEditor {
     // MARK: Rebuilding
 
     /// Decodes everything, changes it, and builds new groups from it.
-    func rebuild(_ change: (RowSet) -> Void) throws(StorageError) -> [BranchEntry] {
+    func rebuild(_ change: (RowSet) throws(StorageError) -> Void) throws(StorageError) -> [BranchEntry] {
+        if !group.isSmall { mark(.rebuiltGroup) }
         let rows = RowSet(layout, capacity: group.liveRows + 1)
         try group.decode(into: rows, layout, nodes.reader)
-        change(rows)
+        try change(rows)
         return try build(rows)
     }
 

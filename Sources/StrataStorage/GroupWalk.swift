@@ -3,8 +3,18 @@
 /// Valid as long as the nodes that it walks: a version's pin, or a transaction's next write.
 struct GroupWalk {
     private let reader: PageReader
-    /// Inner nodes on the way to the next group, each with the child to visit next.
-    private var path: [(branch: Branch, next: Int)] = []
+    /// An inner node on the way to the next group.
+    private struct Step {
+        let branch: Branch
+        /// The child to visit next.
+        var next: Int
+        /// What the branches above say of the keys below: the least one, and one more than the largest. They are
+        /// checked, so that no node is visited twice, however the branches lead.
+        let low: Int64?
+        let end: Int64?
+    }
+
+    private var path: [Step] = []
     /// A table whose root is a group, or the start of the walk.
     private var pending: NodeReference?
     private var key: Int64
@@ -16,15 +26,30 @@ struct GroupWalk {
         pending = root.isNull ? nil : root
     }
 
+    /// Goes down to a branch, which stands on a lower level than the one above, within its bounds.
+    private func step(_ reference: NodeReference) throws(StorageError) -> Step {
+        var level = Branch.maxLevel + 1
+        var low: Int64?
+        var end: Int64?
+        if let above = path.last {
+            level = above.branch.level
+            let index = above.next - 1
+            low = index == 0 ? above.low : above.branch.key(index)
+            end = above.next < above.branch.count ? above.branch.key(above.next) : above.end
+        }
+        let branch = try reader.branch(reference, below: &level)
+        if let low, branch.key(0) < low { throw reader.damage(at: branch.base) }
+        if let end, branch.key(branch.count - 1) >= end { throw reader.damage(at: branch.base) }
+        return Step(branch: branch, next: key == .min ? 0 : branch.find(key), low: low, end: end)
+    }
+
     /// The next group, or nil at the end.
     mutating func next() throws(StorageError) -> Group? {
         while true {
             if let reference = pending {
                 pending = nil
                 if reference.is(.group) { return Group(try reader.node(reference, .group)) }
-                let branch = Branch(try reader.node(reference, .branch))
-                guard path.count < Branch.maxLevel else { throw Group.structure(reference) }
-                path.append((branch, key == .min ? 0 : branch.find(key)))
+                path.append(try step(reference))
             }
             guard let last = path.last else { return nil }
             if last.next == last.branch.count {

@@ -122,7 +122,12 @@ package struct HeaderSlot: Equatable, Sendable {
 
     /// Whether the fields agree with each other.
     private var isPlausible: Bool {
-        guard logSegment <= 1, pageCount >= UInt64(Format.firstDataPage), pageCount <= UInt64(Format.arenaBit)
+        // Counting on from either never overflows. Only a store without a version has no root.
+        guard sequence < 1 << 62, checkpoint.rawValue < 1 << 62, root.isNull == (checkpoint.rawValue == 0) else {
+            return false
+        }
+        guard logSegment <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
+            pageCount <= UInt64(Format.arenaBit)
         else { return false }
         if !root.isNull && !root.is(.root) { return false }
         if !freeMap.isNull && !freeMap.is(.freeMapRoot) && !freeMap.is(.freeMap) { return false }

@@ -312,17 +312,17 @@ extension LogFile {
     /// - Complexity: reads the whole file into memory once.
     @discardableResult
     package func replay(
-        fromSegment: Int, firstLSN: UInt64,
+        fromSegment: Int, firstLSN: UInt64, toleratesLoss: Bool = false,
         _ body: (_ payload: UnsafeRawBufferPointer, _ first: UInt64, _ last: UInt64) throws(StorageError) -> Void
     ) throws(StorageError) -> Replayed {
         precondition(fromSegment == 0 || fromSegment == 1)
         precondition(firstLSN > 0, "LSNs start at 1")
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4096)
-        defer { bytes.deallocate() }
-        let count: Int
-        do throws(FileError) { count = try file.read(into: bytes, at: 0) } catch { throw StorageError(error) }
-        guard count == bytes.count, let base = bytes.baseAddress else { throw .logCorrupt(path: path, offset: count) }
-        let replay = try LogReplay(base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN)
+        let contents = try contents()
+        defer { withExtendedLifetime(contents) {} }
+        let base = contents.mutableBase
+        let replay = try LogReplay(
+            base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN,
+            toleratesLoss: toleratesLoss)
         for group in replay.groups {
             var payload = UnsafeRawBufferPointer(start: base + group.payloadOffset, count: group.payloadBytes)
             if let sealing {
@@ -337,5 +337,31 @@ extension LogFile {
         return Replayed(
             lastLSN: replay.groups.last?.lastLSN ?? firstLSN - 1, groups: replay.groups.count,
             repairedBits: replay.repairedBits)
+    }
+
+    /// The whole file in memory. It may be large, and so may not be there to be had.
+    private func contents() throws(StorageError) -> MappedRange {
+        guard let range = MappedRange(anonymous: byteCount) else { throw .limit(.addressSpace) }
+        let count: Int
+        do throws(FileError) {
+            count = try file.read(
+                into: UnsafeMutableRawBufferPointer(start: range.mutableBase, count: byteCount), at: 0)
+        } catch {
+            throw StorageError(error)
+        }
+        guard count == byteCount else { throw .logCorrupt(path: path, offset: count) }
+        return range
+    }
+
+    /// The last version that any whole group header of this epoch speaks of; 0 when there is none.
+    func lastVersion() throws(StorageError) -> TransactionID {
+        let contents = try contents()
+        return withExtendedLifetime(contents) {
+            var last: UInt64 = 0
+            for offset in stride(from: Format.pageSize, to: byteCount, by: LogFormat.groupHeaderSize) {
+                if let group = LogGroupHeader(contents.base + offset, epoch) { last = max(last, group.lastLSN) }
+            }
+            return TransactionID(last)
+        }
     }
 }

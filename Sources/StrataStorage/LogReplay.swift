@@ -52,8 +52,10 @@ struct LogReplay {
             if groups.count == before { break }
             segment = 1 - segment
             stop = nextStop
+            mark(.secondSegment)
         }
         isCutShort = wasDurable(nextLSN)
+        if isCutShort { mark(.lostRecord) }
         if isCutShort && !toleratesLoss { throw .logCorrupt(path: path, offset: stop) }
     }
 
@@ -65,9 +67,15 @@ struct LogReplay {
             var found = joining(offset, end)
             if found == nil {
                 found = repaired(offset, end)
-                if found != nil { repairedBits += 1 }
+                if found != nil {
+                    repairedBits += 1
+                    mark(.mendedBit)
+                }
             }
-            guard let header = found else { break }
+            guard let header = found else {
+                if follows(offset, end) != nil { mark(.tornGroup) }
+                break
+            }
             groups.append(
                 Group(
                     payloadOffset: offset + LogFormat.groupHeaderSize, payloadBytes: header.payloadBytes,

@@ -35,6 +35,11 @@ package struct NodeReference: Equatable, Sendable {
     @inline(__always) var isInArena: Bool { page & Format.arenaBit != 0 }
     @inline(__always) var arenaIndex: Int { Int(page & ~Format.arenaBit) }
     @inline(__always) var byteCount: Int { Int(pages) * Format.pageSize }
+    /// Whether it can stand in a node on disk that leads to a node of `kind`: not the arena's, not null.
+    func isOnDisk(_ kind: NodeKind, maxPages: Int = Format.maxNodePages) -> Bool {
+        kindCode == kind.rawValue && pages > 0 && Int(pages) <= maxPages && !isInArena
+            && Int(page) >= Format.firstDataPage
+    }
     @inline(__always) func `is`(_ kind: NodeKind) -> Bool { kindCode == kind.rawValue }
 
     @inline(__always)

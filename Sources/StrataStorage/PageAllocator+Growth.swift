@@ -57,6 +57,7 @@ extension PageAllocator {
                 try file.preallocate(to: Int64(size) * Int64(Format.pageSize))
                 fileCapacity = size
                 limit.pages.store(size, ordering: .releasing)
+                if size != planned { mark(.smallerGrowth) }
                 return
             } catch {
                 guard error.isNoSpace else { throw StorageError(error) }
@@ -106,6 +107,7 @@ extension PageAllocator {
             markUsed(run)
             forEachPart(run) { $0.setUnreached($1, false) }
             pageCount = run.lowerBound
+            mark(.droppedTail)
             dropRegions()
         }
     }
@@ -170,6 +172,7 @@ extension PageAllocator {
         defer { lock.unlock() }
         let capacity = max(pages, pageCount) + max(0, reserve - freeCount)
         if capacity + slack >= fileCapacity { return fileCapacity }
+        mark(.cutFile)
         limit.pages.store(capacity, ordering: .releasing)
         do { try file.truncate(to: Int64(capacity) * Int64(Format.pageSize)) } catch {
             limit.pages.store(fileCapacity, ordering: .releasing)
@@ -194,7 +197,7 @@ extension PageAllocator {
     /// Regions whose nodes a checkpoint has to write. Prepares what the map itself gives up.
     var changedRegions: [Int] {
         lock.withLock {
-            mark(retired, unreached: true)
+            setUnreached(retired, to: true)
             return regions.indices.filter { regions[$0].isChanged }
         }
     }

@@ -66,6 +66,7 @@ extension PageAllocator {
             for run in chosen { forEachPart(run) { freeCount += $0.markFree($1) } }
             throw error
         }
+        if chosen.count > 1 { mark(.manyRuns) }
         return chosen
     }
 
@@ -90,6 +91,7 @@ extension PageAllocator {
                 }
                 return need > 0
             }
+            if chosen.count > first { mark(.usedAgain) }
             for run in chosen[first...] { markUsed(run) }
         }
     }

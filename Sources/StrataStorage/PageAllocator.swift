@@ -107,6 +107,7 @@ final class PageAllocator {
         if index >= 0 && protected[index] >= extent.birth {
             hanging[protected[index], default: []].append(extent)
             hangingPages += Int(extent.pages)
+            if protected.count > 2 { mark(.heldByPin) }
         } else {
             markFree(extent)
         }
@@ -136,19 +137,19 @@ final class PageAllocator {
     /// Lets the newest committed version reach what it was born with and not what it gave up. The write gate is held.
     func settle(_ nodes: TransactionNodes) {
         lock.withLock {
-            mark(nodes.placed, unreached: false)
-            mark(nodes.landed, unreached: false)
-            mark(nodes.abandoned, unreached: true)
-            mark(nodes.dead, unreached: true)
+            setUnreached(nodes.placed, to: false)
+            setUnreached(nodes.landed, to: false)
+            setUnreached(nodes.abandoned, to: true)
+            setUnreached(nodes.dead, to: true)
         }
     }
 
     /// Takes ``settle(_:)`` back.
     func unsettle(_ nodes: TransactionNodes) {
         lock.withLock {
-            mark(nodes.placed, unreached: true)
-            mark(nodes.landed, unreached: true)
-            mark(nodes.dead, unreached: false)
+            setUnreached(nodes.placed, to: true)
+            setUnreached(nodes.landed, to: true)
+            setUnreached(nodes.dead, to: false)
         }
     }
 
@@ -184,8 +185,8 @@ final class PageAllocator {
         }
     }
 
-    func mark(_ extents: [Extent], unreached: Bool) {
-        for extent in extents { forEachPart(extent.range) { $0.setUnreached($1, unreached) } }
+    func setUnreached(_ extents: [Extent], to isUnreached: Bool) {
+        for extent in extents { forEachPart(extent.range) { $0.setUnreached($1, isUnreached) } }
     }
 
     private func markFree(_ extent: Extent) { forEachPart(extent.range) { freeCount += $0.markFree($1) } }

@@ -1,11 +1,12 @@
 import CStrataShim
 internal import StrataFiles
-import Synchronization
+internal import Synchronization
 
 /// Resolves references to bytes: in the mapped file, verified once, or in the arena of the open transaction.
 ///
-/// A node counts as verified under a 32-bit tag for its first page: the low half of the checksum in the reference that
-/// it was verified under, with bit 0 set. A page that is used again has another tag, so nothing is ever invalidated.
+/// A node counts as verified under a 32-bit tag for its first page: a hash, never 0, of the checksum, the kind and the
+/// number of pages in the reference that it was verified under. A page that is used again has another tag, so nothing
+/// is ever invalidated. The hash has a random key: no file can be made whose references pass for one another.
 /// Limit: a clean page that the system drops and reads again is not checked again.
 ///
 /// Concurrency: any thread, except that the arena belongs to the thread of the transaction. Tags are atomic and racing
@@ -17,6 +18,8 @@ package final class PageReader: NodeReading, Sendable {
     private nonisolated(unsafe) let arena: UnsafeMutableRawPointer?
     /// Pages that may be read: those of the reserved range that the file has.
     private let limit: PageLimit
+    private let key: TagKey
+    let damage: MapDamage
     private let owner: PageMap
 
     init(_ owner: PageMap, arena: UnsafeMutableRawPointer? = nil) {
@@ -24,6 +27,8 @@ package final class PageReader: NodeReading, Sendable {
         map = owner.map.base
         tags = owner.tags
         limit = owner.limit
+        key = owner.key
+        damage = owner.map.damage ?? .never
         self.arena = arena
     }
 
@@ -31,7 +36,7 @@ package final class PageReader: NodeReading, Sendable {
     package func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
         let page = Int(reference.page)
         if reference.kindCode == kind.rawValue && page < limit.pages.load(ordering: .relaxed) {
-            if tags[page].load(ordering: .relaxed) == Self.tag(reference.checksum) {
+            if tags[page].load(ordering: .relaxed) == tag(reference) {
                 return map + page * Format.pageSize
             }
         } else if reference.isInArena, let arena, reference.kindCode == kind.rawValue {
@@ -64,11 +69,39 @@ package final class PageReader: NodeReading, Sendable {
     }
 
     @inline(__always)
-    static func tag(_ checksum: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: checksum) | 1 }
+    private func tag(_ reference: NodeReference) -> UInt32 {
+        let shape = UInt64(reference.kindCode) << 16 | UInt64(reference.pages)
+        return UInt32(truncatingIfNeeded: (reference.checksum &* key.first &+ shape &* key.second) >> 32) | 1
+    }
 
     /// Says that a page holds what this process just wrote under `checksum`.
     func trust(_ reference: NodeReference) {
-        tags[Int(reference.page)].store(Self.tag(reference.checksum), ordering: .relaxed)
+        tags[Int(reference.page)].store(tag(reference), ordering: .relaxed)
+    }
+
+    /// Asked after the last load from the map and before what was loaded is believed: a page that cannot be read is
+    /// zeros, and no signal.
+    /// - Throws: `corrupt` with `unreadable` when the map lost any page.
+    @inline(__always)
+    func confirm() throws(StorageError) {
+        if damage.happened { throw lostPage }
+    }
+
+    @inline(never)
+    private var lostPage: StorageError {
+        mark(.lostPage)
+        return .corrupt(
+            page: PageNumber(UInt32(clamping: damage.offset / Format.pageSize)),
+            offset: damage.offset % Format.pageSize, reason: .unreadable)
+    }
+
+    /// A branch on the way down, which ends: each stands on a lower level than the one above.
+    @inline(__always)
+    func branch(_ reference: NodeReference, below level: inout Int) throws(StorageError) -> Branch {
+        let branch = Branch(try node(reference, .branch))
+        guard branch.level < level else { throw damage(at: branch.base) }
+        level = branch.level
+        return branch
     }
 
     /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes. Zeros for a sealed
@@ -102,7 +135,10 @@ package final class PageReader: NodeReading, Sendable {
         try load(page, bytes)
         guard NodeHeader.checksum(node, count: bytes, birth: reference.birth) == reference.checksum,
             node.u64(16) == reference.checksum, node.u64(8) == reference.birth
-        else { throw fail(.checksum) }
+        else {
+            try confirm()
+            throw fail(.checksum)
+        }
         guard node.u8(0) == Int(kind.rawValue), Self.isWellFormed(node, kind, bytes) else { throw fail(.structure) }
         trust(reference)
         return node
@@ -118,6 +154,17 @@ package final class PageReader: NodeReading, Sendable {
         }
     }
 
+    /// Where a byte of a node stands, as an error: page 0 for nodes of the arena and of memory.
+    @inline(never)
+    func damage(at address: UnsafeRawPointer) -> StorageError {
+        let offset = address - map
+        guard offset >= 0, offset < owner.map.count else {
+            return .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+        }
+        return .corrupt(
+            page: PageNumber(UInt32(offset / Format.pageSize)), offset: offset % Format.pageSize, reason: .structure)
+    }
+
     private static func isWellFormed(_ node: UnsafeRawPointer, _ kind: NodeKind, _ bytes: Int) -> Bool {
         switch kind {
         case .branch: Branch.validate(node, bytes: bytes)
@@ -127,6 +174,17 @@ package final class PageReader: NodeReading, Sendable {
         case .entryBranch: EntryBranch.validate(node, bytes: bytes)
         case .root, .schema, .value, .freeMap, .freeMapRoot: true  // Parsed with checks each time.
         }
+    }
+}
+
+/// What tags are hashed with: odd numbers that nobody knows who makes a file.
+struct TagKey: Sendable {
+    let first: UInt64
+    let second: UInt64
+
+    init(_ fileSystem: any FileSystem) {
+        first = fileSystem.randomBits() | 1
+        second = fileSystem.randomBits() << 32 | 1
     }
 }
 
@@ -142,8 +200,10 @@ final class PageMap: Sendable {
     nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
     private let tagRange: MappedRange
     let limit = PageLimit()
+    let key: TagKey
 
-    init(_ file: any File, reserve: Int) throws(StorageError) {
+    init(_ file: any File, reserve: Int, _ fileSystem: any FileSystem) throws(StorageError) {
+        key = TagKey(fileSystem)
         do { map = try file.map(reserve: reserve) } catch { throw StorageError(error) }
         guard let range = MappedRange(anonymous: map.count / Format.pageSize * 4) else {
             throw .limit(.addressSpace)

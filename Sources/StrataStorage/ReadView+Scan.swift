@@ -57,6 +57,7 @@ extension ReadView {
         rows.removeAll()
         try group.decode(into: rows, layout, wanted: wanted, reader)
         try resolveLong(rows, wanted)
+        try reader.confirm()
         guard let from, rows.count > 0, rows.key(0) < from.rawValue else { return }
         let skipped = rows.lowerBound(from.rawValue)
         let bits = [UInt64](unsafeUninitializedCapacity: rows.count / 64 + 1) { buffer, count in
@@ -83,7 +84,7 @@ extension ReadView {
     /// All keys of a table in order. O(rows).
     package func keys(_ table: Int) throws(StorageError) -> [Int64] {
         var all: [Int64] = []
-        all.reserveCapacity(try rowCount(table))
+        all.reserveCapacity(min(try rowCount(table), 1 << 24))
         try scan(table, columns: []) { (batch) throws(StorageError) in
             all.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
             return true

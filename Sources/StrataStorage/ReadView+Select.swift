@@ -13,6 +13,7 @@ extension ReadView {
             try body(group, try selector.select(group), selector)
             return true
         }
+        try reader.confirm()
     }
 
     /// How many rows pass.
@@ -102,6 +103,7 @@ extension ReadView {
             }
             return true
         }
+        try reader.confirm()
         return (totals.sum &+ Int64(bitPattern: plain), totals.count + count)
     }
 }

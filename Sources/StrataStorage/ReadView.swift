@@ -49,7 +49,9 @@ package final class ReadView: Sendable {
     package func rowCount(_ table: Int) throws(StorageError) -> Int {
         try prepareRows(table)
         let root = state.tables[table].tree
-        return root.isNull ? 0 : Branch(try reader.node(root, .branch)).totalRows
+        let rows = root.isNull ? 0 : Branch(try reader.node(root, .branch)).totalRows
+        try reader.confirm()
+        return rows
     }
 
     // MARK: Finding rows
@@ -59,8 +61,9 @@ package final class ReadView: Sendable {
     func group(_ table: Int, _ key: Int64) throws(StorageError) -> Group? {
         var reference = state.tables[table].tree
         if reference.isNull { return nil }
+        var level = Branch.maxLevel + 1
         while reference.is(.branch) {
-            let branch = Branch(try reader.node(reference, .branch))
+            let branch = try reader.branch(reference, below: &level)
             reference = branch.reference(branch.find(key))
         }
         return Group(try reader.node(reference, .group))
@@ -71,9 +74,10 @@ package final class ReadView: Sendable {
     @inline(__always)
     package func locate(_ table: Int, _ key: RowKey) throws(StorageError) -> RowLocation? {
         try prepareRows(table)
-        guard let group = try group(table, key.rawValue), let slot = try group.locate(key.rawValue, reader) else {
-            return nil
-        }
+        let group = try group(table, key.rawValue)
+        let slot = try group?.locate(key.rawValue, reader)
+        try reader.confirm()
+        guard let group, let slot else { return nil }
         return RowLocation(group, slot: slot, table: table)
     }
 
@@ -83,19 +87,24 @@ package final class ReadView: Sendable {
         var reference = state.tables[table].tree
         if reference.isNull || ordinal < 0 { return nil }
         var left = ordinal
+        var level = Branch.maxLevel + 1
         while reference.is(.branch) {
-            let branch = Branch(try reader.node(reference, .branch))
+            let branch = try reader.branch(reference, below: &level)
             var index = 0
             while index < branch.count && left >= branch.rows(index) {
                 left -= branch.rows(index)
                 index += 1
             }
-            if index == branch.count { return nil }
+            if index == branch.count {
+                try reader.confirm()
+                return nil
+            }
             reference = branch.reference(index)
         }
         let group = Group(try reader.node(reference, .group))
-        guard let row = try group.select(left, reader) else { return nil }
-        return RowKey(try group.key(row, reader))
+        let key = try group.select(left, reader).map { (row) throws(StorageError) in try group.key(row, reader) }
+        try reader.confirm()
+        return key.map(RowKey.init)
     }
 
     /// How many rows come before a key. O(log rows).
@@ -104,13 +113,16 @@ package final class ReadView: Sendable {
         var reference = state.tables[table].tree
         if reference.isNull { return 0 }
         var before = 0
+        var level = Branch.maxLevel + 1
         while reference.is(.branch) {
-            let branch = Branch(try reader.node(reference, .branch))
+            let branch = try reader.branch(reference, below: &level)
             let index = branch.find(key.rawValue)
             for left in 0..<index { before += branch.rows(left) }
             reference = branch.reference(index)
         }
-        return before + (try Group(try reader.node(reference, .group)).rank(of: key.rawValue, reader))
+        before += try Group(try reader.node(reference, .group)).rank(of: key.rawValue, reader)
+        try reader.confirm()
+        return before
     }
 
     /// The place of a row in key order, or nil when it is not there. O(log rows).
@@ -137,7 +149,7 @@ package final class ReadView: Sendable {
         for index in 0..<group.patched where group.patch(index).column == position { return nil }
         let number = group.segmentIndex(position, Int(row.slot))
         let first = group.descriptor(number).firstSlot
-        return ColumnWindow(row.group, try group.segment(number, reader), firstSlot: first)
+        return ColumnWindow(row.group, try group.segment(number, reader), firstSlot: first, reader.damage)
     }
 
     /// An integer, or the key that a link leads to; nil for null.
@@ -148,7 +160,9 @@ package final class ReadView: Sendable {
             return cell.isNull ? nil : cell.integerValue
         }
         let (segment, index) = try Group(row.group).value(position, row.slot, .integer, reader)
-        return segment.isNull(index) ? nil : segment.integer(index)
+        let value = segment.isNull(index) ? nil : segment.integer(index)
+        try reader.confirm()
+        return value
     }
 
     @inline(__always)
@@ -158,10 +172,13 @@ package final class ReadView: Sendable {
             return cell.isNull ? nil : cell.doubleValue
         }
         let (segment, index) = try Group(row.group).value(position, row.slot, .double, reader)
-        return segment.isNull(index) ? nil : segment.double(index)
+        let value = segment.isNull(index) ? nil : segment.double(index)
+        try reader.confirm()
+        return value
     }
 
-    /// Text, data or a payload; nil for null. Borrowed from the version.
+    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all of
+    /// it was there.
     @inline(__always)
     package func bytes(
         _ row: RowLocation, _ column: Int
@@ -171,10 +188,17 @@ package final class ReadView: Sendable {
             return cell.isNull ? nil : cell.bytesValue
         }
         let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
-        if segment.isNull(index) { return nil }
-        let value = segment.bytes(index)
-        return segment.isLong(index) ? try long(value) : value
+        let value = segment.isNull(index) ? nil : segment.bytes(index)
+        let isLong = segment.isLong(index)
+        try reader.confirm()
+        guard let value else { return nil }
+        return isLong ? try long(value) : value
     }
+
+    /// Asked after borrowed bytes were used, before what was made of them is believed.
+    /// - Throws: `corrupt` with `unreadable` when any page of the file could not be read; what was lost read as zeros.
+    @inline(__always)
+    package func confirm() throws(StorageError) { try reader.confirm() }
 
     /// Follows the descriptor of a value that is a node of its own.
     func long(_ descriptor: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
@@ -192,7 +216,9 @@ package final class ReadView: Sendable {
     /// The version that made the row: with table and key, its identity.
     package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
         let (segment, index) = try Group(row.group).value(RowSet.createdColumn, row.slot, .integer, reader)
-        return TransactionID(UInt64(bitPattern: segment.integer(index)))
+        let version = segment.integer(index)
+        try reader.confirm()
+        return TransactionID(UInt64(bitPattern: version))
     }
 
     // MARK: Indexes and backlinks
@@ -206,7 +232,11 @@ package final class ReadView: Sendable {
         guard let root = entryRoot(table, column, .backlinks) else { return }
         try EntryTree.forEach(
             in: root, from: (key.rawValue, .min), through: (key.rawValue, .max), reading: reader
-        ) { (_, low, count) throws(StorageError) in try body(RowKey(low), Int(count)) }
+        ) { (_, low, count) throws(StorageError) in
+            try reader.confirm()
+            return try body(RowKey(low), Int(count))
+        }
+        try reader.confirm()
     }
 
     /// Links to `key` by a link column of `table`.
@@ -243,6 +273,7 @@ package final class ReadView: Sendable {
             let row = RowLocation(group, slot: slot, table: table)
             if try matches(row, column, definition.type, cell) { found.append(key) }
         }
+        try reader.confirm()
         return found
     }
 
@@ -272,6 +303,7 @@ package final class ReadView: Sendable {
             found.append(RowKey(key))
             return true
         }
+        try reader.confirm()
         if doubtful.isEmpty { return found }
         var kept: [RowKey] = []
         var next = 0

@@ -44,7 +44,7 @@ final class SalvageSource {
             if error.errno == 0 && error.operation == .open { throw .notAStore(path: path) }
             throw StorageError(error)
         }
-        let map = try PageMap(file, reserve: max(pageCount, 1) * Format.pageSize)
+        let map = try PageMap(file, reserve: max(pageCount, 1) * Format.pageSize, fileSystem)
         map.limit.pages.store(min(pageCount, map.capacity), ordering: .releasing)
         reader = PageReader(map)
         visited = Array(repeating: 0, count: pageCount / 64 + 1)

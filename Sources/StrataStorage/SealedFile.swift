@@ -1,5 +1,5 @@
 internal import StrataFiles
-import Synchronization
+internal import Synchronization
 
 // Invariants
 // 1. The storage engine sees pages of 4 096 bytes at multiples of 4 096. On disk a page is those bytes sealed, then

@@ -128,15 +128,26 @@ struct Segment {
         }
         let first = base.u16(start + 2 * slot)
         let last = base.u16(start + 2 * slot + 2)
-        return UnsafeRawBufferPointer(start: base + (start + 2 * (rows + 1) + first), count: last - first)
+        // Only a page that was lost meanwhile lets them descend.
+        return UnsafeRawBufferPointer(start: base + (start + 2 * (rows + 1) + first), count: max(last - first, 0))
     }
 
     // MARK: Validation
+
+    /// Whether it can hold keys or creation versions.
+    var isSystem: Bool { kindCode == SegmentKind.integer.rawValue && flags & Self.hasNulls == 0 }
+
+    /// - Throws: `corrupt` when the values are of another kind.
+    @inline(__always)
+    func require(_ kind: SegmentKind, _ pages: PageReader) throws(StorageError) {
+        if kindCode != kind.rawValue { throw pages.damage(at: base) }
+    }
 
     /// The size in bytes of the segment at `base`, or nil when it is not one that fits `available` bytes.
     static func validatedSize(_ base: UnsafeRawPointer, available: Int) -> Int? {
         guard available >= headSize, let kind = SegmentKind(rawValue: base.load(as: UInt8.self)) else { return nil }
         let segment = Segment(base)
+        guard segment.flags & ~(hasNulls | hasLong | equalLength) == 0 else { return nil }
         let rows = segment.rows
         let nulls = segment.flags & hasNulls != 0 ? bitBytes(rows) : 0
         switch kind {
@@ -182,7 +193,11 @@ struct Segment {
             }
         }
         if flags & Self.hasLong != 0 {
-            for row in 0..<rows where isLong(row) && bytes(row).count != LongValue.size { return nil }
+            for row in 0..<rows where isLong(row) {
+                guard bytes(row).count == LongValue.size, let value = bytes(row).baseAddress,
+                    LongValue(value).isPlausible
+                else { return nil }
+            }
         }
         return start + (flags & Self.equalLength != 0 ? rows * auxiliary : 2 * (rows + 1) + base.u16(start + 2 * rows))
     }
@@ -203,6 +218,11 @@ struct LongValue {
     init(_ base: UnsafeRawPointer) {
         reference = NodeReference(base)
         count = base.u64(24)
+    }
+
+    /// Whether it leads to a node on disk that has so many bytes.
+    var isPlausible: Bool {
+        reference.isOnDisk(.value) && count <= UInt64(reference.byteCount - Format.nodeHeaderSize)
     }
 
     func store(_ base: UnsafeMutableRawPointer) {

@@ -48,7 +48,9 @@ package enum StorageError: Error, Sendable, Equatable {
     case limit(Limit)
 
     package enum Corruption: String, Sendable {
-        case checksum, structure, fileTooShort, header, slotsDiffer, birth, seal
+        case checksum, structure, fileTooShort, header, slotsDiffer, seal
+        /// The medium did not give the page back, or somebody cut the file.
+        case unreadable
     }
 
     package enum Misuse: String, Sendable {

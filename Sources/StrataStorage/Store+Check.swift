@@ -26,7 +26,12 @@ extension Store {
         let counts = allocator.allocator.counts
         let total = max(counts.pages - counts.free - counts.held, 0)
         var walker = StoreWalker(reader: reader, version: version) { progress(min($0, total), total) }
-        try walker.walk()
+        do { try walker.walk() } catch {
+            // Pages that could not be read break rules too.
+            try reader.confirm()
+            throw error
+        }
+        try reader.confirm()
         progress(total, total)
         if options.readOnly { return }
         try checkTiling(walker.extents)
@@ -84,7 +89,7 @@ struct StoreWalker {
             if !state.tree.isNull {
                 var last: Int64?
                 let rows = RowSet(version.layouts[table])
-                _ = try walkRows(state.tree, table, &last, rows)
+                _ = try walkRows(state.tree, table, &last, rows, below: Branch.maxLevel + 1)
             }
             try walkEntries(table)
         }
@@ -102,18 +107,19 @@ struct StoreWalker {
 
     /// - Returns: rows below.
     private mutating func walkRows(
-        _ reference: NodeReference, _ table: Int, _ last: inout Int64?, _ buffer: RowSet
+        _ reference: NodeReference, _ table: Int, _ last: inout Int64?, _ buffer: RowSet, below level: Int
     ) throws -> Int {
         note(reference)
         if reference.birth > version.version { throw InvariantViolation("\(reference) is younger than its version") }
         if reference.is(.group) { return try walkGroup(reference, table, &last, buffer) }
-        let branch = Branch(try reader.node(reference, .branch))
+        var level = level
+        let branch = try reader.branch(reference, below: &level)
         var total = 0
         for index in 0..<branch.count {
             if index > 0, let last, last >= branch.key(index) {
                 throw InvariantViolation("key \(last) stands before separator \(branch.key(index))")
             }
-            let rows = try walkRows(branch.reference(index), table, &last, buffer)
+            let rows = try walkRows(branch.reference(index), table, &last, buffer, below: level)
             if rows != branch.rows(index) {
                 throw InvariantViolation("branch counts \(branch.rows(index)) rows where \(rows) are")
             }
@@ -215,7 +221,7 @@ struct StoreWalker {
                 entry.root, reading: reader,
                 visitNode: { (node) throws(StorageError) in nodes.append(node) },
                 visitEntry: { (high, low, count) throws(StorageError) in
-                    found.append(EntryOperation(high: high, low: low, delta: Int32(count)))
+                    found.append(EntryOperation(high: high, low: low, delta: Int32(bitPattern: count)))
                 })
             for node in nodes { note(node) }
             guard let column = definition.position(of: entry.column) else {

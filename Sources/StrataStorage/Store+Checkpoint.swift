@@ -145,6 +145,7 @@ extension Store {
             if monitor.withLock({ state.isPoisoned }) { return false }
             try write(plan.slot, at: plan.slotIndex)
         } catch {
+            mark(.failedCheckpoint)
             return false
         }
         allocator.allocator.unprotect(plan.previous)

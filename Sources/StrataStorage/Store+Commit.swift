@@ -47,9 +47,11 @@ extension Store {
             if hasLog && !isLarge { try makeRoom(bytes) }
             if monitor.withLock({ self.state.isPoisoned }) { throw StorageError.poisoned }
             state = try transaction.place()
+            try reader.confirm()
             if isLarge { plan = try prepareOwnCheckpoint(transaction, state) }
         } catch {
             // No version reaches what was written.
+            if case .noSpace = error { mark(.noSpaceAtCommit) }
             if case .file = error { poison() }
             giveUp(transaction)
             throw error
@@ -67,6 +69,7 @@ extension Store {
             return TransactionID(version)
         }
         if let plan {
+            mark(.largeTransaction)
             adopt(transaction, state, isDurable: false)
             do throws(StorageError) { try commitByCheckpoint(plan) } catch {
                 poison()
@@ -167,6 +170,7 @@ extension Store {
                 state.isLeading = false
                 monitor.wakeAll()
             } else {
+                mark(.followedLeader)
                 monitor.wait()
             }
         }
@@ -228,6 +232,7 @@ extension Store {
     }
 
     func poison() {
+        mark(.poisoned)
         monitor.withLock {
             state.isPoisoned = true
             monitor.wakeAll()
@@ -299,6 +304,7 @@ extension Store {
         guard let log = writer.log else { throw .poisoned }
         let needed = groupBytes(bytes)
         if writer.segmentUsed + needed > log.header.segmentBytes {
+            mark(.segmentFull)
             let newest = monitor.withLock { state.committed }
             if !waitUntilDurable(newest.version) { throw .poisoned }
             try startCheckpoint(newest)

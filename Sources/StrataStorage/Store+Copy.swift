@@ -151,6 +151,7 @@ extension WriteTransaction {
                 }
                 if let failure { throw failure }
             }
+            try source.reader.confirm()
             return true
         }
     }

@@ -10,15 +10,46 @@ extension Store {
     package static func open(
         path: String, options: StoreOptions = StoreOptions()
     ) throws(StorageError) -> Store {
+        do throws(StorageError) {
+            return try openCompacted(path, options)
+        } catch {
+            guard error.isDamage, options.onDamage != .fail, !options.readOnly else { throw error }
+            try mend(path: path, options: options, because: error)
+        }
+        return try openPlain(path: path, options: options)
+    }
+
+    private static func openCompacted(_ path: String, _ options: StoreOptions) throws(StorageError) -> Store {
         if let policy = options.compactOnLaunch, !options.readOnly {
             try compactIfWanted(path, options, policy)
         }
         return try openPlain(path: path, options: options)
     }
 
+    /// Opens for writing, or, where there is no space to recover in, as it is and for reading only.
     /// - Parameter isAlone: nobody else may have the store open meanwhile, so nothing is shared.
     static func openPlain(
         path: String, options: StoreOptions, isAlone: Bool = false
+    ) throws(StorageError) -> Store {
+        do throws(StorageError) { return try openOnce(path: path, options: options, isAlone: isAlone) } catch {
+            guard case .noSpace = error, !options.readOnly, !isAlone else { throw error }
+            var reading = options
+            reading.readOnly = true
+            let store: Store
+            do throws(StorageError) {
+                store = try openOnce(path: path, options: reading, isAlone: false)
+            } catch _ { throw error }
+            if store.isReplayedInMemory {
+                mark(.noSpaceToRecover)
+                return store
+            }
+            try store.close()
+            throw error
+        }
+    }
+
+    private static func openOnce(
+        path: String, options: StoreOptions, isAlone: Bool
     ) throws(StorageError) -> Store {
         let fileSystem = options.fileSystem
         do throws(FileError) {
@@ -61,8 +92,13 @@ extension Store {
     ) throws(StorageError) -> (Store, isClean: Bool) {
         let (choice, information, size) = try startingSlot(file, path, options)
         let slot = choice.slot
-        let reserve = max(options.mapReserve, Int(size) * 4)
-        let pages = try PageMap(file, reserve: reserve)
+        let reserve = max(options.mapReserve, Int(min(size, 1 << 44)) * 4)
+        let replaysInMemory = options.readOnly && slot.logRequired
+        var file = file
+        if replaysInMemory {
+            do { file = try ShadowFile(over: file, reserve: reserve) } catch { throw StorageError(error) }
+        }
+        let pages = try PageMap(file, reserve: reserve, options.fileSystem)
         let lock = options.scheduling.makeMonitor("pages")
         let allocator = PageAllocator(
             lock: lock, map: pages, file: file, growth: options.growth, pageCount: Int(slot.pageCount),
@@ -75,7 +111,7 @@ extension Store {
         allocator.protect(version.version)
         let store = Store(
             path: path, options: options, file: file, identity: information, pages: pages, allocator: allocator,
-            state: StoreState(version, table), writer: writer, table: table)
+            state: StoreState(version, table), writer: writer, table: table, isReplayedInMemory: replaysInMemory)
         return (store, choice.isClean)
     }
 
@@ -141,6 +177,7 @@ extension Store {
             throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
         }
         if header.baseVersion == slot.checkpoint {
+            mark(.lostSlot)
             slot.logRequired = true
             slot.salt = header.salt
             slot.logSegment = 0
@@ -150,15 +187,34 @@ extension Store {
     /// Replays a log that was left behind, and finishes a close that was not.
     private func start(isClean: Bool) throws(StorageError) {
         if writer.slot.logRequired {
-            if options.readOnly { throw .readOnly(path: path) }
             gate.acquire()
             defer { gate.release() }
             let newest = try recover(state.committed)
             if newest.version > state.visible.version { show(newest) }
-        } else if !options.readOnly && fileSystem.isPersistent {
+        } else if fileSystem.isPersistent {
             let hasLog: Bool
             do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
-            if !isClean || hasLog { try settle(isHalfDone: false) }
+            if hasLog { try refuseNewerLog() }
+            if (!isClean || hasLog) && !options.readOnly {
+                mark(.settledAtOpen)
+                try settle(isHalfDone: false)
+            }
         }
+    }
+
+    /// A log of this store is made after its base is durable: one with a newer base says that a checkpoint was lost.
+    private func refuseNewerLog() throws(StorageError) {
+        let header: LogHeader?
+        do throws(StorageError) {
+            header = try LogFile.header(fileSystem: fileSystem, path: Self.logPath(path))
+        } catch {
+            // Half made, or no log at all: no slot requires it.
+            if error.isDamage { return }
+            throw error
+        }
+        guard let header, header.storeID == writer.slot.storeID, header.baseVersion > writer.slot.checkpoint else {
+            return
+        }
+        throw .corrupt(page: PageNumber(UInt32(writer.slotIndex)), offset: 40, reason: .header)
     }
 }

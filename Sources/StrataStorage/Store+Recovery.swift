@@ -4,7 +4,8 @@ internal import StrataFiles
 // that the last durable checkpoint does not use, and the slot that it did not start from.
 
 extension Store {
-    /// Replays the log on top of the last checkpoint and makes the result durable. The write gate is held.
+    /// Replays the log on top of the last checkpoint and makes the result durable; in a read-only store, the result
+    /// stays in memory. The write gate is held.
     /// - Parameters:
     ///   - base: the last checkpoint.
     ///   - visible: the newest version that other processes have seen, when there are any.
@@ -13,7 +14,7 @@ extension Store {
         let slot = writer.slot
         let log = try LogFile.open(
             fileSystem: fileSystem, path: Self.logPath(path), storeID: slot.storeID, salt: slot.salt,
-            cipher: options.cipher)
+            readOnly: options.readOnly, cipher: options.cipher)
         defer { log.close() }
         guard log.header.baseVersion <= slot.checkpoint else {
             throw .corrupt(page: PageNumber(UInt32(writer.slotIndex)), offset: 40, reason: .header)
@@ -22,7 +23,8 @@ extension Store {
         let last: UInt64
         do throws(StorageError) {
             last = try log.replay(
-                fromSegment: Int(slot.logSegment), firstLSN: slot.checkpoint.rawValue + 1
+                fromSegment: Int(slot.logSegment), firstLSN: slot.checkpoint.rawValue + 1,
+                toleratesLoss: options.toleratesLogLoss
             ) { (payload, first, last) throws(StorageError) in
                 var records = RecordSequence(payload, firstLSN: first, lastLSN: last)
                 while let record = try records.next() { try transaction.replay(record) }
@@ -32,16 +34,19 @@ extension Store {
             try transaction.flushAll()
         } catch {
             transaction.rollback()
+            // A record that verifies and cannot be done contradicts the checkpoint.
+            if case .misuse = error { throw .logCorrupt(path: log.path, offset: 0) }
             throw error
         }
         var newest = base
         let isReplayed = last > slot.checkpoint.rawValue
+        mark(isReplayed ? .replayed : .emptyLog)
         if isReplayed {
             newest = try finishReplay(transaction, last, isShared: visible != nil)
         } else {
             transaction.rollback()
         }
-        try settle(isHalfDone: isReplayed)
+        if !options.readOnly { try settle(isHalfDone: isReplayed) }
         return newest
     }
 
@@ -50,7 +55,10 @@ extension Store {
     ) throws(StorageError) -> VersionState {
         transaction.version = last
         let version: VersionState
-        do throws(StorageError) { version = try transaction.place() } catch {
+        do throws(StorageError) {
+            version = try transaction.place()
+            try reader.confirm()
+        } catch {
             transaction.rollback()
             throw error
         }
@@ -62,6 +70,10 @@ extension Store {
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
+        if options.readOnly {
+            mark(.replayedInMemory)
+            return version
+        }
         let plan = try prepareCheckpoint(version, isFinal: true)
         guard run(plan, paced: false) else { throw .poisoned }
         return version

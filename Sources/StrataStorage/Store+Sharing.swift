@@ -108,7 +108,8 @@ extension Store {
             } catch {
                 throw StorageError(error)
             }
-            let pages = try PageMap(file, reserve: max(options.mapReserve, Int(size) * 4))
+            let reserve = max(options.mapReserve, Int(min(size, 1 << 44)) * 4)
+            let pages = try PageMap(file, reserve: reserve, options.fileSystem)
             let allocator = PageAllocator(
                 lock: options.scheduling.makeMonitor("pages"), map: pages, file: file, growth: options.growth,
                 pageCount: Format.firstDataPage, fileCapacity: Int(size) / Format.pageSize)

@@ -18,6 +18,11 @@ package final class Store: Sendable {
     let file: any File
     /// What the path led to when the file was opened.
     let identity: FileStatus
+    /// Nothing can be written: it was opened so, or there was no space to recover in.
+    package var isReadOnly: Bool { options.readOnly }
+    /// A log that a process left behind was replayed in memory, and neither file was changed. True of read-only stores
+    /// alone.
+    package let isReplayedInMemory: Bool
     let pages: PageMap
     let reader: PageReader
     let allocator: PageAllocatorBox
@@ -38,8 +43,10 @@ package final class Store: Sendable {
 
     init(
         path: String, options: StoreOptions, file: any File, identity: FileStatus, pages: PageMap,
-        allocator: PageAllocator, state: StoreState, writer: WriterState, table: ProcessTable?
+        allocator: PageAllocator, state: StoreState, writer: WriterState, table: ProcessTable?,
+        isReplayedInMemory: Bool = false
     ) {
+        self.isReplayedInMemory = isReplayedInMemory
         self.path = path
         self.options = options
         self.file = file
@@ -66,9 +73,9 @@ package final class Store: Sendable {
     // MARK: Reading
 
     /// Pins the newest visible version.
-    /// - Throws: `closed`.
+    /// - Throws: `closed`; `corrupt` with `fileTooShort` when the file was cut since it was opened.
     package func snapshot() throws(StorageError) -> Snapshot {
-        try monitor.withLock { () throws(StorageError) -> Snapshot in
+        let snapshot = try monitor.withLock { () throws(StorageError) -> Snapshot in
             if state.isClosed { throw .closed }
             if let table, !state.isOwner { try pinNewest(table) }
             let version = state.visible
@@ -80,6 +87,32 @@ package final class Store: Sendable {
             state.pinned[version.version]?.count += 1
             state.pins += 1
             return Snapshot(self, version)
+        }
+        // The pin keeps the file open.
+        try checkSize()
+        return snapshot
+    }
+
+    /// Whether the file is as long as its pages need: where it was cut within a page, what is missing reads as zeros
+    /// without a signal.
+    func checkSize() throws(StorageError) {
+        guard fileSystem.isPersistent else { return }
+        // Beside a process that writes, the limit here may be older than the end that it gave back.
+        if table != nil && !monitor.withLock({ state.isOwner }) { return }
+        var expected = pages.limit.pages.load(ordering: .acquiring)
+        while true {
+            let size: Int64
+            do { size = try file.size() } catch { throw StorageError(error) }
+            if size >= Int64(expected) * Int64(Format.pageSize) { return }
+            // The tail is given back after the limit was lowered.
+            let now = pages.limit.pages.load(ordering: .acquiring)
+            if now >= expected {
+                mark(.cutWhileOpen)
+                throw .corrupt(
+                    page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
+                    offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
+            }
+            expected = now
         }
     }
 
@@ -122,6 +155,8 @@ package final class Store: Sendable {
             try checkPath()
             try ensureOwner(until: deadline)
             let base = try writableBase()
+            try checkSize()
+            try reader.confirm()
             return try makeTransaction(base)
         } catch {
             gate.release()
@@ -169,6 +204,7 @@ package final class Store: Sendable {
 
     /// A transaction was given up: its pages return at once.
     func rolledBack(_ transaction: WriteTransaction) {
+        if !transaction.nodes.placed.isEmpty { mark(.rolledBackPlaced) }
         allocator.allocator.giveBack(transaction.nodes.placed)
         transaction.nodes.arena.reset()
         if transaction.isReplay { return }

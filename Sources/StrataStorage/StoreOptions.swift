@@ -35,6 +35,12 @@ package struct StoreOptions: Sendable {
     package var openTimeout = 10_000_000
     /// Bytes of a log segment; nil for what suits the data.
     package var logSegmentBytes: Int?
+    /// What to do with a damaged store. Read-only opens always fail.
+    package var onDamage = DamagePolicy.fail
+    /// Told what became of a damaged store before the open returns, unless the policy is to fail.
+    package var recoveryHandler: (@Sendable (DamageReport) -> Void)?
+    /// A recovery from damage takes the records in front of a damaged one.
+    var toleratesLogLoss = false
 
     package init(
         fileSystem: any FileSystem = POSIXFileSystem(), scheduling: any Scheduling = SystemScheduling(),

@@ -21,8 +21,10 @@ extension TableEditor {
             let group = Group(try nodes.node(branch.reference(index), .group))
             try group.decode(into: rows, layout, nodes.reader)
         }
+        mark(.promotedGroups)
         let old = (low...high).map(branch.entry)
         var made = try GroupBuilder(layout: layout, nodes: nodes).build(rows, 0..<rows.count, wide: true)
+        guard !made.isEmpty else { throw nodes.reader.damage(at: branch.base) }
         made[0].key = min(made[0].key, old[0].key)
         for entry in old { try GroupEditor(entry, layout, nodes).giveUp() }
         try replace(path.count - 1, low..<(high + 1), with: made)
@@ -42,6 +44,7 @@ extension TableEditor {
             ? total <= nodes.limits.smallRows && group.size + leftGroup.size <= Format.pageSize
             : total <= nodes.limits.wideRows
         if !fits { return }
+        mark(.mergedGroups)
         let rows = RowSet(layout, capacity: total)
         try leftGroup.decode(into: rows, layout, nodes.reader)
         try group.decode(into: rows, layout, nodes.reader)

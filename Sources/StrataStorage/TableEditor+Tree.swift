@@ -29,8 +29,11 @@ extension TableEditor {
         let isOwn = reference.isInArena
         var node = try nodes.mutable(&reference)
         if !isOwn { root = reference }
+        var level = Branch.maxLevel + 1
         while true {
             let branch = Branch(UnsafeRawPointer(node))
+            guard branch.level < level else { throw nodes.reader.damage(at: branch.base) }
+            level = branch.level
             let index = branch.find(key)
             path.append(Step(node: node, reference: reference, index: index))
             if index > 0 { keys.low = branch.key(index) }
@@ -38,6 +41,7 @@ extension TableEditor {
             var child = branch.reference(index)
             if child.is(.group) {
                 let group = Group(try nodes.node(child, .group))
+                guard group.liveRows == branch.rows(index) else { throw nodes.reader.damage(at: group.base) }
                 reach = keys
                 return (branch.entry(index), group)
             }
@@ -130,6 +134,7 @@ extension TableEditor {
     }
 
     private func grow(_ entries: [BranchEntry], _ treeLevel: Int) throws(StorageError) {
+        mark(.grownTree)
         guard treeLevel <= Branch.maxLevel else { throw .limit(.pages) }
         let (reference, node) = try nodes.makeNode(.branch, pages: 1, table: layout.table)
         let limit = min(max(nodes.limits.children, 2), Branch.capacity)
@@ -145,6 +150,7 @@ extension TableEditor {
             let branch = Branch(try nodes.node(root, .branch))
             if branch.count != 1 || branch.level == 1 { return }
             let child = branch.reference(0)
+            mark(.collapsedTree)
             nodes.drop(root)
             root = child
         }
@@ -153,7 +159,7 @@ extension TableEditor {
     func addRows(_ delta: Int, above level: Int) {
         for step in path[..<level] {
             let branch = Branch(UnsafeRawPointer(step.node))
-            Branch.setRows(step.node, step.index, branch.rows(step.index) + delta)
+            Branch.setRows(step.node, step.index, max(0, branch.rows(step.index) + delta))
         }
     }
 }

@@ -321,8 +321,9 @@ final class TableEditor {
         lastKey = nil
         var reference = root
         if reference.isNull { return }
+        var level = Branch.maxLevel + 1
         while reference.is(.branch) {
-            let branch = Branch(try nodes.node(reference, .branch))
+            let branch = try nodes.reader.branch(reference, below: &level)
             reference = branch.reference(branch.count - 1)
         }
         let group = Group(try nodes.node(reference, .group))

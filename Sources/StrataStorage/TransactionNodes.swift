@@ -89,6 +89,7 @@ final class TransactionNodes: NodeWriting {
     /// Writes a value to a run of pages of its own.
     /// - Throws: `limit` above 256 MiB, `noSpace`.
     func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue {
+        mark(.longValue)
         let total = Format.nodeHeaderSize + bytes.count
         let pages = (total + Format.pageSize - 1) / Format.pageSize
         guard pages <= Format.maxNodePages else { throw .limit(.valueSize) }

@@ -9,6 +9,11 @@ struct EntryRoot: Equatable, Sendable {
     var column: ColumnID
     var kind: Kind
     var root: NodeReference
+
+    /// Whether the root is null, or can be a node of such a tree on disk.
+    var isPlausible: Bool {
+        root.isNull || root.isOnDisk(.entryLeaf, maxPages: 1) || root.isOnDisk(.entryBranch, maxPages: 1)
+    }
 }
 
 /// The trees of a table.
@@ -18,6 +23,13 @@ struct TableState: Equatable, Sendable {
     /// The next key that was never used, for tables that have keys made for them.
     var nextKey: Int64
     var entries: [EntryRoot]
+
+    /// Whether there is exactly one tree for each index and each link column.
+    func hasTrees(of definition: TableDefinition) -> Bool {
+        let expected = WriteTransaction.roots(definition)
+        return entries.count == expected.count
+            && expected.allSatisfy { root in entries.contains { $0.column == root.column && $0.kind == root.kind } }
+    }
 
     func entryRoot(_ column: ColumnID, _ kind: EntryRoot.Kind) -> Int? {
         entries.firstIndex { $0.column == column && $0.kind == kind }
@@ -131,7 +143,9 @@ enum RootNode {
             return next
         }
         let schema = try SchemaNode.read(contents.schemaNode, reader)
-        guard schema.tables.map(\.id) == contents.tables.map(\.id) else {
+        guard schema.tables.map(\.id) == contents.tables.map(\.id),
+            zip(schema.tables, contents.tables).allSatisfy({ $1.hasTrees(of: $0) })
+        else {
             throw .corrupt(page: PageNumber(reference.page), offset: tablesOffset, reason: .structure)
         }
         return VersionState(
@@ -156,6 +170,7 @@ enum RootNode {
             var table = TableState(
                 id: TableID(node.u32(offset)), tree: NodeReference(node, offset + 16), nextKey: node.i64(offset + 8),
                 entries: [])
+            guard table.tree.isNull || table.tree.isOnDisk(.branch, maxPages: 1) else { throw fail(offset + 16) }
             let trees = Int(node.u32(offset + 4))
             offset += tableSize
             guard trees <= (size - offset) / treeSize else { throw fail(offset) }
@@ -164,6 +179,7 @@ enum RootNode {
                 table.entries.append(
                     EntryRoot(
                         column: ColumnID(UInt16(node.u16(offset))), kind: kind, root: NodeReference(node, offset + 8)))
+                guard table.entries[table.entries.count - 1].isPlausible else { throw fail(offset + 8) }
                 offset += treeSize
             }
             tables.append(table)

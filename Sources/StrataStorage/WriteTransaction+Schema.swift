@@ -59,7 +59,8 @@ extension WriteTransaction {
         TableState(id: definition.id, tree: .null, nextKey: 0, entries: roots(definition))
     }
 
-    private static func roots(_ definition: TableDefinition) -> [EntryRoot] {
+    /// The index and backlink trees that a table has, empty.
+    static func roots(_ definition: TableDefinition) -> [EntryRoot] {
         var roots: [EntryRoot] = []
         for column in definition.columns {
             if let kind = column.index.rootKind {

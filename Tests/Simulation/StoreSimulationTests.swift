@@ -1,6 +1,7 @@
 import FaultModel
 import Foundation
 import SimulatedDisk
+import StrataStorage
 import Testing
 
 /// The storage engine against every crash and every failed operation of seeded histories.
@@ -122,5 +123,14 @@ import Testing
         }
         print("\(type), seed \(Self.firstSeed): \(total)")
         #expect(total.struck > 0)
+    }
+
+    /// Runs last. A mark that is never met is a branch that the simulation says nothing about.
+    @Test func rareBranchesAreListed() {
+        guard CoverageMarks.areCounted else { return }
+        let hits = CoverageMarks.hits
+        let never = CoverageMark.allCases.filter { hits[$0] == nil }.map(\.rawValue)
+        print("marks met \(hits.count) of \(CoverageMark.allCases.count); never: \(never.joined(separator: ", "))")
+        #expect(hits[.replayed] != nil && hits[.segmentFull] != nil)
     }
 }

@@ -30,3 +30,15 @@ int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
 // XXH3 (64 bits) by 256-bit vectors. Only where the processor and this build have them, as the second function says.
 uint64_t strata_hash_wide(const void *bytes, size_t count);
 int strata_can_hash_wide(void);
+
+// What happened to a mapped file that was cut or cannot be read.
+typedef struct {
+    uint32_t happened;  // 0 or 1
+    uint64_t offset;    // of the last access that failed
+} strata_damage;
+
+// From now on an access to `length` bytes at `base` that ends in SIGBUS reads zeros and marks the damage, on any
+// thread. Other SIGBUS go to the handler that was there before. Returns NULL without memory. The mark stands until
+// strata_unwatch, which comes before the range is unmapped.
+strata_damage *strata_watch(const void *base, size_t length);
+void strata_unwatch(strata_damage *damage);

@@ -80,6 +80,10 @@ extension Realm {
         public var invalidAccess: InvalidAccess
         /// Told of every substituted read. Called on the thread that read.
         public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
+        /// What opening a damaged file does; a Realm that is read-only always throws.
+        public var onDamage: DamagePolicy
+        /// Told what became of a damaged file before the open returns, on the thread that opens.
+        public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
         /// Where files and threads come from, for tests and for a harness.
         package var fileSystem: (any FileSystem)?
         package var scheduling: (any Scheduling)?
@@ -90,7 +94,8 @@ extension Realm {
             migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
             shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
             durability: Durability = .full, invalidAccess: InvalidAccess = .substitute,
-            invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil
+            invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil,
+            onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -104,6 +109,8 @@ extension Realm {
             self.durability = durability
             self.invalidAccess = invalidAccess
             self.invalidAccessHandler = invalidAccessHandler
+            self.onDamage = onDamage
+            self.recoveryHandler = recoveryHandler
         }
 
         /// `default.strata` in the user's data directory, below the program's name.
@@ -132,6 +139,8 @@ extension Realm.Configuration {
         case .none: options.durability = .none
         }
         options.compactOnLaunch = shouldCompactOnLaunch
+        options.onDamage = onDamage.storage
+        if let recoveryHandler { options.recoveryHandler = { recoveryHandler(DamageReport($0)) } }
         return options
     }
 

@@ -1,0 +1,107 @@
+#include "CStrataShim.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// Invariants
+// 1. An entry is claimed by `used`, filled in, and counts from the store to `length` on: the handler reads no more than
+//    base and length, so it needs no lock and may run at any moment on any thread.
+// 2. Blocks of entries are only ever added, never moved or freed.
+// 3. A signal that is not ours goes where it would have gone without us.
+
+enum { entries_per_block = 256 };
+
+struct entry {
+    atomic_uintptr_t base;
+    atomic_size_t length;
+    atomic_uint used;
+    strata_damage damage;
+};
+
+struct block {
+    struct entry entries[entries_per_block];
+    _Atomic(struct block *) next;
+};
+
+static struct block first_block;
+static struct sigaction previous;
+static long page_size;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static int mend(uintptr_t address) {
+    for (struct block *block = &first_block; block; block = atomic_load(&block->next)) {
+        for (int i = 0; i < entries_per_block; i++) {
+            struct entry *entry = &block->entries[i];
+            size_t length = atomic_load(&entry->length);
+            uintptr_t base = atomic_load(&entry->base);
+            if (length == 0 || address < base || address - base >= length) continue;
+            void *page = (void *)(address & ~(uintptr_t)(page_size - 1));
+            int flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
+            if (mmap(page, (size_t)page_size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return 0;
+            atomic_store((_Atomic uint64_t *)&entry->damage.offset, (uint64_t)(address - base));
+            atomic_store((_Atomic uint32_t *)&entry->damage.happened, 1u);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void handle(int number, siginfo_t *information, void *context) {
+    if (mend((uintptr_t)information->si_addr)) return;
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(number, information, context);
+    } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
+        // The access happens again on return, and then ends the process as it should.
+        signal(number, SIG_DFL);
+    } else {
+        previous.sa_handler(number);
+    }
+}
+
+static void install(void) {
+    page_size = sysconf(_SC_PAGESIZE);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &previous);
+}
+
+strata_damage *strata_watch(const void *base, size_t length) {
+    pthread_once(&once, install);
+    struct block *block = &first_block;
+    while (1) {
+        for (int i = 0; i < entries_per_block; i++) {
+            struct entry *entry = &block->entries[i];
+            unsigned expected = 0;
+            if (!atomic_compare_exchange_strong(&entry->used, &expected, 1u)) continue;
+            memset(&entry->damage, 0, sizeof entry->damage);
+            atomic_store(&entry->base, (uintptr_t)base);
+            atomic_store(&entry->length, length);
+            return &entry->damage;
+        }
+        struct block *next = atomic_load(&block->next);
+        if (next == NULL) {
+            struct block *made = calloc(1, sizeof *made);
+            if (made == NULL) return NULL;
+            if (atomic_compare_exchange_strong(&block->next, &next, made)) {
+                next = made;
+            } else {
+                free(made);
+            }
+        }
+        block = next;
+    }
+}
+
+void strata_unwatch(strata_damage *damage) {
+    struct entry *entry = (struct entry *)((char *)damage - offsetof(struct entry, damage));
+    atomic_store(&entry->length, (size_t)0);
+    atomic_store(&entry->base, (uintptr_t)0);
+    atomic_store(&entry->used, 0u);
+}

@@ -1,0 +1,97 @@
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Realm.Configuration {
+    /// What opening a damaged file does.
+    ///
+    /// All but ``fail`` keep the damaged file beside the new one, as `NAME.damaged-1` or with the next number that is
+    /// free, and tell ``Realm/Configuration/recoveryHandler`` what was lost.
+    public enum DamagePolicy: Sendable, CaseIterable {
+        /// Throws, and leaves the file as it is.
+        case fail
+        /// Goes back to the newest version that verifies in full.
+        case lastGoodVersion
+        /// Takes over every object that verifies.
+        case salvage
+        /// Starts with an empty file.
+        case startAfresh
+    }
+
+    /// What became of a damaged file, and what was lost.
+    public struct DamageReport: Sendable {
+        public enum Outcome: Sendable {
+            /// Everything after `version` is lost, up to `newest` as far as that can be read.
+            case wentBack(version: UInt64, newest: UInt64)
+            case salvaged([ClassReport])
+            /// Everything is lost; `newest` is the last version that can be read of, or 0.
+            case startedAfresh(newest: UInt64)
+        }
+
+        /// What was salvaged of one class.
+        public struct ClassReport: Sendable {
+            public let className: String
+            public let objectsRecovered: Int
+            public let objectsLost: Int
+            /// False when more may be lost than is counted.
+            public let isLossExact: Bool
+            /// Keys of rows that are lost lie in these ranges.
+            public let lostKeys: [ClosedRange<Int64>]
+            /// Properties that some recovered objects lost the value of, and of how many.
+            public let lostProperties: [String: Int]
+            /// Links to objects that are lost, taken out.
+            public let linksRemoved: Int
+        }
+
+        /// What is wrong with the file.
+        public let reason: String
+        public let outcome: Outcome
+        public let keptFileURL: URL
+        /// The log beside it, if there was one.
+        public let keptLogURL: URL?
+        /// Bytes of the damaged file that could not be read.
+        public let unreadableBytes: Int
+    }
+}
+
+extension Realm.Configuration.DamagePolicy {
+    var storage: StrataStorage.DamagePolicy {
+        switch self {
+        case .fail: .fail
+        case .lastGoodVersion: .lastGoodVersion
+        case .salvage: .salvage
+        case .startAfresh: .startAfresh
+        }
+    }
+}
+
+extension Realm.Configuration.DamageReport {
+    init(_ report: StrataStorage.DamageReport) {
+        reason = "\(report.error)"
+        keptFileURL = URL(fileURLWithPath: report.keptPath)
+        keptLogURL = report.keptLogPath.map { URL(fileURLWithPath: $0) }
+        unreadableBytes = report.unreadableBytes
+        outcome =
+            switch report.outcome {
+            case .wentBack(let version, let newest): .wentBack(version: version.rawValue, newest: newest.rawValue)
+            case .salvaged(let salvage): .salvaged(salvage.tables.map(ClassReport.init))
+            case .startedAfresh(let newest): .startedAfresh(newest: newest.rawValue)
+            }
+    }
+}
+
+extension Realm.Configuration.DamageReport.ClassReport {
+    init(_ table: SalvageReport.Table) {
+        className = table.name
+        objectsRecovered = table.rowsRecovered
+        objectsLost = table.rowsLost
+        isLossExact = table.isLossExact
+        lostKeys = table.lostKeys.map { $0.low...max($0.low, $0.high) }
+        lostProperties = Dictionary(table.lostColumns.map { ($0.name, $0.rows) }) { $0 + $1 }
+        linksRemoved = table.linksRemoved
+    }
+}

@@ -1,0 +1,168 @@
+import CXXHash
+import StrataFiles
+
+@testable import StrataStorage
+
+/// The bytes of a data file whose nodes can be changed so that the damage is believed: after a change all checksums
+/// from the node up to both header slots are made right again.
+///
+/// References are found by what they say, not by where a layout puts them: 24 bytes at any offset that name a node
+/// which verifies. So this knows nothing of the layouts that it breaks.
+struct CraftedFile {
+    private(set) var bytes: [UInt8]
+    private(set) var nodes: [Node] = []
+
+    struct Node {
+        var reference: NodeReference
+        /// Where references to it stand: offset in the file, and the node that they stand in, or -1 for a slot.
+        var places: [(offset: Int, owner: Int)] = []
+
+        var start: Int { Int(reference.page) * Format.pageSize }
+    }
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        for slot in [0, Format.pageSize] {
+            for offset in [slot + 48, slot + 72] { note(offset, owner: -1) }
+        }
+        var next = 0
+        while next < nodes.count {
+            let start = nodes[next].start
+            let end = start + nodes[next].reference.byteCount
+            for offset in (start + Format.nodeHeaderSize)..<(end - NodeReference.size) { note(offset, owner: next) }
+            next += 1
+        }
+    }
+
+    private mutating func note(_ offset: Int, owner: Int) {
+        guard let reference = reference(at: offset) else { return }
+        if let known = nodes.firstIndex(where: { $0.reference.page == reference.page }) {
+            nodes[known].places.append((offset, owner))
+        } else {
+            nodes.append(Node(reference: reference, places: [(offset, owner)]))
+        }
+    }
+
+    private func reference(at offset: Int) -> NodeReference? {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, base.u8(offset + 7) == 0,
+                let kind = NodeKind(
+                    rawValue: UInt8(base.u8(offset + 6)))
+            else { return nil }
+            let reference = NodeReference(base, offset)
+            let start = Int(reference.page) * Format.pageSize
+            guard reference.isOnDisk(kind), start + reference.byteCount <= buffer.count,
+                base.u64(start + 16) == reference.checksum, base.u64(start + 8) == reference.birth,
+                NodeHeader.checksum(base + start, count: reference.byteCount, birth: reference.birth)
+                    == reference.checksum
+            else { return nil }
+            return reference
+        }
+    }
+
+    /// Changes a node's bytes behind its header and makes the file believe them.
+    mutating func change(_ node: Int, _ body: (_ bytes: UnsafeMutableRawBufferPointer) -> Void) {
+        let start = nodes[node].start
+        let end = start + nodes[node].reference.byteCount
+        bytes.withUnsafeMutableBytes { buffer in
+            body(UnsafeMutableRawBufferPointer(rebasing: buffer[(start + Format.nodeHeaderSize)..<end]))
+        }
+        reseal(node)
+    }
+
+    /// Lets a reference lead to where another one leads, often as another kind or length.
+    mutating func alias(_ random: inout SplitMix64) {
+        let places = nodes.flatMap(\.places)
+        let from = places[Int(random.below(UInt64(places.count)))]
+        let to = places[Int(random.below(UInt64(places.count)))]
+        let source = Array(bytes[from.offset..<(from.offset + NodeReference.size)])
+        for (index, byte) in source.enumerated() {
+            let keepsKind = index == 6 && random.below(2) == 0
+            if !keepsKind { bytes[to.offset + index] = byte }
+        }
+        if random.below(4) == 0 { bytes[to.offset + 4] = UInt8(truncatingIfNeeded: random.next()) }
+        if random.below(8) == 0 { bytes[to.offset + 3] |= 0x80 }
+        if to.owner >= 0 { reseal(to.owner) } else { resealSlot(to.offset / Format.pageSize) }
+    }
+
+    private mutating func reseal(_ node: Int) {
+        let reference = nodes[node].reference
+        let start = nodes[node].start
+        let checksum = bytes.withUnsafeMutableBytes { buffer -> UInt64 in
+            guard let base = buffer.baseAddress else { return 0 }
+            return NodeHeader.seal(base + start, count: reference.byteCount, birth: reference.birth)
+        }
+        nodes[node].reference.checksum = checksum
+        for place in nodes[node].places {
+            // What was there may be what the change was about.
+            guard place.owner != node else { continue }
+            bytes.withUnsafeMutableBytes { buffer in
+                buffer.baseAddress?.put64(place.offset + 8, checksum)
+            }
+            if place.owner >= 0 { reseal(place.owner) } else { resealSlot(place.offset / Format.pageSize) }
+        }
+    }
+
+    /// Makes the checksum of a header slot right.
+    mutating func resealSlot(_ slot: Int) {
+        bytes.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            let start = base + slot * Format.pageSize
+            start.put64(Format.slotSize - 8, XXH3_64bits(start, Format.slotSize - 8))
+        }
+    }
+
+    /// Changes a slot's bytes before its checksum.
+    mutating func changeSlot(_ slot: Int, _ body: (_ bytes: UnsafeMutableRawBufferPointer) -> Void) {
+        let start = slot * Format.pageSize
+        bytes.withUnsafeMutableBytes { buffer in
+            body(UnsafeMutableRawBufferPointer(rebasing: buffer[start..<(start + Format.slotSize - 8)]))
+        }
+        resealSlot(slot)
+    }
+}
+
+/// What crafted bytes are made of.
+struct Mutation {
+    var random: SplitMix64
+
+    private static let numbers: [UInt64] = [
+        0, 1, 2, 3, 7, 8, 24, 64, 120, 127, 128, 255, 256, 4095, 4096, 4097, 32767, 32768, 65535, 65536, 1 << 31,
+        (1 << 31) - 1, (1 << 32) - 1, 1 << 48, 1 << 62, 1 << 63, (1 << 63) - 1, .max,
+    ]
+
+    /// Changes one to four places.
+    mutating func apply(to bytes: UnsafeMutableRawBufferPointer) {
+        for _ in 0...random.below(4) { applyOnce(to: bytes) }
+    }
+
+    private mutating func applyOnce(to bytes: UnsafeMutableRawBufferPointer) {
+        // Directories stand in front.
+        let span = random.below(3) == 0 ? bytes.count : min(bytes.count, random.below(2) == 0 ? 48 : 400)
+        let offset = Int(random.below(UInt64(span)))
+        switch random.below(8) {
+        case 0: bytes[offset] ^= 1 << UInt8(random.below(8))
+        case 1: bytes[offset] = UInt8(truncatingIfNeeded: random.next())
+        case 2: bytes[offset] = bytes[offset] &+ (random.below(2) == 0 ? 1 : 255)
+        case 3: copy(bytes, from: Int(random.below(UInt64(span))), to: offset, count: 8)
+        case 4: copy(bytes, from: Int(random.below(UInt64(span))) & ~7, to: offset & ~7, count: 24)
+        default:
+            let number = Self.numbers[Int(random.below(UInt64(Self.numbers.count)))]
+            let width = [1, 2, 4, 8][Int(random.below(4))]
+            let start = offset / width * width
+            for index in 0..<width where start + index < bytes.count {
+                bytes[start + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
+            }
+        }
+    }
+
+    private func copy(_ bytes: UnsafeMutableRawBufferPointer, from: Int, to: Int, count: Int) {
+        let count = min(count, bytes.count - max(from, to))
+        if count > 0 { memmoveBytes(bytes, from, to, count) }
+    }
+
+    private func memmoveBytes(_ bytes: UnsafeMutableRawBufferPointer, _ from: Int, _ to: Int, _ count: Int) {
+        let moved = Array(bytes[from..<(from + count)])
+        for (index, byte) in moved.enumerated() { bytes[to + index] = byte }
+    }
+}

@@ -1,0 +1,112 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Damage in every place of small files. A sample by a seed in the time that tests have; `DAMAGE_EVERYWHERE=1` visits
+/// every bit and every length.
+@Suite struct DamageSweepTests {
+    enum Shape: String, CaseIterable {
+        case clean, withLog, midCheckpoint
+
+        func image(seed: UInt64 = 11, steps: Int = 40) throws -> FileImages.Image {
+            switch self {
+            case .clean: try FileImages.clean(seed: seed, steps: steps)
+            case .withLog: try FileImages.withLog(seed: seed, steps: steps)
+            case .midCheckpoint: try FileImages.midCheckpoint(seed: seed, steps: steps)
+            }
+        }
+    }
+
+    private static var isExhaustive: Bool { TestSettings.number("DAMAGE_EVERYWHERE") == 1 }
+
+    /// Every number below `count`, or `sample` of them.
+    private static func places(_ count: Int, sample: Int, _ random: inout SplitMix64) -> [Int] {
+        if isExhaustive || count <= sample { return Array(0..<count) }
+        return (0..<sample).map { _ in Int(random.below(UInt64(count))) }
+    }
+
+    private static func report(_ sweep: DamageSweep, _ what: String) {
+        print("damage, \(what): \(sweep.counts)")
+        for problem in sweep.counts.problems.prefix(5) { Issue.record("\(what): \(problem)") }
+    }
+
+    @Test("an undamaged file of every shape is exact, also read-only", arguments: Shape.allCases)
+    func undamaged(shape: Shape) throws {
+        let image = try shape.image()
+        let sweep = try DamageSweep(image)
+        #expect(sweep.judge(data: image.data, log: image.log) == .exact)
+        #expect(sweep.judge(data: image.data, log: image.log, readOnly: true) == .exact)
+    }
+
+    @Test("a flipped bit anywhere gives the exact state or an error", arguments: Shape.allCases)
+    func bits(shape: Shape) throws {
+        let image = try shape.image()
+        var sweep = try DamageSweep(image)
+        let seed = TestSettings.number("DAMAGE_SEED") ?? 1
+        var random = SplitMix64(seed: seed)
+        for bit in Self.places(image.data.count * 8, sample: 2500, &random) { sweep.flip(bit: bit, ofLog: false) }
+        // Slots and directories, which a sample of the whole seldom meets.
+        for slot in [0, Format.pageSize * 8] {
+            for bit in Self.places(Format.slotSize * 8, sample: 300, &random) {
+                sweep.flip(bit: slot + bit, ofLog: false)
+            }
+        }
+        if let log = image.log {
+            for bit in Self.places(log.count * 8, sample: 1500, &random) { sweep.flip(bit: bit, ofLog: true) }
+            for bit in Self.places(128 * 8, sample: 400, &random) {
+                sweep.flip(bit: sweep.lastGroup * 8 + bit, ofLog: true)
+            }
+        }
+        Self.report(sweep, "bits of \(shape.rawValue), seed \(seed)")
+    }
+
+    @Test("a zeroed page anywhere gives the exact state or an error", arguments: Shape.allCases)
+    func pages(shape: Shape) throws {
+        let image = try shape.image()
+        var sweep = try DamageSweep(image)
+        for page in 0..<(image.data.count / Format.pageSize) { sweep.zero(page: page, ofLog: false) }
+        for page in 0..<((image.log?.count ?? 0) / Format.pageSize) { sweep.zero(page: page, ofLog: true) }
+        Self.report(sweep, "zeroed pages of \(shape.rawValue)")
+    }
+
+    @Test("a cut at any length gives the exact state or an error", arguments: Shape.allCases)
+    func cuts(shape: Shape) throws {
+        let image = try shape.image()
+        var sweep = try DamageSweep(image)
+        var random = SplitMix64(seed: 2)
+        for length in Self.places(image.data.count, sample: 500, &random) { sweep.cut(length, ofLog: false) }
+        for page in 0..<(image.data.count / Format.pageSize) { sweep.cut(page * Format.pageSize, ofLog: false) }
+        for length in Self.places(image.log?.count ?? 0, sample: 200, &random) { sweep.cut(length, ofLog: true) }
+        Self.report(sweep, "cuts of \(shape.rawValue)")
+    }
+
+    @Test("a data file with the log of another moment gives a whole state of the history, or an error")
+    func pairs() throws {
+        let series = try FileImages.series(seed: 3, commits: 40)
+        var problems: [String] = []
+        var counts: [String: Int] = [:]
+        for (dataAt, data) in series.enumerated() {
+            for (logAt, log) in series.enumerated() {
+                var image = data
+                image.states = series.map(\.model)
+                image.model = series[max(dataAt, logAt)].model
+                var sweep = try DamageSweep(Self.withoutLog(image))
+                sweep.pair(data, log, "data \(dataAt) with log \(logAt)", allowsEarlier: true)
+                problems += sweep.counts.problems
+                if sweep.counts.exact > 0 { counts["newest", default: 0] += 1 }
+                if sweep.counts.earlier > 0 { counts["earlier", default: 0] += 1 }
+                for (name, number) in sweep.counts.detected { counts[name, default: 0] += number }
+                if dataAt == logAt { #expect(sweep.counts.exact == 1, "\(dataAt)") }
+            }
+        }
+        print("damage, pairs of data file and log: \(counts.sorted { $0.key < $1.key })")
+        for problem in problems.prefix(5) { Issue.record("\(problem)") }
+    }
+
+    private static func withoutLog(_ image: FileImages.Image) -> FileImages.Image {
+        var image = image
+        image.log = nil
+        return image
+    }
+}

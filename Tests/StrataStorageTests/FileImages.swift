@@ -1,0 +1,169 @@
+import StrataFiles
+
+@testable import StrataStorage
+
+/// Small stores as bytes, in every shape that a data file and its log can have.
+enum FileImages {
+    struct Image {
+        var data: [UInt8]
+        var log: [UInt8]?
+        var model: StoreModel
+        /// States that a crash may have left: from the last acknowledged one back.
+        var states: [StoreModel] = []
+    }
+
+    static var options: StoreOptions {
+        var options = StoreOptions()
+        options.limits = .tiny
+        options.mapReserve = 1 << 24
+        options.logSegmentBytes = 8 << 10
+        options.growth = .fixed(4096)
+        return options
+    }
+
+    static let path = "store"
+
+    /// A real file.
+    static func contents(of path: String) throws -> [UInt8] {
+        let file = try POSIXFileSystem().open(path, .read)
+        defer { file.close() }
+        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+        _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        return bytes
+    }
+
+    /// Files in memory that are as persistent as a disk.
+    final class Disk: FileSystem {
+        private let inner: MemoryFileSystem
+        let isPersistent: Bool
+
+        init(capacity: Int = 1 << 24, isPersistent: Bool = true) {
+            inner = MemoryFileSystem(capacity: capacity)
+            self.isPersistent = isPersistent
+        }
+
+        convenience init(_ image: Image) throws {
+            self.init()
+            try put(image.data, at: FileImages.path)
+            if let log = image.log { try put(log, at: Store.logPath(FileImages.path)) }
+        }
+
+        func put(_ bytes: [UInt8], at path: String) throws {
+            let file = try inner.open(path, .createNew)
+            defer { file.close() }
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        }
+
+        func bytes(_ path: String) throws -> [UInt8]? {
+            guard let status = try inner.status(path) else { return nil }
+            let file = try inner.open(path, .read)
+            defer { file.close() }
+            var bytes = [UInt8](repeating: 0, count: Int(status.size))
+            _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+            return bytes
+        }
+
+        func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File { try inner.open(path, mode) }
+        func status(_ path: String) throws(FileError) -> FileStatus? { try inner.status(path) }
+        func remove(_ path: String) throws(FileError) { try inner.remove(path) }
+        func rename(_ path: String, to destination: String) throws(FileError) {
+            try inner.rename(path, to: destination)
+        }
+        func renameNew(_ path: String, to destination: String) throws(FileError) {
+            try inner.renameNew(path, to: destination)
+        }
+        func syncDirectory(of path: String) throws(FileError) {}
+        func randomBits() -> UInt64 { inner.randomBits() }
+    }
+
+    /// A store that was closed.
+    static func clean(seed: UInt64, steps: Int) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: 6)
+        try store.close()
+        image.data = try (store.fileSystem as? Disk)?.bytes(path) ?? []
+        return image
+    }
+
+    /// A store whose process died with commits in the log.
+    static func withLog(seed: UInt64, steps: Int, commits: Int = 6) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: commits)
+        store.writer.log?.close()
+        let disk = store.fileSystem as? Disk
+        image.data = try disk?.bytes(path) ?? []
+        image.log = try disk?.bytes(Store.logPath(path))
+        return image
+    }
+
+    /// A store whose process died when a checkpoint had been chosen, its pages and segment taken, and its slot not
+    /// written.
+    static func midCheckpoint(seed: UInt64, steps: Int) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: 6)
+        store.gate.acquire()
+        try store.waitForCheckpoint()
+        let version = store.monitor.withLock { store.state.committed }
+        _ = try store.prepareCheckpoint(version)
+        store.gate.release()
+        var history = StoreHistory(seed: seed &+ 77)
+        history.model = image.model
+        for _ in 0..<2 {
+            try commit(&history, store, steps: 3)
+            image.states.append(history.model)
+        }
+        image.model = history.model
+        let disk = store.fileSystem as? Disk
+        image.data = try disk?.bytes(path) ?? []
+        image.log = try disk?.bytes(Store.logPath(path))
+        return image
+    }
+
+    /// Copies of both files after each commit of one life, through several checkpoints, and after the close.
+    static func series(seed: UInt64, commits: Int) throws -> [Image] {
+        let disk = Disk()
+        var options = options
+        options.fileSystem = disk
+        let store = try Store.open(path: path, options: options)
+        var history = StoreHistory(seed: seed)
+        history.keyRange = 60
+        var images: [Image] = []
+        func note(_ model: StoreModel) throws {
+            images.append(
+                Image(data: try disk.bytes(path) ?? [], log: try disk.bytes(Store.logPath(path)), model: model))
+        }
+        for number in 0..<commits {
+            let transaction = try store.beginWrite()
+            if number == 0 { try transaction.apply(schema: StoreHistory.schema) }
+            for _ in 0..<8 { try history.step(transaction) }
+            try transaction.commit()
+            store.gate.acquire()
+            try store.waitForCheckpoint()
+            store.gate.release()
+            try note(history.model)
+        }
+        try store.close()
+        try note(history.model)
+        return images
+    }
+
+    private static func build(seed: UInt64, steps: Int, commits: Int) throws -> (Image, Store) {
+        var options = options
+        options.fileSystem = Disk()
+        let store = try Store.open(path: path, options: options)
+        var history = StoreHistory(seed: seed)
+        history.keyRange = 60
+        var states = [history.model]
+        for number in 0..<commits {
+            let transaction = try store.beginWrite()
+            if number == 0 { try transaction.apply(schema: StoreHistory.schema) }
+            for _ in 0..<(number == 0 ? steps : 4) { try history.step(transaction) }
+            try transaction.commit()
+            states.append(history.model)
+        }
+        return (Image(data: [], log: nil, model: history.model, states: states), store)
+    }
+
+    private static func commit(_ history: inout StoreHistory, _ store: Store, steps: Int) throws {
+        let transaction = try store.beginWrite()
+        for _ in 0..<steps { try history.step(transaction) }
+        try transaction.commit()
+    }
+}

@@ -1,0 +1,78 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+@Suite struct ReadOnlyTests {
+    private func options(_ disk: any FileSystem, readOnly: Bool) -> StoreOptions {
+        var options = FileImages.options
+        options.fileSystem = disk
+        options.readOnly = readOnly
+        return options
+    }
+
+    @Test(
+        "a log that was left behind is replayed in memory, and nothing is written",
+        arguments: 1...6 as ClosedRange<UInt64>)
+    func replay(seed: UInt64) throws {
+        let image =
+            seed % 2 == 0
+            ? try FileImages.withLog(seed: seed, steps: 120) : try FileImages.midCheckpoint(seed: seed, steps: 120)
+        let disk = try FileImages.Disk(image)
+        for _ in 0..<2 {
+            let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: true))
+            #expect(store.isReplayedInMemory && store.isReadOnly)
+            try store.checkInvariants()
+            #expect(try StoreHistory.contents(store.snapshot().view) == image.model, "seed \(seed)")
+            #expect(throws: StorageError.readOnly(path: FileImages.path)) { try store.beginWrite() }
+            try store.close()
+        }
+        #expect(try disk.bytes(FileImages.path) == image.data)
+        #expect(try disk.bytes(Store.logPath(FileImages.path)) == image.log)
+        let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: false))
+        #expect(!store.isReplayedInMemory)
+        #expect(try StoreHistory.contents(store.snapshot().view) == image.model)
+        try store.close()
+    }
+
+    @Test("a clean store is read where nothing may be written, and no file appears")
+    func readOnlyDirectory() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let image = try FileImages.withLog(seed: 5, steps: 60)
+        let fileSystem = POSIXFileSystem()
+        for (name, bytes) in [(path, image.data), (path + ".log", image.log ?? [])] {
+            let file = try fileSystem.open(name, .createNew)
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            file.close()
+        }
+        var options = FileImages.options
+        options.readOnly = true
+        let first = try Store.open(path: path, options: options)
+        // Readers do not keep each other out; a writer is kept out.
+        let second = try Store.open(path: path, options: options)
+        options.readOnly = false
+        #expect(throws: StorageError.inUse(path: path)) { try Store.open(path: path, options: options) }
+        #expect(try StoreHistory.contents(first.snapshot().view) == image.model)
+        #expect(try StoreHistory.contents(second.snapshot().view) == image.model)
+        try first.close()
+        try second.close()
+        #expect(directory.names() == ["store", "store.log"])
+        #expect(try FileImages.contents(of: path) == image.data)
+    }
+
+    @Test("without space to recover in, the store opens for reading and says so") func noSpace() throws {
+        let image = try FileImages.withLog(seed: 9, steps: 60)
+        let disk = RefusingFileSystem()
+        for (name, bytes) in [(FileImages.path, image.data), (FileImages.path + ".log", image.log ?? [])] {
+            let file = try disk.open(name, .createNew)
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            file.close()
+        }
+        disk.firstRefusedWrite.store(0, ordering: .relaxed)
+        let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: false))
+        #expect(store.isReplayedInMemory && store.isReadOnly)
+        #expect(try StoreHistory.contents(store.snapshot().view) == image.model)
+        try store.close()
+    }
+}
