@@ -130,10 +130,10 @@ import Testing
             let path = directory.path + "/store"
             try Store.open(path: path).close()
             var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-            getrlimit(__rlimit_resource(7), &limit)
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             for free in 0..<4 {
                 limit.rlim_cur = 256
-                setrlimit(__rlimit_resource(7), &limit)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
                 var held: [Int32] = []
                 while true {
                     let descriptor = open("/dev/null", O_RDONLY)
@@ -167,10 +167,10 @@ import Testing
             let path = directory.path + "/store"
             try Store.open(path: path).close()
             for bytes in [1 << 30, 1 << 33, 1 << 36, (1 << 36) + (1 << 30)] {
-                var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(RLIM_INFINITY))
-                getrlimit(__rlimit_resource(9), &limit)
+                var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+                getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
                 limit.rlim_cur = rlim_t(bytes)
-                setrlimit(__rlimit_resource(9), &limit)
+                setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
                 do throws(StorageError) {
                     let store = try Store.open(path: path)
                     let transaction = try store.beginWrite()
@@ -185,7 +185,7 @@ import Testing
                     }
                 }
                 limit.rlim_cur = limit.rlim_max
-                setrlimit(__rlimit_resource(9), &limit)
+                setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
             }
             try Store.open(path: path).close()
             withExtendedLifetime(directory) {}

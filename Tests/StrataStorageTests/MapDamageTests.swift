@@ -31,14 +31,14 @@ import Testing
         let view = try store.snapshot().view
         #expect(truncate(path, size) == 0)
         var found: StorageError?
-        do {
+        do throws(StorageError) {
             for key in 0..<4000 {
                 guard let row = try view.locate(StoreHistory.dogs, RowKey(Int64(key))) else { continue }
                 #expect(try view.integer(row, 0) == Int64(key))
             }
             _ = try view.sum(StoreHistory.dogs, 0)
-            try view.scan(StoreHistory.dogs, columns: [0, 1]) { (batch) in batch.count > 0 }
-        } catch let error as StorageError {
+            try view.scan(StoreHistory.dogs, columns: [0, 1]) { (batch) throws(StorageError) in batch.count > 0 }
+        } catch {
             found = error
         }
         guard case .corrupt(_, _, let reason) = found else {
