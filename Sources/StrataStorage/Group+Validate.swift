@@ -1,12 +1,16 @@
 extension Group {
     /// Whether the bytes are a group that can be read without further checks, segments in other nodes aside.
-    static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {
+    /// - Parameter isOpen: a transaction is changing it: its segments may stand in the arena.
+    static func validate(_ node: UnsafeRawPointer, bytes: Int, isOpen: Bool = false) -> Bool {
         guard bytes >= referencesOffset else { return false }
         let group = Group(node)
         guard group.size <= bytes, group.rows <= maxRows, group.nodes < inThisNode, group.columns >= 2,
             group.deleted <= group.rows, group.blobsOffset <= group.size
         else { return false }
-        for index in 0..<group.nodes where !group.reference(index).isOnDisk(.segments) { return false }
+        for index in 0..<group.nodes {
+            let reference = group.reference(index)
+            if !reference.isOnDisk(.segments) && !(isOpen && reference.isInArena) { return false }
+        }
         return group.validateDeleted() && group.validateColumns() && group.validatePatches() && group.validateInserts()
     }
 

@@ -41,7 +41,7 @@ struct GroupEditor {
 
     /// Whether the node that was changed would be accepted from a file.
     var isSound: Bool {
-        GroupDraft.isPacked(group) && Group.validate(group.base, bytes: entry.reference.byteCount)
+        GroupDraft.isPacked(group) && Group.validate(group.base, bytes: entry.reference.byteCount, isOpen: true)
     }
 
     // MARK: Operations

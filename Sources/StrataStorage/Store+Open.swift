@@ -128,7 +128,7 @@ extension Store {
             throw StorageError(error)
         }
         guard information.isRegularFile, size >= Int64(Format.firstDataPage * Format.pageSize) else {
-            if size > 0, size >= Int64(Format.slotSize), case .valid = try slot(file, 0) {
+            if information.isRegularFile, size >= Int64(Format.slotSize), case .valid = try slot(file, 0) {
                 throw .corrupt(page: PageNumber(1), offset: 0, reason: .fileTooShort)
             }
             throw .notAStore(path: path)

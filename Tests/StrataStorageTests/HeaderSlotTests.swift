@@ -8,7 +8,7 @@ import Testing
             storeID: RandomID(0x1111, 0x2222), sequence: sequence, checkpoint: TransactionID(checkpoint),
             root: NodeReference(page: 33, pages: 2, kind: .root, checksum: 0xABCD, birth: checkpoint),
             freeMap: NodeReference(page: 40, pages: 1, kind: .freeMapRoot, checksum: 0x77, birth: 3), pageCount: 50,
-            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 4)
+            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 0)
     }
 
     private func decode(_ bytes: [UInt8]) -> HeaderSlot.Decoded { bytes.withUnsafeBytes { HeaderSlot.decode($0) } }
@@ -27,12 +27,14 @@ import Testing
     }
 
     @Test("every field stands at its offset") func offsets() {
-        let bytes = Self.sample().encode()
+        var slot = Self.sample()
+        slot.flags = HeaderSlot.withoutLog
+        let bytes = slot.encode()
         let expected: [(Int, Int, UInt64)] = [
             (0, 8, 0x0031_4154_4152_5453), (8, 4, 1), (12, 4, 1), (16, 8, 0x1111), (24, 8, 0x2222), (32, 8, 9),
             (40, 8, 70), (48, 4, 33), (52, 2, 2), (54, 1, 7), (56, 8, 0xABCD), (64, 8, 70), (72, 4, 40), (76, 2, 1),
             (78, 1, 10), (80, 8, 0x77), (88, 8, 3), (96, 8, 50), (104, 8, 0x3333), (112, 8, 0x4444), (120, 4, 1),
-            (124, 4, 4),
+            (124, 4, 1),
         ]
         for (offset, size, value) in expected { #expect(number(bytes, offset, size) == value, "offset \(offset)") }
         #expect(bytes[128..<504].allSatisfy { $0 == 0 })

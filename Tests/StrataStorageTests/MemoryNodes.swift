@@ -7,7 +7,7 @@ final class MemoryNodes: NodeWriting {
     private var pristine: [UInt32: UInt64] = [:]
     private var owned: Set<UInt32> = []
     private var dead: Set<UInt32> = []
-    private var nextPage: UInt32 = 1
+    private var nextPage = UInt32(Format.firstDataPage)
     private(set) var faults: [String] = []
     private(set) var made = 0
     private(set) var dropped = 0

@@ -10,11 +10,12 @@ import Testing
         let allocator: PageAllocator
 
         init(growth: GrowthPolicy = .standard) throws {
-            file = try MemoryFileSystem(capacity: 1 << 34).open("file", .createNew)
+            let files = MemoryFileSystem(capacity: 1 << 34)
+            file = try files.open("file", .createNew)
             try file.truncate(to: Int64(Format.firstDataPage * Format.pageSize))
             allocator = PageAllocator(
-                lock: SystemScheduling().makeMonitor("pages"), map: try PageMap(file, reserve: 1 << 34), file: file,
-                growth: growth, pageCount: Format.firstDataPage, fileCapacity: Format.firstDataPage)
+                lock: SystemScheduling().makeMonitor("pages"), map: try PageMap(file, reserve: 1 << 34, files),
+                file: file, growth: growth, pageCount: Format.firstDataPage, fileCapacity: Format.firstDataPage)
             try allocator.openMap(.null)
         }
     }
