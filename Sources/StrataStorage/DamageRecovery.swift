@@ -44,8 +44,7 @@ extension StorageError {
         switch self {
         case .corrupt, .logMissing, .logMismatch, .logCorrupt: true
         case .file, .noSpace, .notAStore, .keyRequired, .wrongKey, .notEncrypted, .unsupportedFormat, .inUse, .readOnly,
-            .poisoned, .commitOutcomeUnknown,
-            .closed, .misuse, .limit, .stale, .busy:
+            .poisoned, .commitOutcomeUnknown, .closed, .misuse, .limit, .stale, .busy, .lockFile, .settingsDiffer:
             false
         }
     }
@@ -106,7 +105,7 @@ private struct DamageRecovery {
         do throws(FileError) {
             let isAlone = options.onDamage != .salvage
             let file = try fileSystem.open(path, isAlone ? .write : .read)
-            if try file.tryLock(byte: Store.openByte, exclusive: isAlone) { return file }
+            if try file.tryLock(byte: LockByte.open, exclusive: isAlone) { return file }
             file.close()
         } catch {
             throw StorageError(error)

@@ -97,8 +97,8 @@ package final class Store: Sendable {
     /// without a signal.
     func checkSize() throws(StorageError) {
         guard fileSystem.isPersistent else { return }
-        // Beside a process that writes, the limit here may be older than the end that it gave back.
-        if table != nil && !monitor.withLock({ state.isOwner }) { return }
+        // Beside another process that has written, the limit here may be older than the end that it gave back.
+        if let table, table.wasOwned, !monitor.withLock({ state.isOwner }) { return }
         var expected = pages.limit.pages.load(ordering: .acquiring)
         while true {
             let size: Int64

@@ -155,7 +155,7 @@ import Testing
         let (image, _) = try damagedLog()
         let disk = try FileImages.Disk(image)
         let file = try disk.open(FileImages.path, .write)
-        #expect(try file.tryLock(byte: Store.openByte, exclusive: true))
+        #expect(try file.tryLock(byte: LockByte.open, exclusive: true))
         #expect(throws: StorageError.inUse(path: FileImages.path)) { try open(disk, .startAfresh, Reports()) }
         var options = FileImages.options
         options.fileSystem = disk
