@@ -59,7 +59,8 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto"]),
         .executableTarget(
-            name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"], swiftSettings: settings),
+            name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"],
+            swiftSettings: settings),
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),

@@ -171,8 +171,9 @@ extension HeaderSlot {
 
     /// The newest valid slot; nil when both are empty, as in a file that was just made.
     ///
-    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (when either slot is whole and of another version), `corrupt` with
-    ///   `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and two stores' slots in one file).
+    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (when either slot is whole and of another version),
+    ///   `corrupt` with `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and two stores' slots in one
+    ///   file).
     package static func choose(_ a: Decoded, _ b: Decoded, path: String) throws(StorageError) -> Choice? {
         for case .unsupported(let version) in [a, b] where version == Format.version | SealedSlot.versionBit {
             throw .keyRequired(path: path)

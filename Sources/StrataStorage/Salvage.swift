@@ -6,8 +6,8 @@ package enum Salvage {
     /// all. The damaged store, and its log, stay as they are.
     ///
     /// - Returns: what was recovered, and what is lost.
-    /// - Throws: `notAStore` when nothing of a store can be found; `keyRequired` for an encrypted one; `inUse`; `file` with EEXIST when something stands at
-    ///   the destination; `noSpace`.
+    /// - Throws: `notAStore` when nothing of a store can be found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`;
+    ///   `file` with EEXIST when something stands at the destination; `noSpace`.
     /// - Complexity: reads the file once, twice where branches are lost; memory for the longest transaction and for a
     ///   note per group of rows.
     package static func run(

@@ -3,7 +3,8 @@ internal import StrataFiles
 extension Store {
     /// Writes a compacted copy of the newest visible version.
     ///
-    /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination` whole or not at all.
+    /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination`
+    /// whole or not at all.
     /// - Throws: `file` with EEXIST when something stands there; `noSpace`; what reading throws.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/arenaBudget``.
     package func writeCopy(to destination: String, cipher: (any Cipher)? = nil) throws(StorageError) {

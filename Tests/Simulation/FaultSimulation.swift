@@ -11,8 +11,8 @@ struct FaultSimulation<Program: SimulatedProgram> {
     let seed: Seed
     let history: ProgramHistory
     var deadline = ContinuousClock.now + .seconds(20)
-    /// Disks that power may leave after a failure: one with nothing that was not synced, one with everything, and so many
-    /// with parts of it.
+    /// Disks that power may leave after a failure: one with nothing that was not synced, one with everything, and so
+    /// many with parts of it.
     var parts = 3
 
     struct Report: CustomStringConvertible {

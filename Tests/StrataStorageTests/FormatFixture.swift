@@ -9,6 +9,24 @@ import StrataFiles
 enum FormatFixture {
     static let seed: UInt64 = 20_261_121
 
+    /// Where the file of this format stands in a checkout.
+    static var path: String {
+        var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        parts += ["Fixtures", "format-1.strata"]
+        return parts.joined(separator: "/")
+    }
+
+    /// Of all that a version holds, in an order that does not change.
+    static func digest(_ model: StoreModel) -> UInt64 {
+        var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+        for table in model.tables {
+            for key in table.keys.sorted() {
+                for byte in "\(key) \(table[key] ?? [])\n".utf8 { sum = (sum ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+            }
+        }
+        return sum
+    }
+
     /// The file, and what it holds.
     static func make() throws -> (bytes: [UInt8], model: StoreModel) {
         let disk = SeededDisk(seed: seed)

@@ -29,6 +29,35 @@ import Testing
         let file = try POSIXFileSystem().open(path, .createNew)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
         file.close()
+        print("digest of the contents: \(String(FormatFixture.digest(model), radix: 16))")
+    }
+
+    /// Never write the file anew, and never change the digest: files like it are on people's disks.
+    @Test("the file of format 1 opens for ever, to read and to write") func forever() throws {
+        let file = try POSIXFileSystem().open(FormatFixture.path, .read)
+        defer { file.close() }
+        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+        _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        let disk = FileImages.Disk()
+        try disk.put(bytes, at: FileImages.path)
+        var options = FileImages.options
+        options.fileSystem = disk
+        let digest: UInt64 = 0xEF5E_7E4C_0A98_0D55
+        for round in 0..<2 {
+            let store = try Store.open(path: FileImages.path, options: options)
+            try store.checkInvariants()
+            if round == 0 {
+                #expect(FormatFixture.digest(try StoreHistory.contents(store.snapshot().view)) == digest)
+                #expect(store.newestVersion == TransactionID(10))
+            }
+            let transaction = try store.beginWrite()
+            for key in try transaction.view.keys(StoreHistory.dogs).prefix(3) {
+                try transaction.delete(StoreHistory.dogs, RowKey(key))
+            }
+            try transaction.commit()
+            try store.checkInvariants()
+            try store.close()
+        }
     }
 }
 
