@@ -115,7 +115,9 @@ let package = Package(
             swiftSettings: settings),
         tests(
             "StrataStorageTests",
-            ["StrataStorage", "StrataFiles", "CStrataShim", "SimulatedDisk", "FaultModel", "StoreWorker"]),
+            [
+                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "StoreWorker",
+            ]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),

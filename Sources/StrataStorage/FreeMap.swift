@@ -120,6 +120,11 @@ extension PageAllocator {
         isMapOpen = true
     }
 
+    private func isFree(_ page: UInt32) -> Bool {
+        let (region, inside) = Int(page).quotientAndRemainder(dividingBy: SpaceRegion.pages)
+        return regions[region].isFree(inside)
+    }
+
     private func isPlace(_ page: UInt32, _ pages: Int) -> Bool {
         Int(page) >= Format.firstDataPage && Int(page) + pages <= pageCount
     }
@@ -132,8 +137,8 @@ extension PageAllocator {
         let end = pageCount - index * SpaceRegion.pages
         let freeCount = region.freeCount
         guard region.load(node), isPlace(region.spare, 1), region.spare != region.place,
-            end >= SpaceRegion.pages || region.end(of: end) == end,
-            index > 0 || !(0..<Format.firstDataPage).contains(where: region.isFree)
+            !region.hasFree(from: end), index > 0 || !(0..<Format.firstDataPage).contains(where: region.isFree),
+            !isFree(region.place), !isFree(region.spare)
         else {
             region.unload(freeCount: freeCount)
             throw .corrupt(page: PageNumber(region.reference.page), offset: 24, reason: .structure)

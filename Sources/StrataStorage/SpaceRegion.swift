@@ -169,6 +169,13 @@ final class SpaceRegion {
         return Self.pages
     }
 
+    /// Whether any page from `page` on is free.
+    func hasFree(from page: Int) -> Bool {
+        guard let free, page < Self.pages else { return false }
+        if free[page >> 6] >> UInt64(page & 63) != 0 { return true }
+        return ((page >> 6) + 1..<Self.wordCount).contains { free[$0] != 0 }
+    }
+
     /// The first page of the free run that ends before or at `page`.
     func start(of page: Int, notBelow floor: Int = 0) -> Int {
         guard let free else { return page }

@@ -57,8 +57,17 @@ extension Store {
         } catch {
             throw StorageError(error)
         }
-        let (file, access) = try openLocked(path, options, isAlone: isAlone)
-        if access == .besideOthers { return try openBeside(file, path, options) }
+        var (file, access) = try openLocked(path, options, isAlone: isAlone)
+        var refusals = 0
+        while access == .besideOthers {
+            do throws(StorageError) { return try openBeside(file, path, options) } catch {
+                // The last of the others may be on its way out: it left its place, and its table, as this one came.
+                guard case .lockFile = error, refusals < 100 else { throw error }
+                refusals += 1
+                options.scheduling.pause(microseconds: 1000)
+            }
+            (file, access) = try openLocked(path, options, isAlone: isAlone)
+        }
         var table: ProcessTable?
         do throws(StorageError) {
             if access == .alone && fileSystem.isShared && !isAlone {

@@ -273,7 +273,7 @@ final class TableEditor {
         let editor = try groupEditor()
         var done = 0
         while done < appended.count, try editor.append(appended, done) { done += 1 }
-        update(editor)
+        try update(editor)
         return done
     }
 
@@ -287,7 +287,7 @@ final class TableEditor {
         let inserted = PendingDeletion.list(pending.inserted)
         if pending.count < group.liveRows {
             var editor = try groupEditor(changing: GroupEditor.keeps(group, slots.count, pending.count, nodes.limits))
-            if try editor.delete(slots: slots, inserted: inserted) { return update(editor) }
+            if try editor.delete(slots: slots, inserted: inserted) { return try update(editor) }
             if try rebuild(editor, slots, inserted, joiningLeftOf: low) { return }
         } else {
             try groupEditor(changing: false).giveUp()
@@ -343,14 +343,17 @@ final class TableEditor {
 
     /// Lets the tree know what became of the group at the end of the path.
     private func finish(_ editor: GroupEditor, _ entries: [BranchEntry]?) throws(StorageError) {
-        guard let entries else { return update(editor) }
+        guard let entries else { return try update(editor) }
         try replaceGroup(with: entries)
     }
 
     /// The group was changed where it stands.
-    private func update(_ editor: GroupEditor) {
+    private func update(_ editor: GroupEditor) throws(StorageError) {
         guard let leaf = path.last else { return }
-        assert(editor.isSound, "a changed group is packed and well-formed")
+        #if DEBUG
+            // Not an assertion: a crafted file can bring it about, with keys that do not ascend for example.
+            if !editor.isSound { throw Group.structure(editor.entry.reference) }
+        #endif
         let branch = Branch(UnsafeRawPointer(leaf.node))
         let delta = editor.liveRows - branch.rows(leaf.index)
         Branch.setReference(leaf.node, leaf.index, editor.entry.reference)
