@@ -54,8 +54,8 @@ package final class MappedRange: FileMap {
 
 /// Says whether a mapped file lost pages while it was read: it was cut by somebody, or the medium failed.
 ///
-/// An access to such a page is no signal: it reads zeros. Whoever loads from the map asks afterwards, before it believes
-/// what it loaded. Valid as long as the map is.
+/// An access to such a page is no signal: it reads zeros. Whoever loads from the map asks afterwards, before it
+/// believes what it loaded. Valid as long as the map is.
 package struct MapDamage: Sendable {
     /// Atomic; the memory stands for the life of the process.
     private nonisolated(unsafe) let record: UnsafeMutablePointer<strata_damage>

@@ -177,8 +177,8 @@ package final class ReadView: Sendable {
         return value
     }
 
-    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all of
-    /// it was there.
+    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all
+    /// of it was there.
     @inline(__always)
     package func bytes(
         _ row: RowLocation, _ column: Int
