@@ -31,7 +31,8 @@ package struct PowerLoss: Scenario {
         var acknowledged: [Int] = []
     }
 
-    private static let location = DatabaseLocation(directory: "folder")
+    /// Absolute, as an engine that takes URLs makes it anyway.
+    private static let location = DatabaseLocation(directory: "/folder")
 
     package func run(_ context: CaseContext) throws {
         guard let engine = context.engine as? any SimulatableEngine else {
