@@ -203,6 +203,7 @@ extension Store {
         }
         writer.log?.close()
         writer.log = nil
+        // Without a block the next owner goes by the log, as after a death.
         if let left { do throws(StorageError) { try table.leaveBlock(left) } catch {} }
         try table.releaseOwnership()
     }
@@ -261,7 +262,9 @@ extension Store {
                 } else if !isOwner && !table.isEnded && table.isOwner {
                     try table.releaseOwnership()
                 }
-            } catch {}
+            } catch {
+                // Nobody waits for this thread: who asked is not answered, and the next use of the store meets the cause.
+            }
             gate.release()
         }
         let listens = monitor.withLock { !state.isOwner && !state.isClosed && !state.observers.isEmpty }

@@ -32,7 +32,7 @@ enum EnginesUnderTest {
 
     /// Runs the body with an empty directory that is removed afterwards.
     static func withDirectory<Output>(_ body: (String) throws -> Output) throws -> Output {
-        let base = FileTree.exists("/dev/shm") ? "/dev/shm" : "/tmp"
+        let base = FileTree.exists("/dev/shm") ? "/dev/shm" : P_tmpdir
         let path = "\(base)/assay-benchmarks-tests-\(UInt64.random(in: 0 ... .max))"
         try FileTree.createDirectory(path)
         defer {

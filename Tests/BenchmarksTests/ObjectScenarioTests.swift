@@ -48,7 +48,7 @@ struct ObjectScenarioTests {
 
     /// A process that traps removes nothing: its directory is named after the process that waits for it.
     static func trapPlace(of process: Int32) throws -> TrialPlace {
-        let directory = "/tmp/assay-benchmarks-trap-\(process)"
+        let directory = "\(P_tmpdir)/assay-benchmarks-trap-\(process)"
         try FileTree.createDirectory(directory)
         return TrialPlace(directory: directory, policy: .trap)
     }
@@ -61,7 +61,7 @@ struct ObjectScenarioTests {
         await #expect(processExitsWith: .failure) {
             _ = try CountThenIndex.trial("plain,table,last,index", try ObjectScenarioTests.trapPlace(of: getppid()))
         }
-        let directory = "/tmp/assay-benchmarks-trap-\(getpid())"
+        let directory = "\(P_tmpdir)/assay-benchmarks-trap-\(getpid())"
         #expect(try FileTree.names(in: directory).contains("trial.strata"), "the processes did not get to the trial")
         try FileTree.remove(directory)
     }

@@ -14,8 +14,9 @@ final class TemporaryDirectory {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/assay-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileTreeError("create directory", "/tmp") }
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+        var template = Array((base + "/assay-test-" + String(repeating: "X", count: 6)).utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileTreeError("create directory", base) }
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 

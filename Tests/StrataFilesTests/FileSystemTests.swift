@@ -25,8 +25,9 @@ import Testing
                 directory = "memory"
             case .posix:
                 fileSystem = POSIXFileSystem()
-                var template = Array("/tmp/strata-files-XXXXXX".utf8CString)
-                guard let made = mkdtemp(&template) else { throw FileError(.open, path: "/tmp", errno: errno) }
+                let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+                var template = Array((base + "/strata-files-" + String(repeating: "X", count: 6)).utf8CString)
+                guard let made = mkdtemp(&template) else { throw FileError(.open, path: base, errno: errno) }
                 directory = String(cString: made)
             }
         }

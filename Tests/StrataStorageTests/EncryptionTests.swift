@@ -61,6 +61,13 @@ import Testing
             let copy = directory.path + "/copy"
             try Self.put(try Self.bytes(path), copy)
             try Self.put(try Self.bytes(path + ".log"), copy + ".log")
+            var reading = Self.options()
+            reading.readOnly = true
+            let before = try Self.bytes(copy)
+            let read = try Store.open(path: copy, options: reading)
+            #expect(try StoreHistory.contents(read.snapshot().view) == history.model, "seed \(seed)")
+            try read.close()
+            #expect(try Self.bytes(copy) == before)
             let recovered = try Store.open(path: copy, options: Self.options())
             #expect(try StoreHistory.contents(recovered.snapshot().view) == history.model, "seed \(seed)")
             try recovered.checkInvariants()

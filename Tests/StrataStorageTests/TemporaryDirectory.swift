@@ -11,8 +11,8 @@ final class TemporaryDirectory {
     let path: String
 
     init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((base + "/strata-test-XXXXXX").utf8CString)
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+        var template = Array((base + "/strata-test-" + String(repeating: "X", count: 6)).utf8CString)
         guard let made = mkdtemp(&template) else { throw FileError(.open, path: base, errno: errno) }
         path = String(cString: made)
     }

@@ -85,7 +85,8 @@ final class TestDirectory {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/strata-tool-XXXXXX".utf8CString)
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+        var template = Array((base + "/strata-tool-" + String(repeating: "X", count: 6)).utf8CString)
         try #require(mkdtemp(&template) != nil)
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -73,7 +73,7 @@ import Testing
         #expect(try StrataProcess.bytes(path) == before)
     }
 
-    @Test("a sound file is sound, also on a read-only medium")
+    @Test("a sound file is sound, and the speed is said")
     func sound() throws {
         let end = try run("check", path)
         #expect(end.status == 0 && end.output.contains("sound") && end.output.contains("GB/s"))
