@@ -1,5 +1,3 @@
-import StrataStorage
-
 /// An ordered collection of objects or plain values; duplicates are allowed.
 ///
 ///     final class Person: Object {
@@ -11,162 +9,93 @@ import StrataStorage
 /// it rewrites the column, so append many elements at once: O(count) per change.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
-    private(set) var owner: ObjectBase?
-    /// Position in the owner's properties.
-    private var position = 0
+    public private(set) var _column: _CollectionColumn?
 
     public init() {}
 
-    init(_ owner: ObjectBase, position: Int) {
-        self.owner = owner
-        self.position = position
+    public init(_column column: _CollectionColumn) { _column = column }
+
+    public convenience init<Elements: Sequence>(_ elements: Elements) where Elements.Element == Element {
+        self.init()
+        unmanaged = Array(elements)
     }
 
-    /// The owner became managed: the elements are in its column now.
-    func bind(_ owner: ObjectBase, position: Int) {
-        self.owner = owner
-        self.position = position
-        unmanaged.removeAll()
-    }
+    /// Whose property it is; nil while unmanaged.
+    var owner: ObjectBase? { _column?.owner }
+    public var realm: Realm? { _column?.owner.realm }
+    public var isInvalidated: Bool { _column?.owner.isInvalidated ?? false }
 
-    public var realm: Realm? { owner?.realm }
-    public var isInvalidated: Bool { owner?.isInvalidated ?? false }
     public static func _make(_ source: ObjectSource) -> Self? {
         guard case .list(let owner, let property) = source.base else { return nil }
-        return Self(owner, property)
+        return Self(_column: _CollectionColumn(owner, property))
     }
 
-    private convenience init(_ owner: ObjectBase, _ position: Int) { self.init(owner, position: position) }
-
-    public var _source: ObjectSource? {
-        guard let owner, let target = context.target else { return nil }
-        return ObjectSource(target, .list(owner, property: position))
-    }
+    public var _source: ObjectSource? { _column?.source }
 
     // MARK: Reading
 
-    private var property: BoundProperty? { owner.map { $0._access.properties[position] } }
-
-    private var context: _ElementContext {
-        guard let owner, let property else { return .unmanaged }
-        return _ElementContext(
-            instance: owner._instance, target: property.tag.type == .object ? owner._access.target(of: property) : nil)
-    }
-
-    /// - Complexity: O(1) for objects and unmanaged lists, O(count) for plain values.
-    public var count: Int {
-        guard owner != nil else { return unmanaged.count }
-        return withBytes(0) { bytes in
-            Element._elementShape.type == .object
-                ? LinkPayload.Reader(bytes)?.count : ListEncoding.decode(bytes)?.count
-        }
-    }
+    /// - Complexity: O(1).
+    public var count: Int { _column?.count ?? unmanaged.count }
 
     /// The element at a place; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
         get {
-            guard owner != nil else { return unmanaged[position] }
-            if let value = stored(at: position), let element = Element._decodeElement(value, context) { return element }
-            let context = context
-            context.instance?.report(
-                owner?._access.name ?? "", owner?._key,
-                "index \(position) is out of range: the list has \(count) elements")
+            guard let column = _column else { return unmanaged[position] }
+            let context = column.context
+            if let value = column.value(at: position) {
+                return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+            }
+            column.reportMissing(position, "list")
             return Element._substituteElement(context)
         }
         set { replace(index: position, object: newValue) }
     }
 
-    private func stored(at place: Int) -> _StoredValue? {
-        withBytes(nil) { bytes -> _StoredValue?? in
-            if Element._elementShape.type == .object {
-                guard let reader = LinkPayload.Reader(bytes) else { return nil }
-                return place >= 0 && place < reader.count ? .link(reader[place]) : .some(nil)
-            }
-            guard let values = ListEncoding.decode(bytes) else { return nil }
-            return values.indices.contains(place) ? values[place] : .some(nil)
-        }
-    }
-
     /// Walks the elements of this moment.
     public func makeIterator() -> AnyIterator<Element> {
-        guard owner != nil else {
+        guard let column = _column else {
             var inner = unmanaged.makeIterator()
             return AnyIterator { inner.next() }
         }
-        var values = storedValues().makeIterator()
-        let context = context
-        return AnyIterator { values.next().flatMap { Element._decodeElement($0, context) } }
+        var values = column.contents.values.makeIterator()
+        let context = column.context
+        return AnyIterator {
+            values.next().map { Element._decodeElement($0, context) ?? Element._substituteElement(context) }
+        }
     }
 
     /// What the column holds.
     func storedValues() -> [_StoredValue] {
-        guard owner != nil else { return unmanaged.map { $0._encodeElement(.unmanaged) } }
-        return withBytes([]) { bytes in
-            Element._elementShape.type == .object
-                ? LinkPayload.Reader(bytes)?.links.map { .link($0) } : ListEncoding.decode(bytes)
-        }
-    }
-
-    /// Calls `body` with the column's bytes; `otherwise` when the owner is gone or the bytes are damaged.
-    private func withBytes<Value>(_ otherwise: Value, _ body: (UnsafeRawBufferPointer) -> Value?) -> Value {
-        guard let owner, let property, let instance = owner._instance else { return otherwise }
-        instance.checkConfinement()
-        guard property.column >= 0, owner._isCurrent || owner._relocate(), let view = instance.currentView,
-            let location = owner._location
-        else { return otherwise }
-        do throws(StorageError) {
-            guard let bytes = try view.bytes(location, property.column) else { return otherwise }
-            if let value = body(bytes) { return value }
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
-        } catch {
-            instance.reportDamage(owner, error)
-            return otherwise
-        }
+        _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
     }
 
     // MARK: Writing
 
-    /// Rewrites the list. All changes come through here.
-    private func change(_ body: (inout [_StoredValue], _ElementContext) -> Void) {
-        guard let owner, let property, let instance = owner._instance else { return }
-        let access = owner._access
-        guard instance.requireWrite(access) != nil else { return }
-        if let error = access.tryRelocate(owner) { return instance.fail(error) }
-        var values = storedValues()
-        body(&values, context)
-        instance.store(owner, access, property.column, .bytes(Self.encode(values)))
-    }
-
-    static func encode(_ values: [_StoredValue]) -> [UInt8] {
-        if Element._elementShape.type != .object { return ListEncoding.encode(values) }
-        return LinkPayload.encode(
-            values.compactMap { value in
-                if case .link(let key) = value { return key }
-                return nil
-            })
+    private func change(
+        _ unmanagedChange: (inout [Element]) -> Void, _ body: (inout [_StoredValue], _ElementContext) -> Void
+    ) {
+        guard let column = _column else { return unmanagedChange(&unmanaged) }
+        column.change { contents, context in body(&contents.values, context) }
     }
 
     public func append(_ object: Element) {
-        guard owner != nil else { return unmanaged.append(object) }
-        change { values, context in values.append(object._encodeElement(context)) }
+        change({ $0.append(object) }, { values, context in values.append(object._encodeElement(context)) })
     }
 
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
-        guard owner != nil else { return unmanaged.append(contentsOf: objects) }
-        change { values, context in values += objects.map { $0._encodeElement(context) } }
+        change(
+            { $0.append(contentsOf: objects) },
+            { values, context in values += objects.map { $0._encodeElement(context) } })
     }
 
     public func insert(_ object: Element, at index: Int) {
-        guard owner != nil else { return unmanaged.insert(object, at: index) }
-        change { values, context in values.insert(object._encodeElement(context), at: index) }
+        change(
+            { $0.insert(object, at: index) },
+            { values, context in values.insert(object._encodeElement(context), at: index) })
     }
 
     public func remove(at index: Int) {
-        guard owner != nil else {
-            unmanaged.remove(at: index)
-            return
-        }
-        change { values, _ in values.remove(at: index) }
+        change({ $0.remove(at: index) }, { values, _ in values.remove(at: index) })
     }
 
     /// Removes the first occurrence of an element; nothing when there is none.
@@ -175,133 +104,119 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func remove(atOffsets offsets: some Sequence<Int>) {
-        for index in offsets.sorted(by: >) { remove(at: index) }
+        let places = Set(offsets).sorted(by: >)
+        change(
+            { elements in for place in places { elements.remove(at: place) } },
+            { values, _ in for place in places { values.remove(at: place) } })
     }
 
     public func removeFirst() { if !isEmpty { remove(at: 0) } }
+    public func removeFirst(_ count: Int) { removeSubrange(0..<count) }
     public func removeLast() { if !isEmpty { remove(at: count - 1) } }
+    public func removeLast(_ count: Int) { removeSubrange((self.count - count)..<self.count) }
+
+    public func removeSubrange(_ range: Range<Int>) {
+        change({ $0.removeSubrange(range) }, { values, _ in values.removeSubrange(range) })
+    }
 
     public func removeAll() {
-        guard owner != nil else { return unmanaged.removeAll() }
-        change { values, _ in values.removeAll() }
+        change({ $0.removeAll() }, { values, _ in values.removeAll() })
+    }
+
+    /// Removes every element that matches, in one change.
+    public func removeAll(where matches: (Element) throws -> Bool) rethrows {
+        var places: [Int] = []
+        for (place, element) in enumerated() where try matches(element) { places.append(place) }
+        if !places.isEmpty { remove(atOffsets: places) }
     }
 
     public func replace(index: Int, object: Element) {
-        guard owner != nil else {
-            unmanaged[index] = object
-            return
-        }
-        change { values, context in values[index] = object._encodeElement(context) }
+        change({ $0[index] = object }, { values, context in values[index] = object._encodeElement(context) })
     }
 
+    /// Takes an element out and puts it where `to` says, counted without it.
     public func move(from: Int, to: Int) {
-        guard owner != nil else { return unmanaged.insert(unmanaged.remove(at: from), at: to) }
-        change { values, _ in values.insert(values.remove(at: from), at: to) }
+        change(
+            { $0.insert($0.remove(at: from), at: to) }, { values, _ in values.insert(values.remove(at: from), at: to) })
+    }
+
+    /// Moves several elements in front of the one that stands at `destination` now, as a table's editing asks for it.
+    public func move(fromOffsets offsets: some Sequence<Int>, toOffset destination: Int) {
+        let places = Set(offsets).sorted()
+        func moved<Value>(_ values: inout [Value]) {
+            let taken = places.map { values[$0] }
+            for place in places.reversed() { values.remove(at: place) }
+            values.insert(contentsOf: taken, at: destination - places.count { $0 < destination })
+        }
+        change({ moved(&$0) }, { values, _ in moved(&values) })
     }
 
     public func swapAt(_ a: Int, _ b: Int) {
-        guard owner != nil else { return unmanaged.swapAt(a, b) }
-        change { values, _ in values.swapAt(a, b) }
+        change({ $0.swapAt(a, b) }, { values, _ in values.swapAt(a, b) })
     }
 
     public func replaceSubrange<Elements: Collection>(_ range: Range<Int>, with objects: Elements)
     where Elements.Element == Element {
-        guard owner != nil else { return unmanaged.replaceSubrange(range, with: objects) }
-        change { values, context in values.replaceSubrange(range, with: objects.map { $0._encodeElement(context) }) }
+        change(
+            { $0.replaceSubrange(range, with: objects) },
+            { values, context in values.replaceSubrange(range, with: objects.map { $0._encodeElement(context) }) })
+    }
+}
+
+extension List: _ColumnCollection {
+    public static var _elementType: _PropertyShape { Element._elementShape }
+    public static var _kind: _PropertyCollection { .list }
+    public var _unmanagedObjects: [ObjectBase] { unmanaged.compactMap { $0._elementObject } }
+
+    public func _encoded(_ context: _ElementContext, _ shape: _PropertyShape) -> [UInt8] {
+        let values = _column?.contents.values ?? unmanaged.map { $0._encodeElement(context) }
+        return StoredCollection(values: values).encoded(ColumnTag(shape, isPrimary: false))
     }
 
-    /// Makes the list hold exactly these.
-    func assign(_ objects: [Element]) {
-        guard owner != nil else {
-            unmanaged = objects
-            return
+    public func _assign(_ other: List) {
+        let elements = Array(other)
+        change({ $0 = elements }, { values, context in values = elements.map { $0._encodeElement(context) } })
+    }
+
+    public func _bind(_ column: _CollectionColumn) {
+        _column = column
+        unmanaged.removeAll()
+    }
+
+    public func _fill(_ value: Any) -> Bool {
+        guard let elements = ElementConversion.elements(value) else { return false }
+        var made: [Element] = []
+        for element in elements {
+            guard let element = ElementConversion.element(Element.self, element) else { return false }
+            made.append(element)
         }
-        change { values, context in values = objects.map { $0._encodeElement(context) } }
+        unmanaged = made
+        return true
     }
-
-    var unmanagedElements: [Element] { unmanaged }
 }
 
 extension List: ExpressibleByArrayLiteral {
-    public convenience init(arrayLiteral elements: Element...) {
-        self.init()
-        append(objectsIn: elements)
-    }
+    public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
 extension List: CustomStringConvertible {
-    public var description: String { "List<\(Element.self)> [\(map { "\($0)" }.joined(separator: ", "))]" }
+    public var description: String { CollectionDescription.text("List<\(Element.self)>", self) }
 }
 
-/// A list whose element type is not known.
-protocol AnyList {
-    var anyElements: [Any] { get }
-}
-
-extension List: AnyList {
+extension List: UntypedCollection {
     var anyElements: [Any] { map { $0 as Any } }
+    var anyKeys: [String] { [] }
 }
 
-extension List: _Persistable {
-    public static var _shape: _PropertyShape {
-        var shape = Element._elementShape
-        shape.collection = .list
-        return shape
-    }
+/// What collections print: long ones are cut, objects that lead to each other end.
+enum CollectionDescription {
+    static let shown = 100
 
-    public static func _makeDefault() -> Self { Self() }
-
-    private convenience init(_: Void) { self.init() }
-
-    public static func _read(_ object: ObjectBase, _ offset: Int) -> Self {
-        Self(object, object._access.position(ofOffset: offset))
-    }
-
-    public static func _write(_ object: ObjectBase, _ offset: Int, _ value: List) {
-        let list = List(object, position: object._access.position(ofOffset: offset))
-        if value.owner === object && value.position == list.position { return }
-        list.assign(Array(value))
-    }
-
-    public static func _encode(_ value: List, _ encoder: _RowEncoder, _ column: Int) {
-        if Element._elementShape.type == .object {
-            encoder.putLinks(value.compactMap { $0 as? ObjectBase }, column)
-        } else {
-            encoder.put(ListEncoding.encode(value.storedValues()), column)
+    static func text(_ name: String, _ elements: some Collection) -> String {
+        var parts = elements.prefix(shown).map { element in
+            (element as? ObjectBase).map { $0._shortDescription } ?? "\(element)"
         }
-    }
-
-    public static func _addTargets(_ value: List, _ encoder: _RowEncoder) {
-        guard Element._elementShape.type == .object, value.owner == nil else { return }
-        for element in value.unmanaged {
-            if let object = element as? ObjectBase { encoder.addTarget(object) }
-        }
-    }
-
-    /// The program may hold the list of the time before: it becomes a view of the column. The object lets go of it, so
-    /// that list and object do not keep each other alive.
-    public static func _bind(_ value: inout List?, _ object: ObjectBase, _ offset: Int) {
-        value?.bind(object, position: object._access.position(ofOffset: offset))
-        value = nil
-    }
-
-    public static func _fromAny(_ value: Any?) -> Self? {
-        guard let value = _flatten(value) else { return Self() }
-        if let same = value as? Self { return same }
-        let elements = (value as? any AnyList)?.anyElements ?? (value as? [Any])
-        guard let elements else { return nil }
-        let list = Self()
-        for element in elements {
-            guard let made = _element(from: element) else { return nil }
-            list.unmanaged.append(made)
-        }
-        return list
-    }
-
-    private static func _element(from value: Any) -> Element? {
-        if let same = value as? Element { return same }
-        if let type = Element.self as? any _Persistable.Type { return type._fromAny(value) as? Element }
-        if let type = Element.self as? ObjectBase.Type { return type._wrappedFromAny(value) as? Element }
-        return nil
+        if elements.count > shown { parts.append("... \(elements.count - shown) more") }
+        return "\(name) [\(parts.joined(separator: ", "))]"
     }
 }

@@ -186,7 +186,7 @@ extension ReadView {
         guard let reader = LinkPayload.Reader(bytes) else {
             throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
         }
-        return reader.links
+        return reader.links.filter { $0 != LinkPayload.null }
     }
 
     /// The rows of `origin` that lead to `owner` through `column`, one entry per link.

@@ -1,11 +1,5 @@
 import StrataStorage
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// An object that is read and written by the names of its properties.
 ///
 ///     let name = object["name"] as? String
@@ -51,7 +45,7 @@ extension Optional where Wrapped == Any {
 
 extension ObjectBase {
     func _unknown(_ name: String) -> Realm.Error {
-        let known = (_frame == nil ? nil : _access.properties.map(\.name).joined(separator: ", ")) ?? ""
+        let known = _propertyNames.joined(separator: ", ")
         return Realm.Error(
             .invalidInput,
             "'\(_frame == nil ? type(of: self).className() : _access.name)' has no property '\(name)'; "
@@ -81,7 +75,7 @@ extension ObjectBase {
         let instance = access.instance
         if property.column == Int(ColumnSlot.key) { return Int(_key) }
         if property.isLinkingObjects { return _inverse(access, property) }
-        if property.isList { return AnyListFactory.make(self, place, property) }
+        if property.isCollection { return AnyCollectionFactory.make(_CollectionColumn(self, place), property.tag) }
         guard let value = instance.storedValue(self, property) else {
             if isInvalidated { instance.reportInvalidAccess(self) }
             return nil
@@ -102,9 +96,12 @@ extension ObjectBase {
     func _setDynamicValue(_ name: String, _ value: Any?) {
         guard _frame != nil else {
             let plan = ClassPlan.plan(for: type(of: self))
-            guard let field = plan.fields.first(where: { $0.name == name }),
-                field.field.setAny(_field(field.offset), value)
-            else { fatalError("'\(plan.name).\(name)' cannot hold \(String(describing: value))") }
+            guard let field = plan.fields.first(where: { $0.name == name }) else {
+                fatalError(_unknown(name).description)
+            }
+            guard field.field.setAny(_field(field.offset), value) else {
+                fatalError(Realm.Error.badValue(plan.name, field, value).description)
+            }
             return
         }
         let access = _access
@@ -117,65 +114,17 @@ extension ObjectBase {
     /// - Returns: what does not fit.
     func _assign(_ value: Any) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
-        let pairs = RealmInstance.pairs(value, plan.fields.filter(\.isStored).map(\.name))
-        guard let pairs else {
-            return Realm.Error(.invalidInput, "a \(plan.name) is made from a dictionary, an array or an object")
-        }
+        let names = plan.fields.filter(\.isStored).map(\.name)
+        guard let pairs = RealmInstance.pairs(value, names) else { return .badObject(plan.name, names, value) }
         for (name, value) in pairs {
             guard let field = plan.fields.first(where: { $0.name == name }) else {
-                return Realm.Error(.invalidInput, "'\(plan.name)' has no property '\(name)'")
+                return _unknown(name)
             }
             guard field.isStored else { continue }
             guard field.field.setAny(_field(field.offset), value) else {
-                return Realm.Error(.invalidInput, "'\(plan.name).\(name)' cannot hold \(String(describing: value))")
+                return .badValue(plan.name, field, value)
             }
         }
         return nil
-    }
-
-    func _describe() -> String {
-        if _frame != nil, isInvalidated { return "\(_access.name) (deleted, key \(_key))" }
-        let name = _frame == nil ? type(of: self).className() : _access.name
-        let names =
-            _frame == nil
-            ? ClassPlan.plan(for: type(of: self)).fields.map { ($0.name, $0.shape.type == .linkingObjects) }
-            : _access.properties.map { ($0.name, $0.isLinkingObjects) }
-        var lines = ["\(name) {"]
-        for (property, isInverse) in names where !isInverse {
-            let value = _flatten(_dynamicValue(property))
-            var shown = value.map { "\($0)" } ?? "nil"
-            if let object = value as? ObjectBase, object._frame != nil {
-                shown = "\(object._access.name) \(object._key)"
-            }
-            if let list = value as? any AnyList { shown = "\(list.anyElements.count) elements" }
-            lines.append("\t\(property) = \(shown);")
-        }
-        return (lines + ["}"]).joined(separator: "\n")
-    }
-}
-
-/// Lists of classes that are known by the file alone.
-enum AnyListFactory {
-    static func make(_ owner: ObjectBase, _ position: Int, _ property: BoundProperty) -> Any? {
-        switch property.tag.type {
-        case .object: return List<DynamicObject>(owner, position: position)
-        case .int: return list(Int.self, owner, position, property)
-        case .bool: return list(Bool.self, owner, position, property)
-        case .string: return list(String.self, owner, position, property)
-        case .double: return list(Double.self, owner, position, property)
-        case .float: return list(Float.self, owner, position, property)
-        case .date: return list(Date.self, owner, position, property)
-        case .data: return list(Data.self, owner, position, property)
-        case .UUID: return list(UUID.self, owner, position, property)
-        case .objectId: return list(ObjectId.self, owner, position, property)
-        case .any, .decimal128, .linkingObjects: return nil
-        }
-    }
-
-    private static func list<Element: _Scalar>(
-        _: Element.Type, _ owner: ObjectBase, _ position: Int, _ property: BoundProperty
-    ) -> Any {
-        property.tag.isOptional
-            ? List<Element?>(owner, position: position) : List<Element>(owner, position: position)
     }
 }

@@ -7,6 +7,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
 
     public static var _elementShape: _PropertyShape { _PropertyShape(.object, objectType: self) }
     public static var _releasesWhenManaged: Bool { true }
+    public var _elementObject: ObjectBase? { self }
 
     /// The object that a link leads to.
     public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
@@ -36,6 +37,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     }
 
     public static func _wrappedPlain(_ value: ObjectBase) -> _StoredValue? { nil }
+    public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? { nil }
 
     public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
         guard case .link(let key) = value, let instance = context.instance, let target = context.target else {

@@ -131,6 +131,24 @@ open class Object: ObjectBase {
     }
 }
 
+/// An object that belongs to one parent: a property, a list or a map of another object.
+///
+///     final class Address: EmbeddedObject { @Persisted var city = "" }
+///     final class Person: Object { @Persisted var address: Address? }
+///
+/// It is added with its parent and deleted with it, or when the parent leads to something else in its place. A second
+/// parent is refused: give it an object of its own, such as `detached()`.
+open class EmbeddedObject: ObjectBase {
+    public required init() { super.init() }
+
+    /// An unmanaged object with properties from a dictionary by name, an array in order of declaration, or another
+    /// object.
+    public convenience init(value: Any) {
+        self.init()
+        if let error = _assign(value) { fatalError(error.description) }
+    }
+}
+
 /// Gives an object the identity that a SwiftUI list needs: `id` reads no storage.
 public protocol ObjectKeyIdentifiable: Identifiable where Self: ObjectBase {}
 

@@ -150,6 +150,8 @@ protocol PersistedField {
     static var valueSize: Int { get }
     /// An unmanaged field as a column holds it; nil for links and collections.
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
+    /// Takes what a column holds; false when it is of another type.
+    static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool
     /// Writes a managed object's property; false when the value is of another type.
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
 }
@@ -205,6 +207,12 @@ extension Persisted: PersistedField {
     }
 
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue? { Value._plain(current(field)) }
+
+    static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool {
+        guard let value = Value._fromPlain(value) else { return false }
+        typed(field).pointee.value = value
+        return true
+    }
 
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool {
         guard let value = Value._fromAny(value) else { return false }

@@ -4,7 +4,7 @@ import StrataStorage
 enum FieldCode: UInt8 {
     case int, optionalInt, double, optionalDouble, bool, string, optionalString
     /// One word that holds a reference, or no reference.
-    case link, list
+    case link, collection
     case other
 
     init(_ field: PlanField) {
@@ -16,16 +16,16 @@ enum FieldCode: UInt8 {
         case ObjectIdentifier(Persisted<Bool>.self): self = .bool
         case ObjectIdentifier(Persisted<String>.self): self = .string
         case ObjectIdentifier(Persisted<String?>.self): self = .optionalString
-        default: self = field.isReference ? (field.shape.collection == .list ? .list : .link) : .other
+        default: self = field.isReference ? (field.shape.collection == .none ? .link : .collection) : .other
         }
     }
 }
 
 extension PlanField {
-    /// Whether the field is one word: a list, or a link.
+    /// Whether the field is one word: a collection, or a link.
     var isReference: Bool {
         let isLink = shape.type == .object && shape.collection == .none
-        return (isLink || shape.collection == .list) && field.valueSize == MemoryLayout<UInt>.size
+        return (isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
     }
 }
 
@@ -56,7 +56,7 @@ public final class _RowEncoder {
     private var capacity: Int
     private var scratch = ScratchBytes()
     /// Links to objects whose own row comes later.
-    private(set) var deferred: [DeferredLinks] = []
+    private(set) var deferred: [() -> Void] = []
     private var current: ObjectBase?
 
     init(_ instance: RealmInstance) {
@@ -105,9 +105,9 @@ public final class _RowEncoder {
             cells[column] = value.map { text(field, $0) } ?? .null
         case .link where field.load(as: UInt.self) < 4096:
             cells[column] = .null
-        case .list where field.load(as: UInt.self) < 4096:
+        case .collection where field.load(as: UInt.self) < 4096:
             cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .link, .list, .other:
+        case .link, .collection, .other:
             access.plan?.fields[Int(encoding.field)].field.encode(field, self, column)
         }
     }
@@ -119,6 +119,14 @@ public final class _RowEncoder {
             return .bytes(UnsafeRawBufferPointer(start: field, count: count))
         }
         return scratch.append(value)
+    }
+
+    /// Fills a cell for each value.
+    func encode(_ values: [_StoredValue]) -> UnsafeBufferPointer<Cell> {
+        reserve(values.count)
+        scratch.clear()
+        for (column, value) in values.enumerated() { put(value, column) }
+        return UnsafeBufferPointer(start: cells, count: values.count)
     }
 
     func put(_ value: _StoredValue, _ column: Int) {
@@ -141,31 +149,51 @@ public final class _RowEncoder {
 
     /// A link; null for now when the target waits for its own row.
     func putLink(_ target: ObjectBase, _ column: Int) {
+        cells[column] = .null
         if target._frame == nil {
-            postpone([target], column)
-            cells[column] = .null
+            postpone(column) { instance in instance.linkKey(of: target).map { .link($0.rawValue) } }
         } else if let key = instance.linkKey(of: target) {
+            guard !target._access.isEmbedded || instance.adopt([key.rawValue], over: [], target._access) != nil else {
+                return
+            }
             cells[column] = .integer(key.rawValue)
-        } else {
-            cells[column] = .null
         }
     }
 
-    /// A list of links; empty for now when one of the targets waits for its own row.
-    func putLinks(_ targets: [ObjectBase], _ column: Int) {
-        if targets.contains(where: { $0._frame == nil }) {
-            postpone(targets, column)
-            cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-        } else {
-            put(LinkPayload.encode(targets.compactMap { instance.linkKey(of: $0)?.rawValue }), column)
+    /// A collection; empty for now when one of the objects in it waits for its own row.
+    func putCollection<Collection: _ColumnCollection>(_ collection: Collection, _ column: Int) {
+        cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        let shape = Collection._shape
+        let objects = collection._column == nil ? collection._unmanagedObjects : []
+        if objects.contains(where: { $0._frame == nil }) {
+            // The collection itself becomes a view of the column before the column is written.
+            let copy = collection.copied()
+            return postpone(column) { instance in
+                .bytes(copy._encoded(_ElementContext(instance: instance, target: nil), shape))
+            }
+        }
+        let bytes = collection._encoded(_ElementContext(instance: instance, target: nil), shape)
+        if shape.type == .object, shape.objectType is EmbeddedObject.Type,
+            let target = shape.objectType.flatMap({ instance.access(for: $0) }),
+            instance.adopt(LinkPayload.keys(bytes), over: [], target) == nil
+        {
+            return
+        }
+        put(bytes, column)
+    }
+
+    /// Leaves a column of the row that is being encoded for when all rows are there.
+    private func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
+        guard let owner = current else { return }
+        deferred.append { [unowned instance] in
+            if let value = value(instance) { instance.store(owner, owner._access, column, value) }
         }
     }
 
-    private func postpone(_ targets: [ObjectBase], _ column: Int) {
-        if let current { deferred.append(DeferredLinks(owner: current, column: column, targets: targets)) }
-    }
+    /// Leaves a change for when all rows are there.
+    func postpone(_ change: @escaping () -> Void) { deferred.append(change) }
 
-    func takeDeferred() -> [DeferredLinks] {
+    func takeDeferred() -> [() -> Void] {
         defer { deferred.removeAll() }
         return deferred
     }
@@ -178,11 +206,11 @@ public final class _RowEncoder {
     }
 }
 
-/// A column of links that is written when every row of a cycle is there.
-struct DeferredLinks {
-    let owner: ObjectBase
-    let column: Int
-    let targets: [ObjectBase]
+extension LinkPayload {
+    /// The links of a payload that are not null.
+    static func keys(_ bytes: [UInt8]) -> [Int64] {
+        bytes.withUnsafeBytes { Reader($0)?.links.filter { $0 != null } ?? [] }
+    }
 }
 
 /// Strings of up to 15 bytes of UTF-8 stand in their own two words; whether this standard library lays them out as

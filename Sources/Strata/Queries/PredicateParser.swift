@@ -161,7 +161,7 @@ struct PredicateParser {
         if let object = argument as? ObjectBase { return .object(object) }
         if let stored = _StoredValue(constant: argument) { return .value(stored) }
         let elements =
-            (argument as? any AnyList)?.anyElements ?? (argument as? [Any])
+            (argument as? any UntypedCollection)?.anyElements ?? (argument as? [Any])
             ?? (argument as? any Sequence).map { sequence in sequence.map { $0 as Any } }
         guard let elements else { throw error(format, "an argument of a type that can be stored") }
         var values: [Predicate.Operand] = []

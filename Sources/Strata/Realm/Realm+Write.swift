@@ -83,6 +83,12 @@ extension Realm {
 
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) { instance.delete(objects.source) }
     public func delete<Element: ObjectBase>(_ objects: List<Element>) { instance.delete(Array(objects)) }
+    public func delete<Element: ObjectBase>(_ objects: MutableSet<Element>) { instance.delete(Array(objects)) }
+
+    /// Deletes the objects of a map; their keys stay, and lead to nothing.
+    public func delete<Key, Element: ObjectBase>(_ map: Map<Key, Element?>) {
+        instance.delete(map.values.compactMap { $0 })
+    }
 
     /// Deletes every object of every class.
     public func deleteAll() { instance.deleteAll() }
@@ -109,6 +115,7 @@ extension RealmInstance {
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
         checkConfinement()
         guard let running = transaction else { return }
+        deleteUnowned()
         if let failure {
             cancel()
             throw failure

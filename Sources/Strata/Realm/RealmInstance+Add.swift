@@ -4,9 +4,15 @@ extension RealmInstance {
     /// Makes an unmanaged object, and everything that it leads to, part of this Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
         if object._frame != nil { return checkManagedHere(object) }
+        let (outer, isOutermost) = (encoder.policy, !isAdding)
         encoder.policy = policy
+        isAdding = true
         addRow(object, policy)
-        finishDeferred()
+        if isOutermost {
+            finishDeferred()
+            isAdding = false
+        }
+        encoder.policy = outer
     }
 
     private func checkManagedHere(_ object: ObjectBase) {
@@ -20,16 +26,8 @@ extension RealmInstance {
 
     /// Writes the links of cycles, once every row of them is there.
     func finishDeferred() {
-        guard !encoder.deferred.isEmpty else { return }
-        for links in encoder.takeDeferred() {
-            let access = links.owner._access
-            let keys = links.targets.compactMap { linkKey(of: $0)?.rawValue }
-            guard let property = access.properties.first(where: { $0.column == links.column }) else { continue }
-            if property.isList {
-                store(links.owner, access, links.column, .bytes(LinkPayload.encode(keys)))
-            } else if let key = keys.first {
-                store(links.owner, access, links.column, .link(key))
-            }
+        while !encoder.deferred.isEmpty {
+            for write in encoder.takeDeferred() where failure == nil { write() }
         }
     }
 
@@ -42,15 +40,15 @@ extension RealmInstance {
                 Realm.Error(.schemaMismatch, "'\(type(of: object).className())' is not a class of this Realm"))
         }
         guard let transaction = requireWrite(access) else { return }
-        if !plan.bound.isEmpty {
-            object._isBeingAdded = true
-            for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
-                let field = plan.fields[index]
-                field.field.addTargets(object._field(field.offset), encoder)
-            }
-            object._isBeingAdded = false
-        }
         do throws(StorageError) {
+            if policy != .error, !access.parental.isEmpty, let known = try knownRow(object, access, plan) {
+                return merge(object, access, plan, known, policy)
+            }
+            if !plan.bound.isEmpty {
+                addTargets(object, plan) { _ in true }
+                // One of them may have led back here and taken the object along.
+                if object._frame != nil || failure != nil { return }
+            }
             guard let key = try keyForNewRow(object, access, plan, transaction, policy) else { return }
             let cells = encoder.encode(object, access)
             do throws(StorageError) {
@@ -61,9 +59,28 @@ extension RealmInstance {
             invalidatePlaces()
             bind(object, access, key, creation: writeVersion)
             bindFields(object, plan)
+            if access.isEmbedded { noteUnowned(access, key.rawValue) }
         } catch {
             fail(Realm.Error(error))
         }
+    }
+
+    /// Adds what the fields lead to, so that it has keys by the time this object's row is written.
+    private func addTargets(_ object: ObjectBase, _ plan: ClassPlan, _ isWanted: (PlanField) -> Bool) {
+        object._isBeingAdded = true
+        for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
+            let field = plan.fields[index]
+            if isWanted(field) { field.field.addTargets(object._field(field.offset), encoder) }
+        }
+        object._isBeingAdded = false
+    }
+
+    /// The row that has the primary key of an unmanaged object.
+    private func knownRow(
+        _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan
+    ) throws(StorageError) -> RowKey? {
+        guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)) else { return nil }
+        return try find(access, primaryKey: value)
     }
 
     /// The row key of a new object; nil when its primary key is there already and everything was done.
@@ -109,20 +126,43 @@ extension RealmInstance {
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }
         guard let known = materialize(access, key) else { return }
-        for (index, field) in plan.fields.enumerated() {
-            let property = access.properties[index]
-            guard property.column >= 0, !field.isPrimary else { continue }
-            let new = field.field.getAny(object._field(field.offset))
-            if policy == .modified, field.shape.collection == .none,
-                let a = field.field.stored(object._field(field.offset)),
-                let b = storedValue(known, property), a == b
-            {
-                continue
-            }
-            _ = field.field.setManagedAny(known, field.offset, new)
-        }
+        addTargets(object, plan) { !$0.isParental }
+        if object._frame != nil || failure != nil { return }
+        let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
+        // From here on links that lead back to the object find its row.
         bind(object, access, key, creation: known._creation)
+        let outer = skipsEqual
+        skipsEqual = policy == .modified
+        for (index, field) in plan.fields.enumerated()
+        where access.properties[index].column >= 0 && !field.isPrimary {
+            if policy == .modified, mergeChild(values[index], into: known, access.properties[index]) { continue }
+            if isWaiting(values[index]) {
+                let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
+                encoder.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
+            } else {
+                _ = field.field.setManagedAny(known, field.offset, values[index])
+            }
+        }
+        skipsEqual = outer
         bindFields(object, plan)
+    }
+
+    /// Writes an unmanaged embedded object over the one that is there, so that only what differs changes.
+    private func mergeChild(_ value: Any?, into owner: ObjectBase, _ property: BoundProperty) -> Bool {
+        guard property.isParental, !property.isCollection, let new = _flatten(value) as? ObjectBase, new._frame == nil,
+            let target = access(for: type(of: new)), let plan = target.plan,
+            let key = children(owner, property).first
+        else { return false }
+        merge(new, target, plan, RowKey(key), .modified)
+        return true
+    }
+
+    /// Whether a field leads to an object whose own row is not there yet.
+    private func isWaiting(_ value: Any?) -> Bool {
+        guard let value = _flatten(value) else { return false }
+        if let object = value as? ObjectBase { return object._frame == nil && object._isBeingAdded }
+        guard let collection = value as? any _ColumnCollection, collection._column == nil else { return false }
+        return collection._unmanagedObjects.contains { $0._frame == nil && $0._isBeingAdded }
     }
 
     func storedValue(_ object: ObjectBase, _ property: BoundProperty) -> _StoredValue? {

@@ -6,30 +6,31 @@ extension RealmInstance {
         guard let transaction = requireWrite(access) else { return invalidObject(access, key: nil) }
         let names = access.properties.filter { !$0.isLinkingObjects }.map(\.name)
         guard let pairs = Self.pairs(value, names) else {
-            fail(Realm.Error(.invalidInput, "a \(access.name) is made from a dictionary, an array or an object"))
+            fail(.badObject(access.name, names, value))
             return invalidObject(access, key: nil)
         }
         do throws(StorageError) {
-            let given = Dictionary(pairs, uniquingKeysWith: { $1 })
             var key = transaction.nextKey(access.table)
+            var primaryKey: _StoredValue?
             if let primary = access.primary {
-                let wanted = try primaryKey(access, primary, given)
-                if let wanted, let known = try find(access, primaryKey: wanted) {
+                let given = Dictionary(pairs, uniquingKeysWith: { $1 })
+                primaryKey = try self.primaryKey(access, primary, given)
+                if let primaryKey, let known = try find(access, primaryKey: primaryKey) {
                     return update(access, known, pairs, policy, primary)
                 }
                 if primary.column == Int(ColumnSlot.key) {
-                    guard case .integer(let row)? = wanted, row != LinkPayload.null else {
-                        fail(Realm.Error(.invalidInput, "'\(access.name).\(primary.name)' needs a value"))
+                    guard case .integer(let row)? = primaryKey, row != LinkPayload.null else {
+                        fail(.badValue(access, primary, nil))
                         return invalidObject(access, key: nil)
                     }
                     key = RowKey(row)
                 }
             }
-            try insertDefaults(access, transaction, key)
-            invalidatePlaces()
-            guard let made = materialize(access, key) else { return invalidObject(access, key: key) }
+            if failure != nil { return invalidObject(access, key: nil) }
+            let made = try insertDefaults(access, transaction, key, primaryKey)
+            if access.isEmbedded { noteUnowned(access, made._key) }
             assign(made, access, pairs, policy, isNew: true)
-            return materialize(access, key) ?? made
+            return materialize(access, RowKey(made._key)) ?? made
         } catch {
             fail(Realm.Error(error))
             return invalidObject(access, key: nil)
@@ -43,7 +44,7 @@ extension RealmInstance {
         if let value = given[primary.name] {
             guard let value = _flatten(value) else { return .null }
             guard let stored = _StoredValue(any: value, as: primary.tag.type) else {
-                fail(Realm.Error(.invalidInput, "'\(access.name).\(primary.name)' cannot hold \(value)"))
+                fail(.badValue(access, primary, value))
                 return nil
             }
             return stored
@@ -71,57 +72,50 @@ extension RealmInstance {
 
     /// A row with the declared defaults of a typed class, or zeroes.
     private func insertDefaults(
-        _ access: ClassAccess, _ transaction: WriteTransaction, _ key: RowKey
-    ) throws(StorageError) {
+        _ access: ClassAccess, _ transaction: WriteTransaction, _ key: RowKey, _ primaryKey: _StoredValue?
+    ) throws(StorageError) -> ObjectBase {
         if let plan = access.plan {
-            return try transaction.insert(access.table, key: key, encoder.encode(plan.type.init(), access))
+            let fresh = plan.type.init()
+            if let field = plan.primary, let primaryKey {
+                _ = field.field.setStored(fresh._field(field.offset), primaryKey)
+            }
+            add(fresh, .error)
+            unowned.remove(EmbeddedRow(table: access.table, key: fresh._key))
+            return fresh._frame == nil ? invalidObject(access, key: nil) : fresh
         }
-        var cells: [Cell] = []
+        var values: [_StoredValue] = []
         for column in transaction.view.schema.tables[access.table].columns {
+            if let primary = access.primary, let primaryKey, primary.column == values.count {
+                values.append(primaryKey)
+                continue
+            }
             switch column.type {
-            case .link: cells.append(.null)
-            case _ where column.isOptional: cells.append(.null)
-            case .integer: cells.append(.integer(Int64(bitPattern: column.defaultBits ?? 0)))
-            case .double: cells.append(.double(Double(bitPattern: column.defaultBits ?? 0)))
-            case .bytes, .links: cells.append(.bytes(UnsafeRawBufferPointer(start: nil, count: 0)))
+            case .link: values.append(.null)
+            case _ where column.isOptional: values.append(.null)
+            case .integer: values.append(.integer(Int64(bitPattern: column.defaultBits ?? 0)))
+            case .double: values.append(.double(Double(bitPattern: column.defaultBits ?? 0)))
+            case .bytes, .links: values.append(.bytes([]))
             }
         }
-        try withExtendedLifetime(cells) { () throws(StorageError) in
-            let buffer = UnsafeMutableBufferPointer<Cell>.allocate(capacity: cells.count)
-            defer { buffer.deallocate() }
-            _ = buffer.initialize(from: cells)
-            try transaction.insert(access.table, key: key, UnsafeBufferPointer(buffer))
-        }
+        try transaction.insert(access.table, key: key, encoder.encode(values))
+        invalidatePlaces()
+        return materializeOrInvalid(access, key)
     }
 
     private func assign(
         _ object: ObjectBase, _ access: ClassAccess, _ pairs: [(String, Any)], _ policy: Realm.UpdatePolicy,
         isNew: Bool
     ) {
-        for (name, value) in pairs {
+        let outer = skipsEqual
+        skipsEqual = policy == .modified && !isNew
+        defer { skipsEqual = outer }
+        for (name, value) in pairs where failure == nil {
             guard let place = access.positions[name] else { return fail(object._unknown(name)) }
-            if access.properties[place].column == Int(ColumnSlot.key) { continue }
-            if access.properties[place].isPrimary, !isMigration {
-                if isNew { storePrimary(object, access, access.properties[place], value) }
-                continue
-            }
+            let property = access.properties[place]
+            if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
+            if property.isPrimary, !isMigration { continue }
             assign(object, access, place, value, policy)
         }
-    }
-
-    /// The primary key of a row that was just made.
-    private func storePrimary(_ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any) {
-        guard let transaction else { return }
-        let stored = _flatten(value).map { _StoredValue(any: $0, as: property.tag.type) } ?? .null
-        guard let stored else { return }
-        do throws(StorageError) {
-            try stored.withCell { (cell) throws(StorageError) in
-                try transaction.set(access.table, RowKey(object._key), property.column, cell)
-            }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        invalidatePlaces()
     }
 
     /// Writes one property by position; dictionaries on the way become objects.
@@ -129,36 +123,60 @@ extension RealmInstance {
         _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
     ) {
         let property = access.properties[place]
-        guard let stored = storedValue(of: value, property, access, policy) else {
+        guard !property.isLinkingObjects else {
             return fail(
-                Realm.Error(.invalidInput, "'\(access.name).\(property.name)' cannot hold \(String(describing: value))")
-            )
+                Realm.Error(
+                    .invalidInput,
+                    "'\(access.name).\(property.name)' follows from the links of \(property.target ?? "its class"); "
+                        + "change those"))
+        }
+        if policy == .modified, updateChild(object, access, property, value) { return }
+        guard let stored = storedValue(of: value, property, access, policy) else {
+            return fail(.badValue(access, property, value))
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
-            return fail(Realm.Error(.invalidInput, "'\(access.name).\(property.name)' cannot be nil"))
+            return fail(.badValue(access, property, nil))
         }
         store(object, access, property.column, stored)
+    }
+
+    /// Writes what differs into the embedded object that is there.
+    private func updateChild(
+        _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
+    ) -> Bool {
+        guard property.isParental, !property.isCollection, let value = _flatten(value),
+            let target = access.target(of: property), let key = children(object, property).first,
+            let pairs = Self.pairs(value, target.properties.filter { !$0.isLinkingObjects }.map(\.name)),
+            let child = materialize(target, RowKey(key))
+        else { return false }
+        assign(child, target, pairs, .modified, isNew: false)
+        return true
     }
 
     private func storedValue(
         of value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy
     ) -> _StoredValue? {
         let value = _flatten(value)
-        if property.isList {
-            guard let value else { return .bytes([]) }
-            guard
-                let elements = (value as? any AnyList)?.anyElements ?? (value as? [Any])
-                    ?? (value as? any Sequence).map({ sequence in sequence.map { $0 as Any } })
-            else { return nil }
-            var stored: [_StoredValue] = []
-            for element in elements {
+        guard property.isCollection else { return storedElement(value, property, access, policy) }
+        guard let value else { return .bytes([]) }
+        var contents = StoredCollection()
+        if property.tag.collection == .map {
+            guard let entries = ElementConversion.entries(value) else { return nil }
+            for (key, element) in entries {
                 guard let one = storedElement(_flatten(element), property, access, policy) else { return nil }
-                stored.append(one)
+                contents.setValue(one, forKey: key)
             }
-            return .bytes(
-                property.tag.type == .object ? List<DynamicObject>.encode(stored) : ListEncoding.encode(stored))
+        } else {
+            guard let elements = ElementConversion.elements(value) else { return nil }
+            for element in elements {
+                guard let one = storedElement(_flatten(element), property, access, policy),
+                    !one.isNull || property.tag.isOptional
+                else { return nil }
+                contents.values.append(one)
+            }
+            if property.tag.collection == .set { contents = .set(contents.values) }
         }
-        return storedElement(value, property, access, policy)
+        return .bytes(contents.encoded(property.tag))
     }
 
     private func storedElement(
@@ -167,11 +185,16 @@ extension RealmInstance {
         guard let value else { return .null }
         guard property.tag.type == .object else { return _StoredValue(any: value, as: property.tag.type) }
         guard let target = access.target(of: property) else { return nil }
-        if let object = value as? ObjectBase {
+        if let object = value as? ObjectBase, !target.isEmbedded || isMigration {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }
             if object._frame == nil { add(object, policy) }
             return linkKey(of: object).map { .link($0.rawValue) }
+        }
+        if let object = value as? ObjectBase, target.plan.map({ type(of: object) != $0.type }) ?? false,
+            !(object is DynamicObject)
+        {
+            return nil
         }
         let made = create(target, value, policy)
         return made._creation == 0 ? nil : .link(made._key)
@@ -185,7 +208,61 @@ extension RealmInstance {
         if let array = value as? [Any] {
             return array.count <= names.count ? Array(zip(names, array)) : nil
         }
-        if let object = value as? ObjectBase { return names.map { ($0, object[$0] as Any) } }
+        if let object = value as? ObjectBase {
+            let known = object._propertyNames
+            return names.filter { known.contains($0) }.map { ($0, object[$0] as Any) }
+        }
         return nil
+    }
+}
+
+extension Realm.Error {
+    /// A value that a property cannot hold.
+    static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
+        badValue(access.name, property.name, property.tag, property.target, got)
+    }
+
+    static func badValue(
+        _ className: String, _ property: String, _ tag: ColumnTag, _ target: String?, _ got: Any?
+    ) -> Realm.Error {
+        Realm.Error(
+            .invalidInput, "'\(className).\(property)' expects \(tag.expected(target)), got \(shown(got))")
+    }
+
+    static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> Realm.Error {
+        badValue(
+            className, field.name, ColumnTag(field.shape, isPrimary: field.isPrimary),
+            field.shape.objectType?.className(), got)
+    }
+
+    /// Something that no object is made from.
+    static func badObject(_ className: String, _ names: [String], _ got: Any) -> Realm.Error {
+        if let array = got as? [Any] {
+            return Realm.Error(
+                .invalidInput,
+                "a \(className) is made from at most \(names.count) values (\(names.joined(separator: ", "))), got "
+                    + "\(array.count)")
+        }
+        return Realm.Error(
+            .invalidInput, "a \(className) is made from a dictionary, an array or an object, got \(shown(got))")
+    }
+
+    private static func shown(_ value: Any?) -> String {
+        guard let value = _flatten(value) else { return "nil" }
+        let text = (value as? ObjectBase).map { $0._shortDescription } ?? String(describing: value)
+        return "\(type(of: value)) \(text.count > 80 ? text.prefix(80) + "..." : text)"
+    }
+}
+
+extension ColumnTag {
+    /// What a property of this kind takes, for messages.
+    func expected(_ target: String?) -> String {
+        let element = (type == .object ? target ?? "object" : "\(type)") + (isOptional ? "?" : "")
+        switch collection {
+        case .none: return element
+        case .list: return "a list of \(element)"
+        case .set: return "a set of \(element)"
+        case .map: return "a map of String to \(element)"
+        }
     }
 }

@@ -21,7 +21,7 @@ extension RealmInstance {
     /// Deletes what a query finds, without an object per row.
     func delete(_ source: ObjectSource) {
         guard let transaction = requireWrite(source.access) else { return }
-        if source.isWholeTable && !hasDeleteRules {
+        if source.isWholeTable && source.access.ruled.isEmpty {
             do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch {
                 fail(Realm.Error(error))
             }
@@ -42,7 +42,7 @@ extension RealmInstance {
         invalidatePlaces()
     }
 
-    private func run(_ rows: [DeleteRun.Row]) {
+    func run(_ rows: [DeleteRun.Row]) {
         guard let transaction else { return }
         var run = DeleteRun(self, transaction)
         do throws(StorageError) {
@@ -74,7 +74,7 @@ struct DeleteRun {
     /// - Returns: the refusal of a `deny` rule.
     /// - Complexity: O(log rows) per deleted row and per link from or to it.
     mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
-        guard instance.hasDeleteRules else {
+        guard rows.contains(where: { !$0.access.ruled.isEmpty }) else {
             for row in rows { try deleteIfThere(row) }
             return nil
         }
@@ -83,21 +83,18 @@ struct DeleteRun {
             while let row = waiting.popLast() {
                 let view = transaction.view
                 guard let location = try view.locate(row.access.table, RowKey(row.key)) else { continue }
-                if let plan = row.access.plan {
-                    for (field, property) in zip(plan.fields, row.access.properties)
-                    where field.deleteRule != .nullify && property.column >= 0 {
-                        let targets = try targets(row, location, property, view)
-                        switch field.deleteRule {
-                        case .nullify: break
-                        case .cascade: waiting += targets
-                        case .cascadeIfLast: orphans += targets
-                        case .deny where targets.isEmpty: break
-                        case .deny:
-                            return Realm.Error(
-                                .deleteDenied,
-                                "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
-                                    + "'\(property.name)', whose delete rule is deny")
-                        }
+                for property in row.access.ruled {
+                    let targets = try targets(row, location, property, view)
+                    switch property.deleteRule {
+                    case .nullify: break
+                    case .cascade: waiting += targets
+                    case .cascadeIfLast: orphans += targets
+                    case .deny where targets.isEmpty: break
+                    case .deny:
+                        return Realm.Error(
+                            .deleteDenied,
+                            "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
+                                + "'\(property.name)', whose delete rule is deny")
                     }
                 }
                 try transaction.delete(row.access.table, RowKey(row.key))
@@ -118,11 +115,11 @@ struct DeleteRun {
         _ row: Row, _ location: RowLocation, _ property: BoundProperty, _ view: ReadView
     ) throws(StorageError) -> [Row] {
         guard let target = row.access.target(of: property) else { return [] }
-        if property.isList {
+        if property.isCollection {
             guard let bytes = try view.bytes(location, property.column), let reader = LinkPayload.Reader(bytes) else {
                 return []
             }
-            return reader.links.map { Row(access: target, key: $0) }
+            return reader.links.filter { $0 != LinkPayload.null }.map { Row(access: target, key: $0) }
         }
         return try view.integer(location, property.column).map { [Row(access: target, key: $0)] } ?? []
     }

@@ -81,10 +81,7 @@ extension RealmInstance {
     /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
     /// it cannot.
     func linkKey(of object: ObjectBase) -> RowKey? {
-        if object._frame == nil {
-            addRow(object, .error)
-            finishDeferred()
-        }
+        if object._frame == nil { add(object, encoder.policy) }
         guard let other = object._instance else { return nil }
         if other.kind == .migrationSource, isMigration { return RowKey(object._key) }
         if other === self || (other.store === store && !other.isFrozen) {
@@ -116,6 +113,14 @@ extension RealmInstance {
         guard column >= 0 else {
             return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
+        if skipsEqual, isStored(value, object, column) { return }
+        var orphans: [Int64] = []
+        let children = access.parental.isEmpty ? nil : access.parental[column]
+        if let children, let target = access.target(of: children) {
+            let new = value.linkKey.map { [$0] } ?? value.linkKeys
+            guard let gone = adopt(new, over: self.children(object, children), target) else { return }
+            orphans = gone
+        }
         do throws(StorageError) {
             let key = RowKey(object._key)
             let table = access.table
@@ -124,6 +129,31 @@ extension RealmInstance {
             fail(Realm.Error(error))
         }
         invalidatePlaces()
+        if let children, let target = access.target(of: children) { deleteChildren(orphans, target) }
+    }
+
+    /// Whether a column holds a value already, bit by bit.
+    private func isStored(_ value: _StoredValue, _ object: ObjectBase, _ column: Int) -> Bool {
+        guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
+        else { return false }
+        do throws(StorageError) {
+            switch value {
+            case .integer(let wanted), .link(let wanted): return try view.integer(location, column) == wanted
+            case .double(let wanted): return try view.double(location, column)?.bitPattern == wanted.bitPattern
+            case .text(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
+            case .bytes(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted) ?? false
+            case .null: return try isNull(view, location, column, object._access)
+            }
+        } catch {
+            return false
+        }
+    }
+
+    private func isNull(
+        _ view: ReadView, _ location: RowLocation, _ column: Int, _ access: ClassAccess
+    ) throws(StorageError) -> Bool {
+        guard let tag = access.properties.first(where: { $0.column == column })?.tag else { return false }
+        return try view.value(location, column, tag).isNull
     }
 
     /// Writing the primary key that is there already is allowed.

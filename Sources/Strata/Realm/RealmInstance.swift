@@ -29,8 +29,12 @@ final class RealmInstance {
     private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
     private var resolvedSchema = TransactionID(0)
-    /// Whether any class of this Realm has a delete rule other than nullify.
-    private(set) var hasDeleteRules = false
+    /// Embedded objects of the running write that nothing leads to yet.
+    var unowned: Set<EmbeddedRow> = []
+    /// Whether values that are there already are left as they are, for updates that write only what differs.
+    var skipsEqual = false
+    /// Whether an object is being added, with whatever it leads to.
+    var isAdding = false
 
     /// Why the running write must not be committed.
     var failure: Realm.Error?
@@ -57,7 +61,6 @@ final class RealmInstance {
         observation = Observation(inbox)
         for plan in try configuration.plans() {
             plans[ObjectIdentifier(plan.type)] = plan
-            hasDeleteRules = hasDeleteRules || plan.fields.contains { $0.deleteRule != .nullify }
         }
     }
 
@@ -127,6 +130,11 @@ final class RealmInstance {
         if cancelled { cancelledWrites.insert(writeNumber) }
         transaction = nil
         failure = nil
+        unowned.removeAll()
+        isAdding = false
+        skipsEqual = false
+        encoder.policy = .error
+        _ = encoder.takeDeferred()
         writeVersion = 0
     }
 
@@ -158,6 +166,9 @@ final class RealmInstance {
         return made
     }
 
+    /// The access that was made for a table.
+    func knownAccess(ofTable table: Int) -> ClassAccess? { accesses.first { $0.table == table } }
+
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool) -> ClassAccess? {
         if typed, let plan = plans.values.first(where: { $0.name == name }) { return access(for: plan.type) }
@@ -168,6 +179,13 @@ final class RealmInstance {
         return made
     }
 
+    /// The rule that the program declares for a property of the class `name`; none during a migration, which deletes
+    /// what it says and no more.
+    func deleteRule(_ name: String, _ property: String) -> DeleteRule {
+        guard !isMigration, let plan = plans.values.first(where: { $0.name == name }) else { return .nullify }
+        return plan.fields.first { $0.name == property }?.deleteRule ?? .nullify
+    }
+
     /// Inverse properties that the program declares in the class `name`.
     func inverses(of name: String) -> [BoundProperty] {
         guard let plan = plans.values.first(where: { $0.name == name }) else { return [] }
@@ -175,7 +193,7 @@ final class RealmInstance {
             BoundProperty(
                 name: field.name, tag: ColumnTag(field.shape, isPrimary: false), column: Int(ColumnSlot.computed),
                 target: field.shape.objectType?.className(), origin: field.origin, deleteRule: .nullify,
-                isIndexed: false, offset: 0)
+                isIndexed: false, isParental: false, offset: 0)
         }
     }
 

@@ -18,6 +18,12 @@ final class ClassAccess {
     private(set) var columnCount = 0
     private(set) var primary: BoundProperty?
     private(set) var positions: [String: Int] = [:]
+    /// Whether its rows belong to one parent each.
+    private(set) var isEmbedded = false
+    /// Properties whose targets a deletion has to look at.
+    private(set) var ruled: [BoundProperty] = []
+    /// By column, for links to embedded objects; empty when there are none.
+    private(set) var parental: [Int: BoundProperty] = [:]
 
     /// Nil when the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
@@ -52,6 +58,10 @@ final class ClassAccess {
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
         primary = properties.first(where: \.isPrimary)
+        isEmbedded = definition.tag == TableTag.embedded
+        ruled = properties.filter { $0.deleteRule != .nullify && $0.column >= 0 }
+        let owning = properties.filter { $0.isParental && $0.column >= 0 }
+        parental = Dictionary(owning.map { ($0.column, $0) }, uniquingKeysWith: { a, _ in a })
         guard let plan else { return }
         encodings.removeAll()
         for (index, field) in plan.fields.enumerated() {
@@ -79,8 +89,10 @@ final class ClassAccess {
             }
             return BoundProperty(
                 name: field.name, tag: ColumnTag(field.shape, isPrimary: field.isPrimary), column: column,
-                target: field.shape.objectType?.className(), origin: field.origin, deleteRule: field.deleteRule,
-                isIndexed: column >= 0 && definition.columns[column].index != .none, offset: field.offset)
+                target: field.shape.objectType?.className(), origin: field.origin,
+                deleteRule: field.isParental ? .cascade : field.deleteRule,
+                isIndexed: column >= 0 && definition.columns[column].index != .none, isParental: field.isParental,
+                offset: field.offset)
         }
     }
 
@@ -91,15 +103,17 @@ final class ClassAccess {
             properties.append(
                 BoundProperty(
                     name: key, tag: ColumnTag(_PropertyShape(.int), isPrimary: true), column: Int(ColumnSlot.key),
-                    target: nil, origin: nil, deleteRule: .nullify, isIndexed: true, offset: 0))
+                    target: nil, origin: nil, deleteRule: .nullify, isIndexed: true, isParental: false, offset: 0))
         }
         for (position, column) in definition.columns.enumerated() {
             guard let tag = ColumnTag(rawValue: column.tag) else { continue }
-            let target = column.target.flatMap { schema.position(of: $0) }.map { schema.tables[$0].name }
+            let target = column.target.flatMap { schema.position(of: $0) }.map { schema.tables[$0] }
+            let isParental = target?.tag == TableTag.embedded
             properties.append(
                 BoundProperty(
-                    name: column.name, tag: tag, column: position, target: target, origin: nil, deleteRule: .nullify,
-                    isIndexed: column.index != .none, offset: 0))
+                    name: column.name, tag: tag, column: position, target: target?.name, origin: nil,
+                    deleteRule: isParental ? .cascade : instance.deleteRule(name, column.name),
+                    isIndexed: column.index != .none, isParental: isParental, offset: 0))
         }
         properties += instance.inverses(of: name)
         return properties
@@ -162,10 +176,13 @@ struct BoundProperty {
     let origin: String?
     let deleteRule: DeleteRule
     let isIndexed: Bool
+    /// Whether it leads to embedded objects, which belong to the owner.
+    let isParental: Bool
     /// Of the field in a typed object.
     let offset: Int
 
     var isPrimary: Bool { tag.isPrimary }
     var isList: Bool { tag.collection == .list }
+    var isCollection: Bool { tag.collection != .none }
     var isLinkingObjects: Bool { tag.type == .linkingObjects }
 }

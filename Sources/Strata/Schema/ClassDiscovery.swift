@@ -14,7 +14,8 @@ enum ClassDiscovery {
         found.withLock { cache in
             if let cache { return Array(cache.values) }
             var classes: [ObjectIdentifier: ObjectBase.Type] = [:]
-            for type in walk() where type != Object.self && type != DynamicObject.self {
+            let own: [ObjectBase.Type] = [Object.self, EmbeddedObject.self, DynamicObject.self]
+            for type in walk() where !own.contains(where: { $0 == type }) {
                 classes[ObjectIdentifier(type)] = type
             }
             cache = classes

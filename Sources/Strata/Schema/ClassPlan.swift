@@ -11,6 +11,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// The byte behind the last field's first, for tables by offset.
     let offsetLimit: Int
     let primary: PlanField?
+    /// Whether its objects belong to one parent each.
+    let isEmbedded: Bool
     /// Positions in `fields` of those that lead to other objects or hold a collection.
     let bound: [Int]
     /// For each of them, where it stands, when it is one word; else -1.
@@ -33,6 +35,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     private init(_ type: ObjectBase.Type) {
         self.type = type
         name = type.className()
+        isEmbedded = type is EmbeddedObject.Type
         prototype = type.init()
         let primaryName = type.primaryKey()
         let indexedNames = type.indexedProperties()
@@ -76,11 +79,45 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
                         + "\(String(reflecting: type)); rename one, or list the wanted ones in objectTypes")
             }
             plans[plan.name] = plan
+            try plan.check()
             for field in plan.fields {
                 if let target = field.shape.objectType, field.shape.type == .object { waiting.append(target) }
             }
         }
         return plans.values.sorted { $0.name < $1.name }
+    }
+}
+
+extension ClassPlan {
+    /// - Throws: `schemaMismatch` for declarations that mean nothing.
+    private func check() throws(Realm.Error) {
+        func refuse(_ field: PlanField, _ reason: String) -> Realm.Error {
+            Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(reason)")
+        }
+        for field in fields {
+            if field.isPrimary {
+                if isEmbedded { throw refuse(field, "an embedded object has no primary key") }
+                let allowed: [PropertyType] = [.int, .string, .UUID, .objectId]
+                guard field.shape.collection == .none, allowed.contains(field.shape.type) else {
+                    throw refuse(field, "a primary key is an integer, a String, a UUID or an ObjectId")
+                }
+            }
+            guard field.shape.type == .object, field.shape.collection != .none else { continue }
+            let target = field.shape.objectType?.className() ?? "object"
+            if field.shape.collection == .map, !field.shape.isOptional {
+                throw refuse(
+                    field, "declare it Map<String, \(target)?>: an object that is deleted leaves nil under its key")
+            }
+            if field.shape.collection != .map, field.shape.isOptional {
+                throw refuse(field, "a list or set of objects has no nil in it; declare its elements as \(target)")
+            }
+            if field.shape.collection == .set, field.isParental {
+                throw refuse(field, "embedded objects live in properties, lists and maps, not in sets")
+            }
+        }
+        if fields.count(where: \.isPrimary) > 1 {
+            throw Realm.Error(.schemaMismatch, "'\(name)' has more than one primary key")
+        }
     }
 }
 
@@ -97,6 +134,8 @@ struct PlanField {
     /// For linking objects: the property of the other class.
     let origin: String?
 
+    /// Whether it leads to embedded objects.
+    var isParental: Bool { shape.type == .object && shape.objectType is EmbeddedObject.Type }
     /// Whether the property has a column of its own unless it is the row's key.
     var isStored: Bool { shape.type != .linkingObjects }
     /// Whether an integer primary key may be the row's key.

@@ -59,6 +59,8 @@ enum TableTag {
     static let primaryKeyIsRowKey: UInt32 = 1
     /// A column with the primary flag.
     static let primaryKeyIsColumn: UInt32 = 2
+    /// Each row belongs to the one row that leads to it.
+    static let embedded: UInt32 = 3
 }
 
 extension TableDefinition {

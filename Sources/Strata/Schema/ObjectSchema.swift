@@ -3,6 +3,8 @@ import StrataStorage
 /// A class as a file knows it.
 public struct ObjectSchema: Sendable, CustomStringConvertible {
     public let className: String
+    /// Whether each object belongs to one parent.
+    public let isEmbedded: Bool
     public let properties: [Property]
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
 
@@ -17,6 +19,8 @@ public struct Property: Sendable {
     public let name: String
     public let type: PropertyType
     public let isArray: Bool
+    public let isSet: Bool
+    public let isMap: Bool
     public let isOptional: Bool
     public let isPrimaryKey: Bool
     public let isIndexed: Bool
@@ -35,11 +39,13 @@ public struct Schema: Sendable {
 extension ObjectSchema {
     init(_ table: TableDefinition, in schema: StoreSchema) {
         className = table.name
+        isEmbedded = table.tag == TableTag.embedded
         var properties: [Property] = []
         if let key = table.rowKeyProperty {
             properties.append(
                 Property(
-                    name: key, type: .int, isArray: false, isOptional: false, isPrimaryKey: true, isIndexed: true,
+                    name: key, type: .int, isArray: false, isSet: false, isMap: false, isOptional: false,
+                    isPrimaryKey: true, isIndexed: true,
                     objectClassName: nil))
         }
         for column in table.columns {
@@ -47,7 +53,8 @@ extension ObjectSchema {
             let target = column.target.flatMap { schema.position(of: $0) }
             properties.append(
                 Property(
-                    name: column.name, type: tag.type, isArray: tag.collection == .list, isOptional: tag.isOptional,
+                    name: column.name, type: tag.type, isArray: tag.collection == .list,
+                    isSet: tag.collection == .set, isMap: tag.collection == .map, isOptional: tag.isOptional,
                     isPrimaryKey: tag.isPrimary, isIndexed: column.index != .none,
                     objectClassName: target.map { schema.tables[$0].name }))
         }

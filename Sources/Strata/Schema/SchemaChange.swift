@@ -13,6 +13,8 @@ struct SchemaChange {
     var conversions: [Conversion] = []
     /// Classes whose primary key is new, so that its uniqueness is checked at the end.
     var newPrimaryKeys: [String] = []
+    /// Classes whose objects have to have one parent each after the migration.
+    var newlyEmbedded: [String] = []
     var isChange = false
 
     struct Conversion {
@@ -48,8 +50,11 @@ struct SchemaChange {
     private mutating func setPrimaryKey(_ position: Int, _ plan: ClassPlan, _ keyField: PlanField?) {
         schema.tables[position].information = keyField.map { Array($0.name.utf8) } ?? []
         schema.tables[position].tag =
-            keyField != nil
-            ? TableTag.primaryKeyIsRowKey : plan.primary != nil ? TableTag.primaryKeyIsColumn : TableTag.noPrimaryKey
+            plan.isEmbedded
+            ? TableTag.embedded
+            : keyField != nil
+                ? TableTag.primaryKeyIsRowKey
+                : plan.primary != nil ? TableTag.primaryKeyIsColumn : TableTag.noPrimaryKey
     }
 
     private mutating func change(_ position: Int, _ before: TableDefinition, _ plan: ClassPlan) {
@@ -58,6 +63,10 @@ struct SchemaChange {
             let wanted = plan.primary.map { "'\($0.name)'" } ?? "none"
             reasons.append("the primary key of '\(plan.name)' is now \(wanted)")
             if plan.primary != nil { newPrimaryKeys.append(plan.name) }
+        }
+        if (before.tag == TableTag.embedded) != plan.isEmbedded {
+            reasons.append("'\(plan.name)' is \(plan.isEmbedded ? "now" : "no longer") embedded")
+            if plan.isEmbedded { newlyEmbedded.append(plan.name) }
         }
         setPrimaryKey(position, plan, keyField)
         var columns: [ColumnDefinition] = []
@@ -118,6 +127,6 @@ struct SchemaChange {
             isOptional: tag.columnType == .link || (tag.isOptional && tag.collection == .none),
             index: tag.index(isIndexed: field.isIndexed),
             target: target.flatMap { schema.position(named: $0) }.map { schema.tables[$0].id },
-            keepsPlaces: false, defaultBits: tag.defaultBits, tag: tag.rawValue)
+            keepsPlaces: tag.collection == .map && tag.type == .object, defaultBits: tag.defaultBits, tag: tag.rawValue)
     }
 }

@@ -153,6 +153,10 @@ struct SchemaSetup {
             }
             try configuration.migrationBlock?(migration, old.view.schema.userVersion)
             try migration.finish(checking: change.newPrimaryKeys)
+            let offence = try storage { () throws(StorageError) in
+                try EmbeddedCheck(transaction.view).firstOffence(in: change.newlyEmbedded)
+            }
+            if let offence { throw offence }
             _ = try storage { () throws(StorageError) in try transaction.commit() }
         } catch {
             transaction.rollback()

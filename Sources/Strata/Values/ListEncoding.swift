@@ -58,6 +58,14 @@ enum ListEncoding {
         return bytes
     }
 
+    /// Nil when the bytes are too short for a head.
+    static func count(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        if bytes.isEmpty { return 0 }
+        guard bytes.count >= 6 else { return nil }
+        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
+        return count <= bytes.count ? count : nil
+    }
+
     /// Nil when the bytes are not of this layout.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> [_StoredValue]? {
         if bytes.isEmpty { return [] }

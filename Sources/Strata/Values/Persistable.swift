@@ -18,9 +18,12 @@ public protocol _Persistable {
     static func _toAny(_ value: Self) -> Any?
     /// The value as a column holds it; nil for what needs a Realm first: links and collections.
     static func _plain(_ value: Self) -> _StoredValue?
+    /// The value of what a column holds; nil for links, collections and other types.
+    static func _fromPlain(_ value: _StoredValue) -> Self?
 }
 
 extension _Persistable {
+    public static func _fromPlain(_ value: _StoredValue) -> Self? { nil }
     public static func _addTargets(_ value: Self, _ encoder: _RowEncoder) {}
     public static func _bind(_ value: inout Self?, _ object: ObjectBase, _ offset: Int) {}
     public static func _toAny(_ value: Self) -> Any? { value }
@@ -35,6 +38,12 @@ public protocol RealmCollectionValue: Hashable {
     func _encodeElement(_ context: _ElementContext) -> _StoredValue
     /// What an index without an element gives where the access policy says so.
     static func _substituteElement(_ context: _ElementContext) -> Self
+    /// The object that the element is or leads to.
+    var _elementObject: ObjectBase? { get }
+}
+
+extension RealmCollectionValue {
+    public var _elementObject: ObjectBase? { nil }
 }
 
 /// One value in one column.
@@ -55,6 +64,7 @@ public protocol _OptionalPersistable {
     static func _addWrapped(_ value: Self, _ encoder: _RowEncoder)
     static func _wrappedFromAny(_ value: Any) -> Self?
     static func _wrappedPlain(_ value: Self) -> _StoredValue?
+    static func _wrappedFromPlain(_ value: _StoredValue) -> Self?
     /// Whether the field keeps no value of its own once its owner is managed.
     static var _releasesWhenManaged: Bool { get }
 }
@@ -101,6 +111,8 @@ extension _Scalar {
     public static func _wrappedFromAny(_ value: Any) -> Self? { _fromAny(value) }
     public static func _plain(_ value: Self) -> _StoredValue? { value._stored }
     public static func _wrappedPlain(_ value: Self) -> _StoredValue? { value._stored }
+    public static func _fromPlain(_ value: _StoredValue) -> Self? { _from(value) }
+    public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? { _from(value) }
 }
 
 extension Optional: _Persistable where Wrapped: _OptionalPersistable {
@@ -148,22 +160,29 @@ extension Optional: _Persistable where Wrapped: _OptionalPersistable {
         guard let value else { return .null }
         return Wrapped._wrappedPlain(value)
     }
+
+    public static func _fromPlain(_ value: _StoredValue) -> Self? {
+        value.isNull ? .some(nil) : Wrapped._wrappedFromPlain(value).map { .some($0) }
+    }
 }
 
-extension Optional: RealmCollectionValue where Wrapped: _Scalar {
+extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue & _OptionalPersistable {
     public static var _elementShape: _PropertyShape { Wrapped._elementShape.optional }
 
     public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
-        value.isNull ? .some(nil) : Wrapped._from(value).map { .some($0) }
+        value.isNull ? .some(nil) : Wrapped._decodeElement(value, context).map { .some($0) }
     }
 
-    public func _encodeElement(_ context: _ElementContext) -> _StoredValue { self?._stored ?? .null }
+    public func _encodeElement(_ context: _ElementContext) -> _StoredValue { self?._encodeElement(context) ?? .null }
     public static func _substituteElement(_ context: _ElementContext) -> Self { nil }
+    public var _elementObject: ObjectBase? { self?._elementObject }
 }
 
 /// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.
 func _flatten(_ value: Any?) -> Any? {
     guard let value else { return nil }
+    // What Foundation's JSON has for null; its type is of a library that is not linked for this alone.
+    if !(value is ObjectBase), String(describing: type(of: value)) == "NSNull" { return nil }
     if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
     return value
 }

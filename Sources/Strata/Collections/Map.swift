@@ -1,0 +1,224 @@
+/// What a ``Map`` may have as keys.
+public protocol _MapKey: Hashable {
+    var _mapKey: String { get }
+    static func _from(mapKey: String) -> Self?
+}
+
+extension String: _MapKey {
+    public var _mapKey: String { self }
+    public static func _from(mapKey: String) -> String? { mapKey }
+}
+
+/// Values, or optional links to objects, by name.
+///
+///     final class Person: Object {
+///         @Persisted var phones: Map<String, String>
+///         @Persisted var dogs: Map<String, Dog?>
+///     }
+///
+/// An object that is deleted leaves nil under its key. A managed map is walked in the order of its keys' UTF-8. It
+/// holds nothing: it reads and writes its owner's column, at O(count) per access and change.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
+    public typealias Element = (key: Key, value: Value)
+
+    private var unmanaged: [Key: Value] = [:]
+    public private(set) var _column: _CollectionColumn?
+
+    public init() {}
+
+    public init(_column column: _CollectionColumn) { _column = column }
+
+    /// Whose property it is; nil while unmanaged.
+    var owner: ObjectBase? { _column?.owner }
+    public var realm: Realm? { _column?.owner.realm }
+    /// Whether its owner or its Realm is gone. An invalidated map is empty.
+    public var isInvalidated: Bool { _column?.owner.isInvalidated ?? false }
+    /// Whether it belongs to an immutable version.
+    public var isFrozen: Bool { _column?.owner.isFrozen ?? false }
+    /// The objects behind it, as queries need them.
+    public var _source: ObjectSource? { _column?.source }
+
+    // MARK: Reading
+
+    public var count: Int { _column?.count ?? unmanaged.count }
+    public var isEmpty: Bool { count == 0 }
+
+    public var keys: [Key] { entries().map(\.key) }
+    /// In the order of ``keys``.
+    public var values: [Value] { entries().map(\.value) }
+
+    private func entries() -> [Element] {
+        guard let column = _column else {
+            return unmanaged.sorted { $0.key._mapKey.utf8.lexicographicallyPrecedes($1.key._mapKey.utf8) }
+                .map { ($0.key, $0.value) }
+        }
+        let context = column.context
+        let contents = column.contents
+        return zip(contents.keys, contents.values).compactMap { key, value in
+            Key._from(mapKey: key).map {
+                (key: $0, value: Value._decodeElement(value, context) ?? Value._substituteElement(context))
+            }
+        }
+    }
+
+    /// What the column holds.
+    func storedContents() -> StoredCollection {
+        if let column = _column { return column.contents }
+        return stored(.unmanaged)
+    }
+
+    private func stored(_ context: _ElementContext) -> StoredCollection {
+        let entries = entries()
+        return StoredCollection(
+            keys: entries.map(\.key._mapKey), values: entries.map { $0.value._encodeElement(context) })
+    }
+
+    /// The value of a key; nil when the map does not have it. Assigning nil removes the key.
+    public subscript(key: Key) -> Value? {
+        get {
+            guard let column = _column else { return unmanaged[key] }
+            let context = column.context
+            return column.contents.value(forKey: key._mapKey).map {
+                Value._decodeElement($0, context) ?? Value._substituteElement(context)
+            }
+        }
+        set {
+            if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
+        }
+    }
+
+    public subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? fallback() }
+        set { self[key] = newValue }
+    }
+
+    public func contains(key: Key) -> Bool {
+        guard let column = _column else { return unmanaged[key] != nil }
+        return column.contents.place(ofKey: key._mapKey).isThere
+    }
+
+    /// Walks the entries of this moment.
+    public func makeIterator() -> AnyIterator<Element> { AnyIterator(entries().makeIterator()) }
+    public var underestimatedCount: Int { count }
+
+    // MARK: Writing
+
+    private func change(
+        _ unmanagedChange: (inout [Key: Value]) -> Void, _ body: (inout StoredCollection, _ElementContext) -> Void
+    ) {
+        guard let column = _column else { return unmanagedChange(&unmanaged) }
+        column.change(body)
+    }
+
+    /// - Returns: the value of before.
+    @discardableResult
+    public func updateValue(_ value: Value, forKey key: Key) -> Value? {
+        let known = self[key]
+        change(
+            { $0[key] = value },
+            { contents, context in contents.setValue(value._encodeElement(context), forKey: key._mapKey) })
+        return known
+    }
+
+    public func removeObject(for key: Key) {
+        change({ $0[key] = nil }, { contents, _ in contents.removeValue(forKey: key._mapKey) })
+    }
+
+    public func removeValue(forKey key: Key) { removeObject(for: key) }
+
+    public func removeAll() {
+        change({ $0.removeAll() }, { contents, _ in contents = StoredCollection() })
+    }
+
+    /// Removes every entry that matches, in one change.
+    public func removeAll(where matches: (Element) throws -> Bool) rethrows {
+        let gone = try filter(matches).map(\.key)
+        if gone.isEmpty { return }
+        change(
+            { entries in for key in gone { entries[key] = nil } },
+            { contents, _ in for key in gone { contents.removeValue(forKey: key._mapKey) } })
+    }
+
+    /// Takes entries over in one change; `combine` decides between the known and the new value of a key.
+    public func merge<Entries: Sequence>(
+        _ other: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
+    ) rethrows where Entries.Element == (key: Key, value: Value) {
+        var merged: [Key: Value] = [:]
+        for (key, value) in other {
+            if let known = merged[key] ?? self[key] {
+                merged[key] = try combine(known, value)
+            } else {
+                merged[key] = value
+            }
+        }
+        let entries = merged
+        change(
+            { for (key, value) in entries { $0[key] = value } },
+            { contents, context in
+                for key in entries.keys.sorted(by: { $0._mapKey < $1._mapKey }) {
+                    guard let value = entries[key] else { continue }
+                    contents.setValue(value._encodeElement(context), forKey: key._mapKey)
+                }
+            })
+    }
+}
+
+extension Map: _ColumnCollection {
+    public static var _elementType: _PropertyShape { Value._elementShape }
+    public static var _kind: _PropertyCollection { .map }
+    public var _unmanagedObjects: [ObjectBase] { entries().compactMap { $0.value._elementObject } }
+
+    public func _encoded(_ context: _ElementContext, _ shape: _PropertyShape) -> [UInt8] {
+        let contents = _column?.contents ?? stored(context)
+        return contents.encoded(ColumnTag(shape, isPrimary: false))
+    }
+
+    public func _assign(_ other: Map) {
+        let entries = Array(other)
+        change(
+            { $0 = Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 }) },
+            { contents, context in
+                contents = StoredCollection()
+                for (key, value) in entries {
+                    contents.setValue(value._encodeElement(context), forKey: key._mapKey)
+                }
+            })
+    }
+
+    public func _bind(_ column: _CollectionColumn) {
+        _column = column
+        unmanaged.removeAll()
+    }
+
+    public func _fill(_ value: Any) -> Bool {
+        guard let entries = ElementConversion.entries(value) else { return false }
+        for (key, value) in entries {
+            guard let key = Key._from(mapKey: key), let value = ElementConversion.element(Value.self, value) else {
+                return false
+            }
+            unmanaged[key] = value
+        }
+        return true
+    }
+}
+
+extension Map: ExpressibleByDictionaryLiteral {
+    public convenience init(dictionaryLiteral elements: (Key, Value)...) {
+        self.init()
+        for (key, value) in elements { unmanaged[key] = value }
+    }
+}
+
+extension Map: CustomStringConvertible {
+    public var description: String {
+        let parts = entries().map { key, value in
+            "\(key): " + (value._elementObject.map { $0._shortDescription } ?? "\(value)")
+        }
+        return "Map<\(Key.self), \(Value.self)> [\(parts.joined(separator: ", "))]"
+    }
+}
+
+extension Map: UntypedCollection {
+    var anyElements: [Any] { values.map { $0 as Any } }
+    var anyKeys: [String] { keys.map(\._mapKey) }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Strata
+import Testing
+
+@Suite struct MapTests {
+    final class Registry: Object {
+        @Persisted var name = ""
+        @Persisted var counts: Map<String, Int>
+        @Persisted var words: Map<String, String?>
+        @Persisted var dates: Map<String, Date>
+        @Persisted var flags: Map<String, Bool>
+        @Persisted var datas: Map<String, Data>
+        @Persisted var moods: Map<String, Mood>
+        @Persisted var notes: Map<String, Note?>
+        @Persisted(deleteRule: .cascade) var own: Map<String, Note?>
+        @Persisted var registries: Map<String, Registry?>
+        @Persisted(originProperty: "registries") var namedIn: LinkingObjects<Registry>
+    }
+
+    @Test func `a managed map behaves like a dictionary, for any sequence of changes`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        try realm.write { realm.add(registry) }
+        var model: [String: Int] = [:]
+        var generator = Seeded(state: 11)
+        for round in 0..<300 {
+            let key = "key \(Int.random(in: 0..<30, using: &generator))"
+            try realm.write {
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0, 1:
+                    registry.counts[key] = round << 8
+                    model[key] = round << 8
+                case 2:
+                    #expect(registry.counts.updateValue(-round, forKey: key) == model.updateValue(-round, forKey: key))
+                case 3:
+                    registry.counts.removeObject(for: key)
+                    model[key] = nil
+                default:
+                    registry.counts.merge([(key: key, value: 1), (key: "é", value: 2)]) { $0 + $1 }
+                    model.merge([(key, 1), ("é", 2)]) { $0 + $1 }
+                }
+            }
+            #expect(registry.counts.count == model.count && registry.counts[key] == model[key])
+            #expect(registry.counts.keys == model.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+            #expect(Dictionary(uniqueKeysWithValues: registry.counts.map { ($0.key, $0.value) }) == model)
+        }
+    }
+
+    @Test func `a map holds every kind of value`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        registry.words["none"] = .some(nil)
+        registry.words["some"] = "text"
+        registry.dates["epoch"] = Date(timeIntervalSince1970: 0)
+        registry.flags["yes"] = true
+        registry.datas["empty"] = Data()
+        registry.moods["now"] = .cross
+        try realm.write { realm.add(registry) }
+        #expect(registry.words.count == 2 && registry.words["none"] == .some(nil) && registry.words["some"] == "text")
+        #expect(registry.words["absent"] == nil && !registry.words.contains(key: "absent"))
+        #expect(registry.dates["epoch"] == Date(timeIntervalSince1970: 0) && registry.flags["yes"] == true)
+        #expect(registry.datas["empty"] == Data() && registry.moods["now"] == .cross)
+        try realm.write { registry.words = ["only": "this"] }
+        #expect(registry.words.keys == ["only"] && registry.words.values == ["this"])
+    }
+
+    @Test func `a deleted object leaves nil under its key`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        let note = Note("n")
+        registry.notes["a"] = note
+        registry.notes["b"] = note
+        registry.notes["c"] = Note("other")
+        registry.notes["d"] = .some(nil)
+        try realm.write { realm.add(registry) }
+        #expect(registry.notes["a"]??.text == "n" && registry.notes["d"] == .some(nil))
+        try realm.write { realm.delete(note) }
+        #expect(registry.notes.keys == ["a", "b", "c", "d"])
+        #expect(registry.notes["a"] == .some(nil) && registry.notes["c"]??.text == "other")
+        try realm.write { realm.delete(registry.notes) }
+        #expect(registry.notes.count == 4 && registry.notes.values.allSatisfy { $0 == nil })
+        #expect(realm.objects(Note.self).isEmpty)
+        try realm.store.checkInvariants()
+    }
+
+    @Test func `linking objects and cascade go through a map`() throws {
+        let realm = try makeRealm([Registry.self])
+        let (outer, inner) = (Registry(value: ["name": "outer"]), Registry(value: ["name": "inner"]))
+        outer.registries["one"] = inner
+        outer.registries["two"] = inner
+        outer.registries["self"] = outer
+        outer.own["x"] = Note("mine")
+        try realm.write { realm.add(outer) }
+        #expect(inner.namedIn.map(\.name) == ["outer", "outer"])
+        #expect(outer.registries["self"] == outer)
+        try realm.write { outer.registries["one"] = .some(nil) }
+        #expect(inner.namedIn.count == 1)
+        try realm.write { realm.delete(outer) }
+        #expect(realm.objects(Note.self).isEmpty && inner.namedIn.isEmpty)
+        try realm.store.checkInvariants()
+    }
+
+    @Test func `an unmanaged map becomes managed with its owner and keeps its identity`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        let counts = registry.counts
+        counts["a"] = 1
+        try realm.write { realm.add(registry) }
+        try realm.write { counts["b"] = 2 }
+        #expect(registry.counts["b"] == 2 && counts.realm == realm)
+        try realm.write { registry.counts.removeAll { $0.value == 1 } }
+        #expect(counts.keys == ["b"])
+    }
+
+    @Test func `a map of objects has optional values, or the file is refused with a reason`() throws {
+        enum Wrong {
+            final class Holder: Object { @Persisted var notes: Map<String, Note> }
+        }
+        do {
+            _ = try makeRealm([Wrong.Holder.self])
+            Issue.record("opened with a map of objects that cannot be absent")
+        } catch let error as Realm.Error {
+            #expect(error.code == .schemaMismatch && error.message.contains("Map<String, Note?>"))
+        }
+    }
+}
