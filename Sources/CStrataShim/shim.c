@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #endif
 
 int strata_open(const char *path, int flags, unsigned mode) {
@@ -15,6 +17,29 @@ int strata_open(const char *path, int flags, unsigned mode) {
         fd = open(path, flags | O_CLOEXEC, mode);
     } while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
+}
+
+int strata_get_status(int fd, const char *path, struct strata_status *status) {
+#if defined(__linux__) && defined(STATX_BASIC_STATS)
+    struct statx wide;
+    unsigned mask = STATX_TYPE | STATX_INO | STATX_SIZE;
+    int result = path ? statx(AT_FDCWD, path, 0, mask, &wide) : statx(fd, "", AT_EMPTY_PATH, mask, &wide);
+    if (result == 0) {
+        status->size = (int64_t)wide.stx_size;
+        status->device = makedev(wide.stx_dev_major, wide.stx_dev_minor);
+        status->inode = wide.stx_ino;
+        status->is_regular = S_ISREG(wide.stx_mode);
+        return 0;
+    }
+    if (errno != ENOSYS && errno != EPERM) return -errno;
+#endif
+    struct stat plain;
+    if ((path ? stat(path, &plain) : fstat(fd, &plain)) != 0) return -errno;
+    status->size = (int64_t)plain.st_size;
+    status->device = (uint64_t)plain.st_dev;
+    status->inode = (uint64_t)plain.st_ino;
+    status->is_regular = S_ISREG(plain.st_mode);
+    return 0;
 }
 
 int strata_rename_new(const char *path, const char *destination) {

@@ -32,10 +32,11 @@ package struct POSIXFileSystem: FileSystem {
     }
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
-        var information = stat()
-        if stat(path, &information) == 0 { return FileStatus(information) }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw FileError(.status, path: path, errno: errno)
+        var found = strata_status()
+        let result = strata_get_status(-1, path, &found)
+        if result == 0 { return FileStatus(found) }
+        if result == -ENOENT || result == -ENOTDIR { return nil }
+        throw FileError(.status, path: path, errno: -result)
     }
 
     package func remove(_ path: String) throws(FileError) {
@@ -74,10 +75,9 @@ package struct POSIXFileSystem: FileSystem {
 }
 
 extension FileStatus {
-    fileprivate init(_ information: stat) {
+    fileprivate init(_ found: strata_status) {
         self.init(
-            size: Int64(information.st_size), device: UInt64(truncatingIfNeeded: information.st_dev),
-            inode: UInt64(information.st_ino), isRegularFile: information.st_mode & S_IFMT == S_IFREG)
+            size: found.size, device: found.device, inode: found.inode, isRegularFile: found.is_regular != 0)
     }
 }
 
@@ -124,9 +124,10 @@ final class POSIXFile: File {
     }
 
     func size() throws(FileError) -> Int64 {
-        var information = stat()
-        if fstat(descriptor, &information) != 0 { throw FileError(.size, path: path, errno: errno) }
-        return Int64(information.st_size)
+        var found = strata_status()
+        let result = strata_get_status(descriptor, nil, &found)
+        if result != 0 { throw FileError(.size, path: path, errno: -result) }
+        return found.size
     }
 
     func truncate(to size: Int64) throws(FileError) {
@@ -166,9 +167,10 @@ final class POSIXFile: File {
     }
 
     func status() throws(FileError) -> FileStatus {
-        var information = stat()
-        if fstat(descriptor, &information) != 0 { throw FileError(.status, path: path, errno: errno) }
-        return FileStatus(information)
+        var found = strata_status()
+        let result = strata_get_status(descriptor, nil, &found)
+        if result != 0 { throw FileError(.status, path: path, errno: -result) }
+        return FileStatus(found)
     }
 
     func map(reserve: Int) throws(FileError) -> any FileMap {

@@ -13,6 +13,8 @@ final class Arena {
     @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
     @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
     private let capacity: Int
+    /// Pages below may hold what an earlier transaction left.
+    @exclusivity(unchecked) private var touched = 0
 
     /// - Parameter capacity: bytes of address space.
     init(capacity: Int) throws(StorageError) {
@@ -35,20 +37,28 @@ final class Arena {
     func pointer(_ index: Int) -> UnsafeMutableRawPointer { base + index * Format.pageSize }
 
     /// A zeroed node with its header's kind and table set.
-    func make(_ kind: NodeKind, pages: Int = 1, table: UInt32 = 0) throws(StorageError) -> NodeReference {
+    /// - Parameter isFilled: the caller writes all bytes behind the header.
+    func make(
+        _ kind: NodeKind, pages: Int = 1, table: UInt32 = 0, isFilled: Bool = false
+    ) throws(StorageError) -> NodeReference {
         let index: Int
         if let last = pages < spare.count ? spare[pages].popLast() : largeSpare[pages]?.popLast() {
             index = last
             nodePages[index] = Int32(pages)
-            pointer(index).initializeMemory(as: UInt8.self, repeating: 0, count: pages * Format.pageSize)
+            if !isFilled { clear(index, pages) }
         } else {
             index = nodePages.count
             if index + pages > capacity { throw .limit(.addressSpace) }
             nodePages.append(Int32(pages))
             for _ in 1..<max(pages, 1) { nodePages.append(-1) }
+            if !isFilled && index < touched { clear(index, min(pages, touched - index)) }
         }
         NodeHeader.write(pointer(index), kind: kind, table: table)
         return NodeReference(page: UInt32(index) | Format.arenaBit, pages: pages, kind: kind)
+    }
+
+    private func clear(_ index: Int, _ pages: Int) {
+        pointer(index).initializeMemory(as: UInt8.self, repeating: 0, count: pages * Format.pageSize)
     }
 
     /// Gives a node up.
@@ -58,11 +68,11 @@ final class Arena {
         nodePages[index] = 0
     }
 
-    /// Forgets everything. Memory over `keep` bytes goes back to the system, the rest is zeroed.
+    /// Forgets everything. Memory over `keep` bytes goes back to the system; what is kept is zeroed when it is used
+    /// again, unless a copy fills it.
     func reset(keep: Int = 8 << 20) {
         let used = byteCount
-        let zeroed = min(used, keep)
-        if zeroed > 0 { base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroed) }
+        touched = max(touched, min(used, keep) / Format.pageSize)
         if used > keep { range.discard(from: keep, count: used - keep) }
         nodePages.removeAll(keepingCapacity: true)
         for pages in spare.indices where !spare[pages].isEmpty { spare[pages].removeAll(keepingCapacity: true) }

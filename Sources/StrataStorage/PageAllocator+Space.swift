@@ -1,7 +1,7 @@
 /// Going on with what another process knew.
 extension PageAllocator {
     /// Dead extents that older versions still need.
-    var held: [Extent] { lock.withLock { hanging.values.flatMap { $0 } } }
+    var held: [Extent] { lock.withLock { hanging } }
 
     /// Forgets everything; the map of the last checkpoint is to be opened next. The write gate is held.
     /// - Parameter versions: protected from now on, each as often as it is named.
@@ -12,9 +12,7 @@ extension PageAllocator {
             isMapOpen = false
             retired = []
             freeCount = 0
-            protection = [:]
-            protected = []
-            hanging = [:]
+            protection.removeAll()
             hangingPages = 0
             self.pageCount = pageCount
             self.fileCapacity = fileCapacity

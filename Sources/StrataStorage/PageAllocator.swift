@@ -19,11 +19,11 @@ final class PageAllocator {
     let file: any File
     let reader: PageReader
     let growth: GrowthPolicy
-    var regions: [SpaceRegion] = []
-    var root = FreeMapRootPlaces()
-    var isMapOpen = false
+    @exclusivity(unchecked) var regions: [SpaceRegion] = []
+    @exclusivity(unchecked) var root = FreeMapRootPlaces()
+    @exclusivity(unchecked) var isMapOpen = false
     /// Pages of the map that the next checkpoint's map does not use any more.
-    var retired: [Extent] = []
+    @exclusivity(unchecked) var retired: [Extent] = []
     @exclusivity(unchecked) var freeCount = 0
     /// Pages that the file's contents take, free ones among them.
     @exclusivity(unchecked) var pageCount: Int
@@ -32,12 +32,15 @@ final class PageAllocator {
     let limit: PageLimit
     let maxPages: Int
 
-    /// Counts of pins and other protections per version.
-    @exclusivity(unchecked) var protection: [UInt64: Int] = [:]
-    /// The keys of `protection`, ascending.
-    @exclusivity(unchecked) var protected: [UInt64] = []
-    @exclusivity(unchecked) var hanging: [UInt64: [Extent]] = [:]
+    /// Protected versions, with the extents that hang on them.
+    @exclusivity(unchecked) var protection = VersionMap<Protection>()
     @exclusivity(unchecked) var hangingPages = 0
+
+    struct Protection {
+        /// Pins and other protections.
+        var count = 1
+        var dead: [Extent] = []
+    }
 
     init(
         lock: any Monitor, map: PageMap, file: any File, growth: GrowthPolicy, pageCount: Int, fileCapacity: Int
@@ -61,57 +64,43 @@ final class PageAllocator {
     func unprotect(_ version: UInt64) { lock.withLock { unprotectLocked(version) } }
 
     func protectLocked(_ version: UInt64) {
-        if let count = protection[version] {
-            protection[version] = count + 1
-            return
+        let index = protection.index(of: version)
+        if protection.holds(version, at: index) {
+            protection.values[index].count += 1
+        } else {
+            protection.insert(Protection(), for: version, at: index)
         }
-        protection[version] = 1
-        protected.insert(version, at: lowerBound(version))
     }
 
     private func unprotectLocked(_ version: UInt64) {
-        guard let count = protection[version] else { return }
-        if count > 1 {
-            protection[version] = count - 1
+        let index = protection.index(of: version)
+        guard protection.holds(version, at: index) else { return }
+        if protection.values[index].count > 1 {
+            protection.values[index].count -= 1
             return
         }
-        protection[version] = nil
-        protected.remove(at: lowerBound(version))
-        guard let released = hanging.removeValue(forKey: version) else { return }
-        for extent in released {
+        for extent in protection.remove(at: index).dead {
             hangingPages -= Int(extent.pages)
             place(extent)
         }
     }
 
-    private func lowerBound(_ version: UInt64) -> Int {
-        var low = 0
-        var n = protected.count
-        while n > 0 {
-            let half = n >> 1
-            if protected[low + half] < version {
-                low += half + 1
-                n -= half + 1
-            } else {
-                n = half
-            }
-        }
-        return low
-    }
-
     /// The oldest version that anything protects, for reports.
-    var oldestProtected: UInt64? { lock.withLock { protected.first } }
+    var oldestProtected: UInt64? { lock.withLock { protection.versions.first } }
 
     func place(_ extent: Extent) {
-        let index = lowerBound(extent.freed) - 1
-        if index >= 0 && protected[index] >= extent.birth {
-            hanging[protected[index], default: []].append(extent)
+        let index = protection.index(of: extent.freed) - 1
+        if index >= 0 && protection.versions[index] >= extent.birth {
+            protection.values[index].dead.append(extent)
             hangingPages += Int(extent.pages)
-            if protected.count > 2 { mark(.heldByPin) }
+            if protection.count > 2 { mark(.heldByPin) }
         } else {
             markFree(extent)
         }
     }
+
+    /// Dead extents that protected versions still need. The lock is held.
+    var hanging: [Extent] { protection.values.flatMap(\.dead) }
 
     // MARK: Births and deaths
 
@@ -135,8 +124,10 @@ final class PageAllocator {
     }
 
     /// Lets the newest committed version reach what it was born with and not what it gave up. The write gate is held.
-    func settle(_ nodes: TransactionNodes) {
+    /// - Parameter protecting: a version to protect from now on, as ``protect(_:)``.
+    func settle(_ nodes: TransactionNodes, protecting version: UInt64? = nil) {
         lock.withLock {
+            if let version { protectLocked(version) }
             setUnreached(nodes.placed, to: false)
             setUnreached(nodes.landed, to: false)
             setUnreached(nodes.abandoned, to: true)
@@ -154,17 +145,23 @@ final class PageAllocator {
     }
 
     /// Takes what a committed version no longer reaches.
-    func bury(_ extents: [Extent], freed: UInt64) {
+    /// - Parameter unprotecting: versions that lose one protection each, before.
+    func bury(_ extents: [Extent], freed: UInt64, abandoned: [Extent] = [], unprotecting: [UInt64] = []) {
         lock.withLock {
+            for version in unprotecting { unprotectLocked(version) }
             for var extent in extents {
                 extent.freed = freed
                 place(extent)
             }
+            for extent in abandoned { markFree(extent) }
         }
     }
 
     /// Takes pages back that no version ever reached.
-    func giveBack(_ extents: [Extent]) { lock.withLock { for extent in extents { markFree(extent) } } }
+    func giveBack(_ extents: [Extent]) {
+        if extents.isEmpty { return }
+        lock.withLock { for extent in extents { markFree(extent) } }
+    }
 
     /// Pages of the contents, free ones, and ones that only older versions use.
     var counts: (pages: Int, free: Int, held: Int) { lock.withLock { (pageCount, freeCount, hangingPages) } }
@@ -210,7 +207,7 @@ final class PageAllocator {
             free.append(region < regions.count && regions[region].isFree(index))
             unreached.append(region < regions.count && regions[region].isUnreached(index))
         }
-        return (free, unreached, hanging.values.flatMap { $0 }, mapExtents, pageCount)
+        return (free, unreached, hanging, mapExtents, pageCount)
     }
 }
 

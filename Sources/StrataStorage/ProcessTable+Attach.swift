@@ -34,7 +34,9 @@ extension ProcessTable {
             _ = try data.tryLock(byte: LockByte.attached, exclusive: false)
             let table = ProcessTable(place, slot: 0, isMaker: true, identity: identity)
             memory.store32(table.ownOffset + Layout.stateOffset, 1)
-            table.recount()
+            // Known without a look at all slots, each of which is a page to be fetched.
+            memory.store32(Layout.attachedOffset, 1)
+            memory.fence()
             return table
         } catch {
             // Half of it helps nobody. What failed first is what has to be said.

@@ -11,21 +11,21 @@ final class SpaceRegion {
     static let blockCount = pages / blockPages
 
     /// The node as last written; null before the first checkpoint that knows the region.
-    var reference = NodeReference.null
+    @exclusivity(unchecked) var reference = NodeReference.null
     /// Where that node stands, or may stand.
-    var place: UInt32
+    @exclusivity(unchecked) var place: UInt32
     /// Where the next one goes: the two places take turns, so that a checkpoint needs no space.
-    var spare: UInt32
+    @exclusivity(unchecked) var spare: UInt32
     /// Whether the node on disk says something else.
-    var isChanged = true
+    @exclusivity(unchecked) var isChanged = true
     /// What the node on disk says.
-    var written = (free: 0, longest: 0)
-    private(set) var freeCount = 0
+    @exclusivity(unchecked) var written = (free: 0, longest: 0)
+    @exclusivity(unchecked) private(set) var freeCount = 0
     /// No block has a longer free run.
-    private(set) var longest = 0
-    private var free: UnsafeMutablePointer<UInt64>?
-    private var unreached: UnsafeMutablePointer<UInt64>?
-    private var bounds = [Int16](repeating: 0, count: blockCount)
+    @exclusivity(unchecked) private(set) var longest = 0
+    @exclusivity(unchecked) private var free: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) private var unreached: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) private var bounds = [Int16](repeating: 0, count: blockCount)
 
     /// A region at the end of a file that grows: nothing in it is free.
     init(place: UInt32, spare: UInt32) {

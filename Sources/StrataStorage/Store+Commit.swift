@@ -107,8 +107,8 @@ extension Store {
         record: UnsafeRawBufferPointer? = nil
     ) {
         let allocator = allocator.allocator
-        allocator.protect(state.version)
-        allocator.settle(transaction.nodes)
+        allocator.settle(transaction.nodes, protecting: state.version)
+        var gone: [UInt64] = []
         monitor.withLock {
             self.state.committed = state
             self.state.unpublished.append(state)
@@ -124,10 +124,10 @@ extension Store {
                 self.state.pending.append(contentsOf: record)
                 self.state.pendingLast = state.version
             }
-            if isDurable { publish(through: state.version) }
+            if isDurable { gone = advance(through: state.version) }
         }
-        allocator.bury(transaction.nodes.dead, freed: state.version)
-        if !transaction.nodes.abandoned.isEmpty { allocator.giveBack(transaction.nodes.abandoned) }
+        allocator.bury(
+            transaction.nodes.dead, freed: state.version, abandoned: transaction.nodes.abandoned, unprotecting: gone)
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
@@ -135,18 +135,26 @@ extension Store {
 
     /// Versions up to `version` are durable: the newest of them is what readers pin from now on. `monitor` is held.
     func publish(through version: UInt64) {
+        for version in advance(through: version) { allocator.allocator.unprotect(version) }
+    }
+
+    /// As ``publish(through:)``.
+    /// - Returns: versions that the caller has to take one protection from.
+    private func advance(through version: UInt64) -> [UInt64] {
         state.durable = max(state.durable, version)
         var count = 0
         while count < state.unpublished.count, state.unpublished[count].version <= version { count += 1 }
-        if count == 0 { return }
-        let before = state.visible.version
+        if count == 0 { return [] }
+        var gone = [state.visible.version]
         state.visible = state.unpublished[count - 1]
         // Whoever pins a version that was the newest until now is seen before its pages go.
         if let table { announce(table) }
-        allocator.allocator.unprotect(before)
-        for index in 0..<(count - 1) { allocator.allocator.unprotect(state.unpublished[index].version) }
+        for index in 0..<(count - 1) { gone.append(state.unpublished[index].version) }
         state.unpublished.removeFirst(count)
-        if state.observers.isEmpty { state.notices.removeAll { $0.version.rawValue <= version } }
+        if state.observers.isEmpty && !state.notices.isEmpty {
+            state.notices.removeAll { $0.version.rawValue <= version }
+        }
+        return gone
     }
 
     // MARK: Group commit

@@ -90,7 +90,7 @@ extension Store {
         monitor.withLock {
             table.memory.fence()
             state.foreign = table.foreignPins
-            let versions = Array(state.pinned.keys) + Array(state.foreign)
+            let versions = state.pinned.versions + Array(state.foreign)
             if let restart {
                 restart(versions)
             } else {

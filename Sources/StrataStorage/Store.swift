@@ -95,10 +95,15 @@ package final class Store: Sendable {
 
     /// Whether the file is as long as its pages need: where it was cut within a page, what is missing reads as zeros
     /// without a signal.
-    func checkSize() throws(StorageError) {
-        guard fileSystem.isPersistent else { return }
+    private func checkSize() throws(StorageError) {
         // Beside another process that has written, the limit here may be older than the end that it gave back.
         if let table, table.wasOwned, !monitor.withLock({ state.isOwner }) { return }
+        try checkOwnSize()
+    }
+
+    /// As ``checkSize()``, for the owner of writing.
+    private func checkOwnSize() throws(StorageError) {
+        guard fileSystem.isPersistent else { return }
         var expected = pages.limit.pages.load(ordering: .acquiring)
         while true {
             let size: Int64
@@ -151,11 +156,13 @@ package final class Store: Sendable {
         let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
         if !gate.acquire(until: deadline) { throw .busy(path: path) }
         do throws(StorageError) {
-            _ = try writableBase()
+            var (base, isOwner) = try writableBase()
             try checkPath()
-            try ensureOwner(until: deadline)
-            let base = try writableBase()
-            try checkSize()
+            if !isOwner {
+                try ensureOwner(until: deadline)
+                (base, isOwner) = try writableBase()
+            }
+            try checkOwnSize()
             try reader.confirm()
             return try makeTransaction(base)
         } catch {
@@ -164,12 +171,13 @@ package final class Store: Sendable {
         }
     }
 
-    private func writableBase() throws(StorageError) -> VersionState {
+    /// The newest committed version, and whether this process may write on top of it at once.
+    private func writableBase() throws(StorageError) -> (VersionState, isOwner: Bool) {
         monitor.lock()
         defer { monitor.unlock() }
         if state.isClosed { throw .closed }
         if state.isPoisoned { throw .poisoned }
-        return state.committed
+        return (state.committed, state.isOwner)
     }
 
     /// The write gate is held.
@@ -255,7 +263,7 @@ struct StoreState {
     /// Pinned versions, each as often as it is pinned.
     var pins = 0
     /// How often each version is pinned.
-    var pinned: [UInt64: Pinned] = [:]
+    var pinned = VersionMap<Pinned>()
     /// The writer's log, for whoever leads a group.
     var log: LogFile?
     var logBytes = 0

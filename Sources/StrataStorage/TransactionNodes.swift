@@ -65,7 +65,7 @@ final class TransactionNodes: NodeWriting {
             throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
         }
         let old = try reader.node(reference, kind)
-        let made = try arena.make(kind, pages: Int(reference.pages), table: NodeHeader.table(old))
+        let made = try arena.make(kind, pages: Int(reference.pages), table: NodeHeader.table(old), isFilled: true)
         let target = arena.pointer(made.arenaIndex)
         (target + Format.nodeHeaderSize).copyMemory(
             from: old + Format.nodeHeaderSize, byteCount: reference.byteCount - Format.nodeHeaderSize)

@@ -8,9 +8,9 @@ final class WriteGate: Sendable {
     private let scheduling: any Scheduling
     private let monitor: any Monitor
     /// Guarded by `monitor`.
-    private nonisolated(unsafe) var isHeld = false
-    private nonisolated(unsafe) var waiters: [Waiter] = []
-    private nonisolated(unsafe) var firstWaiter = 0
+    @exclusivity(unchecked) private nonisolated(unsafe) var isHeld = false
+    @exclusivity(unchecked) private nonisolated(unsafe) var waiters: [Waiter] = []
+    @exclusivity(unchecked) private nonisolated(unsafe) var firstWaiter = 0
 
     private final class Waiter: Sendable {
         let monitor: any Monitor

@@ -120,9 +120,11 @@ extension WriteTransaction {
         // Groups keep the bytes of a column that is gone until they are rebuilt, and rebuilding drops what it does
         // not know; so its long values must go now, and their descriptors with them.
         try forEachLong(table, gone) { (key, column, _) throws(StorageError) in
-            try editor(table).set(key, column, CellValue(.bytes(UnsafeRawBufferPointer(start: nil, count: 0))))
+            try editor(table).use { (editor) throws(StorageError) in
+                try editor.set(key, column, CellValue(.bytes(UnsafeRawBufferPointer(start: nil, count: 0))))
+            }
         }
-        try editor(table).flush()
+        try editor(table).use { (editor) throws(StorageError) in try editor.flush() }
     }
 
     private func forEachLong(

@@ -38,7 +38,8 @@ package final class WriteTransaction {
 
     deinit { if !isEnded { rollback() } }
 
-    @inline(__always) func editor(_ table: Int) -> TableEditor { workspace.editor(table, view) }
+    /// The workspace keeps it; valid until the schema changes.
+    @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
 
     /// Marks the transaction when the error may have come after the first change. Misuse is found before.
     func noted(_ error: StorageError) -> StorageError {
@@ -76,14 +77,23 @@ package final class WriteTransaction {
     func insert(
         _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
-        let plan = plans[table]
-        let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
-        let editor = editor(table)
-        if hasLong {
-            try insertLong(editor, table, key, created, cells)
-        } else {
-            try editor.insert(key.rawValue, created: created, cells, nil)
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in
+            let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
+            try editor(table).use { (editor) throws(StorageError) in
+                if hasLong {
+                    try insertLong(editor, table, key, created, cells)
+                } else {
+                    try editor.insert(key.rawValue, created: created, cells, nil)
+                }
+            }
+            try noteInsert(plan, table, key, cells)
         }
+    }
+
+    @inline(__always)
+    private func noteInsert(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
         view.generation &+= 1
         if !plan.entered.isEmpty {
             for column in plan.entered { try addEntry(table, key, column, cells[column], delta: 1) }
@@ -135,7 +145,13 @@ package final class WriteTransaction {
     }
 
     private func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
-        let plan = plans[table]
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in try change(plan, table, key, column, cell) }
+    }
+
+    @inline(__always)
+    private func change(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+    ) throws(StorageError) {
         guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
         try plan.check(cell, column)
         let isEntered = plan.isEntered[column]
@@ -143,12 +159,9 @@ package final class WriteTransaction {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
             try removeEntries(table, key, column, row)
         }
-        let editor = editor(table)
-        if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes {
-            try editor.set(key.rawValue, column, try prepared(table, cell))
-        } else {
-            try editor.set(key.rawValue, column, CellValue(cell))
-        }
+        let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
+        let value = isLong ? try prepared(table, cell) : CellValue(cell)
+        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
         view.generation &+= 1
         if isEntered { try addEntry(table, key, column, cell, delta: 1) }
         if !isReplay {
@@ -165,9 +178,16 @@ package final class WriteTransaction {
     }
 
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
-        let plan = plans[table]
-        if !isReplay && !plan.linking.isEmpty { try nullifyLinks(to: key, in: table) }
-        let editor = editor(table)
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in
+            if !isReplay && !plan.linking.isEmpty { try nullifyLinks(to: key, in: table) }
+            try editor(table).use { (editor) throws(StorageError) in try remove(plan, editor, table, key) }
+        }
+    }
+
+    @inline(__always)
+    private func remove(
+        _ plan: TablePlan, _ editor: TableEditor, _ table: Int, _ key: RowKey
+    ) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
         if !plan.entered.isEmpty {
             for column in plan.entered { try removeEntries(table, key, column, row) }

@@ -36,16 +36,17 @@ final class WriterWorkspace {
     }
 
     @inline(__always)
-    func editor(_ table: Int, _ view: ReadView) -> TableEditor {
-        if let editor = editors[table] {
-            if !editor.isOpen { editor.begin(view) }
-            return editor
-        }
-        return makeEditor(table, view)
+    func editor(_ table: Int, _ view: ReadView) -> Borrowed<TableEditor> {
+        if let editor = editors[table], editor.isOpen { return Borrowed(editor) }
+        return Borrowed(openEditor(table, view))
     }
 
     @inline(never)
-    private func makeEditor(_ table: Int, _ view: ReadView) -> TableEditor {
+    private func openEditor(_ table: Int, _ view: ReadView) -> TableEditor {
+        if let editor = editors[table] {
+            editor.begin(view)
+            return editor
+        }
         let made = TableEditor(table, view.state.layouts[table], nodes)
         made.begin(view)
         editors[table] = made

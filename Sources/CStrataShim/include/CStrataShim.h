@@ -9,6 +9,18 @@
 // open(2). Returns the descriptor or -errno.
 int strata_open(const char *path, int flags, unsigned mode);
 
+struct strata_status {
+    int64_t size;
+    uint64_t device;
+    uint64_t inode;
+    int is_regular;
+};
+
+// What a descriptor, or when `path` is not NULL a path, leads to. Returns 0 or -errno.
+// Asks for no times: a file system that hands them out gives the next write a time of its own, which dirties the
+// inode and costs a commit a third of its time.
+int strata_get_status(int fd, const char *path, struct strata_status *status);
+
 // Renames to a name that nothing has yet. Returns 0 or -errno.
 int strata_rename_new(const char *path, const char *destination);
 

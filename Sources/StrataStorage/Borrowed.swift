@@ -1,0 +1,15 @@
+/// An object that something else keeps alive, to be called without counting references: that took half the time of
+/// writing a row.
+struct Borrowed<Object: AnyObject> {
+    private let object: Unmanaged<Object>
+
+    /// - Parameter object: outlives every ``use(_:)``.
+    @inline(__always) init(_ object: Object) { self.object = .passUnretained(object) }
+
+    @inline(__always)
+    func use<Value>(_ body: (Object) throws(StorageError) -> Value) throws(StorageError) -> Value {
+        try object._withUnsafeGuaranteedRef { (object) -> Result<Value, StorageError> in
+            do throws(StorageError) { return .success(try body(object)) } catch { return .failure(error) }
+        }.get()
+    }
+}
