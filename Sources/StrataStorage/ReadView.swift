@@ -41,7 +41,7 @@ package final class ReadView: Sendable {
         if isWriter, let writer { try writer.flushRows(table) }
     }
 
-    private func prepareEntries(_ table: Int) throws(StorageError) {
+    func prepareEntries(_ table: Int) throws(StorageError) {
         if isWriter, let writer { try writer.flushEntries(table) }
     }
 

@@ -112,7 +112,8 @@ extension Store {
             }
         } catch {
             do throws(StorageError) { try target.close() } catch { throw error }
-            do throws(FileError) { try options.fileSystem.remove(unfinished) } catch { throw StorageError(error) }
+            // What failed is what has to be said, not that its leftovers cannot be removed.
+            do throws(FileError) { try options.fileSystem.remove(unfinished) } catch {}
             throw error
         }
     }

@@ -5,14 +5,15 @@ extension WriteTransaction {
     /// Added columns read their default in rows that are there already; removed ones are forgotten; renamed ones keep
     /// their values. An index is built or dropped as its kind says. A column that keeps its id keeps its type.
     /// Positions of tables and columns are those of `new` afterwards.
-    /// - Throws: `misuse(.wrongType)` when a column changes its type or target under the same id.
-    /// - Complexity: O(1) per column, and O(rows) for each index that is built.
+    /// - Throws: `misuse(.wrongType)` when a column changes its type or target under the same id,
+    ///   `misuse(.notOptional)` when one is to be required that still holds a null.
+    /// - Complexity: O(1) per column, O(rows) for each index that is built and for each column that becomes required.
     package func apply(schema new: StoreSchema) throws(StorageError) {
         if isEnded { throw .misuse(.transactionEnded) }
         if isFailed { throw .misuse(.transactionFailed) }
         for definition in new.tables {
             if let before = view.state.schema.position(of: definition.id) {
-                try check(view.state.schema.tables[before], definition)
+                try check(before, definition)
             }
         }
         try SchemaCoding.check(new)
@@ -71,12 +72,15 @@ extension WriteTransaction {
         return roots
     }
 
-    private func check(_ old: TableDefinition, _ new: TableDefinition) throws(StorageError) {
+    private func check(_ table: Int, _ new: TableDefinition) throws(StorageError) {
+        let old = view.state.schema.tables[table]
         for column in new.columns {
             guard let position = old.position(of: column.id) else { continue }
             let before = old.columns[position]
             guard before.type == column.type, before.target == column.target else { throw .misuse(.wrongType) }
-            if before.isOptional && !column.isOptional { throw .misuse(.notOptional) }
+            if before.isOptional && !column.isOptional, try view.count(table, where: .null(position)) > 0 {
+                throw .misuse(.notOptional)
+            }
         }
     }
 

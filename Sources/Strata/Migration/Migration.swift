@@ -7,63 +7,174 @@ public typealias MigrationObject = DynamicObject
 ///
 ///     migrationBlock: { migration, oldVersion in
 ///         if oldVersion < 1 {
-///             migration.enumerateObjects(ofType: "Person") { old, new in
-///                 new?["fullName"] = "\(old?["firstName"] as? String ?? "") \(old?["lastName"] as? String ?? "")"
+///             try migration.enumerateObjects(ofType: "Person") { old, new in
+///                 guard let old, let new else { return }
+///                 let first = try old.value("firstName", as: String.self)
+///                 new["fullName"] = try first + " " + old.value("lastName", as: String.self)
 ///             }
 ///         }
 ///     }
 ///
 /// Everything happens in one transaction: when the block throws, or does what cannot be done, the file is as before.
+/// The old objects show the file as it was, whatever the block changes; the new ones show what the block has made.
 /// Concurrency: for the block's own thread, and for as long as it runs.
 public final class Migration {
-    private let source: RealmInstance
-    private let target: RealmInstance
+    let source: RealmInstance
+    let target: RealmInstance
+    var transition: SchemaTransition
     /// Names that a property had between the old and the new schema, when versions are skipped.
-    private var aliases: [String: [String: String]] = [:]
+    var aliases: [String: [String: String]] = [:]
+    /// Properties that a rule was declared for.
+    var ruled: Set<RuledProperty> = []
+    private let wanted: Set<String>
+    private let progress: (@Sendable (MigrationProgress) -> Void)?
 
-    init(_ source: RealmInstance, _ target: RealmInstance) {
-        self.source = source
-        self.target = target
+    struct RuledProperty: Hashable {
+        var className: String
+        var name: String
     }
 
-    public var oldSchema: Schema { Schema(source.currentView?.schema ?? StoreSchema()) }
-    public var newSchema: Schema { Schema(target.currentView?.schema ?? StoreSchema()) }
+    /// - Parameter wanted: the classes of the new schema.
+    init(_ source: RealmInstance, _ target: RealmInstance, _ transition: SchemaTransition, wanted: Set<String>) {
+        self.source = source
+        self.target = target
+        self.transition = transition
+        self.wanted = wanted
+        progress = target.configuration.migrationProgress
+    }
+
+    /// The schema of the file as it was.
+    public var oldSchema: Schema { Schema(transition.old) }
+    /// The schema of the program, and classes that the file has and the program does not.
+    public var newSchema: Schema { Schema(transition.final) }
+
+    func isWanted(_ typeName: String) -> Bool { wanted.contains(typeName) }
+
+    func fail(_ error: Realm.Error) { target.fail(error) }
+
+    // MARK: Walking
 
     /// Walks the objects of a class: `(old, new)` where it is in both schemas, `(old, nil)` where the program has it no
-    /// more, `(nil, new)` where it is new. Objects that were deleted by the migration are left out, those that it
-    /// creates while walking are not visited.
-    /// - Complexity: O(rows); memory for one key per row.
+    /// more, `(nil, new)` where it is new.
+    ///
+    /// The walk visits the objects that are there when it begins. Those that the migration deletes on the way are left
+    /// out, also when something else is created under their key; those that it creates are not visited.
+    /// - Complexity: O(rows); memory does not depend on their number.
     public func enumerateObjects(
         ofType typeName: String, _ block: (_ old: MigrationObject?, _ new: MigrationObject?) throws -> Void
     ) rethrows {
-        let old = source.access(named: typeName, typed: false)
         let new = isWanted(typeName) ? target.access(named: typeName, typed: false) : nil
-        for key in keys(old ?? new) {
-            let oldObject = old.flatMap { source.materialize($0, RowKey(key)) as? MigrationObject }
-            let newObject = new.flatMap { target.materialize($0, RowKey(key)) as? MigrationObject }
-            if new != nil && newObject == nil { continue }
-            try block(oldObject, newObject)
+        if let old = source.access(named: typeName, typed: false) {
+            try walk(old, new, block)
+        } else if let new {
+            try walk(new, block)
         }
     }
 
-    private func keys(_ access: ClassAccess?) -> [Int64] {
-        guard let access, let view = access.instance.currentView else { return [] }
-        do throws(StorageError) { return try view.keys(access.table) } catch {
-            fail(Realm.Error(error))
-            return []
+    private func walk(
+        _ old: ClassAccess, _ new: ClassAccess?, _ block: (MigrationObject?, MigrationObject?) throws -> Void
+    ) rethrows {
+        var steps = KeySteps(old)
+        let total = steps.total
+        var done = 0
+        while let keys = steps.next(orFail: fail) {
+            for key in keys {
+                guard let oldObject = source.materialize(old, RowKey(key)) as? MigrationObject else { continue }
+                guard let new else {
+                    try block(oldObject, nil)
+                    continue
+                }
+                guard let newObject = target.materialize(new, RowKey(key)) as? MigrationObject,
+                    newObject._creation == oldObject._creation
+                else { continue }
+                try block(oldObject, newObject)
+            }
+            done += keys.count
+            report(old.name, done, total)
         }
     }
 
-    private func isWanted(_ typeName: String) -> Bool {
-        do { return try target.configuration.plans().contains { $0.name == typeName } } catch { return false }
+    /// Walks the rows of a class that only the new schema has.
+    private func walk(
+        _ new: ClassAccess, _ block: (MigrationObject?, MigrationObject?) throws -> Void
+    ) rethrows {
+        var ranges: [ClosedRange<Int64>] = []
+        var steps = KeySteps(new)
+        let total = steps.total
+        while let keys = steps.next(orFail: fail) {
+            for key in keys {
+                if let last = ranges.last, last.upperBound == key &- 1 {
+                    ranges[ranges.count - 1] = last.lowerBound...key
+                } else {
+                    ranges.append(key...key)
+                }
+            }
+        }
+        var done = 0
+        for range in ranges {
+            for key in range {
+                if let newObject = target.materialize(new, RowKey(key)) as? MigrationObject {
+                    try block(nil, newObject)
+                }
+                done += 1
+                if done & 4095 == 0 || done == total { report(new.name, done, total) }
+            }
+        }
     }
 
-    /// Makes an object in the new schema.
+    private func report(_ className: String, _ done: Int, _ total: Int) {
+        progress?(
+            MigrationProgress(
+                schemaVersion: transition.final.userVersion, className: className, objectsDone: done,
+                objectsTotal: max(total, done)))
+    }
+
+    // MARK: Finding
+
+    /// The objects of a class in the new schema, for queries inside a migration.
+    ///
+    ///     let adults = migration.objects(ofType: "Person").where { $0["age"] >= 18 }
+    ///     let named = migration.objects(ofType: "Person").filter("name BEGINSWITH %@", "A")
+    /// A class that is not there fails the migration.
+    public func objects(ofType typeName: String) -> Results<MigrationObject> {
+        results(target, typeName, "new")
+    }
+
+    /// The objects of a class as the file had them.
+    public func oldObjects(ofType typeName: String) -> Results<MigrationObject> {
+        results(source, typeName, "old")
+    }
+
+    private func results(_ instance: RealmInstance, _ typeName: String, _ side: String) -> Results<MigrationObject> {
+        if let access = instance.access(named: typeName, typed: false) {
+            return Results(ObjectSource(access, .table))
+        }
+        fail(Realm.Error(.invalidInput, "the \(side) schema has no class '\(typeName)'"))
+        return Results(nowhere(instance))
+    }
+
+    /// An empty source, for a migration that has failed.
+    private func nowhere(_ instance: RealmInstance) -> ObjectSource {
+        for name in (instance.currentView?.schema.tables ?? []).map(\.name) {
+            if let access = instance.access(named: name, typed: false) { return ObjectSource(access, .keys([])) }
+        }
+        fatalError("a migration without any class")
+    }
+
+    // MARK: Changing
+
+    /// Makes an object in the new schema, from a dictionary, an array or an object of the migration.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
-        guard let access = target.access(named: typeName, typed: false) else {
+        guard isWanted(typeName), let access = target.access(named: typeName, typed: false) else {
             fail(Realm.Error(.invalidInput, "the new schema has no class '\(typeName)'"))
             return MigrationObject()
+        }
+        var value = value
+        if let object = value as? MigrationObject, object._frame != nil {
+            let names = object._access.properties.filter { !$0.isLinkingObjects }.map(\.name)
+            let shared = names.filter { access.property($0).map { !$0.isLinkingObjects } ?? false }
+            value = Dictionary(uniqueKeysWithValues: shared.map { ($0, object[$0] as Any) })
         }
         return target.create(access, value, .error) as? MigrationObject ?? MigrationObject()
     }
@@ -76,105 +187,62 @@ public final class Migration {
         target.delete([object])
     }
 
-    /// Deletes a class with its data; its rows at least, when the program still has the class.
+    /// Deletes all objects of a class, and the class itself when the program does not have it.
     /// - Returns: whether there was such a class.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         guard let access = target.access(named: typeName, typed: false), let transaction = target.transaction else {
             return false
         }
-        do throws(StorageError) {
-            try transaction.deleteAll(access.table)
-            if !isWanted(typeName) {
-                var schema = transaction.view.schema
-                let isLinkedTo = schema.tables.contains { table in
-                    table.id != access.tableID && table.columns.contains { $0.target == access.tableID }
-                }
-                if !isLinkedTo {
-                    schema.tables.removeAll { $0.id == access.tableID }
-                    try transaction.apply(schema: schema)
-                    target.schemaDidChange()
-                }
-            }
-        } catch {
-            fail(Realm.Error(error))
+        if !isWanted(typeName) {
+            transition.removed.insert(access.tableID)
+            return true
         }
+        do throws(StorageError) { try transaction.deleteAll(access.table) } catch { fail(Realm.Error(error)) }
         target.invalidatePlaces()
         return true
     }
+}
 
-    /// Gives the values of a property of the old schema to one of the new schema.
-    ///
-    /// Names of versions in between may be used, so that renamings of several steps work when versions are skipped.
-    public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
-        let original = aliases[typeName]?[oldName] ?? oldName
-        guard let old = source.access(named: typeName, typed: false), old.property(original) != nil else {
-            return fail(Realm.Error(.invalidInput, "the old schema has no property '\(typeName).\(oldName)' to rename"))
+/// The keys of a class's rows, some thousand at a time.
+struct KeySteps {
+    private let access: ClassAccess
+    private var following: Int64? = .min
+    private var keys: [Int64] = []
+    let total: Int
+
+    init(_ access: ClassAccess) {
+        self.access = access
+        var rows = 0
+        do throws(StorageError) { rows = try access.instance.currentView?.rowCount(access.table) ?? 0 } catch {
+            // Walking the rows meets the same damage, and reports it.
         }
-        guard let new = target.access(named: typeName, typed: false), new.property(newName) != nil else {
-            aliases[typeName, default: [:]][newName] = original
-            return
-        }
-        copy(original, to: newName, of: typeName)
+        total = rows
     }
 
-    /// Copies a property's values; a null becomes the type's default where the new property is required.
-    func copy(_ oldName: String, to newName: String, of typeName: String) {
-        guard let old = source.access(named: typeName, typed: false), let from = old.property(oldName),
-            let new = target.access(named: typeName, typed: false), let into = new.property(newName),
-            let oldView = source.currentView, let transaction = target.transaction
-        else { return }
-        guard from.tag.columnType == into.tag.columnType, from.tag.collection == into.tag.collection,
-            from.tag.columnType != .bytes || from.tag.type == into.tag.type
-        else {
-            return fail(
-                Realm.Error(
-                    .schemaMismatch, "'\(typeName).\(oldName)' is a \(from.tag.type), '\(newName)' a \(into.tag.type)"))
+    /// Nil at the end, and when storage failed.
+    mutating func next(orFail report: (Realm.Error) -> Void) -> [Int64]? {
+        do throws(StorageError) { return try next() } catch {
+            following = nil
+            report(Realm.Error(error))
+            return nil
         }
-        guard into.column >= 0 else { return }
-        do throws(StorageError) {
-            for key in try oldView.keys(old.table) {
-                guard let row = try oldView.locate(old.table, RowKey(key)),
-                    try transaction.view.locate(new.table, RowKey(key)) != nil
-                else { continue }
-                let value: _StoredValue =
-                    from.column == Int(ColumnSlot.key) ? .integer(key) : try oldView.value(row, from.column, from.tag)
-                if value.isNull && !into.tag.isOptional && into.tag.columnType != .link { continue }
-                try value.withCell { (cell) throws(StorageError) in
-                    try transaction.set(new.table, RowKey(key), into.column, cell)
-                }
-            }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        target.invalidatePlaces()
     }
 
-    private func fail(_ error: Realm.Error) { target.fail(error) }
-
-    /// - Throws: what went wrong without being thrown, and primary keys that are there twice.
-    func finish(checking classNames: [String]) throws(Realm.Error) {
-        if let failure = target.failure { throw failure }
-        for name in classNames {
-            guard let access = target.access(named: name, typed: false), let primary = access.primary,
-                primary.column >= 0, let view = target.currentView
-            else { continue }
-            var seen: Set<_StoredValue> = []
-            let twice = try storage { () throws(StorageError) -> _StoredValue? in
-                for key in try view.keys(access.table) {
-                    guard let row = try view.locate(access.table, RowKey(key)) else { continue }
-                    let value = try view.value(row, primary.column, primary.tag)
-                    if !seen.insert(value).inserted { return value }
-                }
-                return nil
-            }
-            if let twice {
-                let shown = twice.any(as: primary.tag.type).map { "\($0)" } ?? "nil"
-                throw Realm.Error(
-                    .duplicateKey,
-                    "the primary key '\(name).\(primary.name)' has the value \(shown) more than once after the "
-                        + "migration; give every \(name) a value of its own in the migration block")
-            }
+    mutating func next() throws(StorageError) -> [Int64]? {
+        guard let from = following, let view = access.instance.currentView else { return nil }
+        keys.removeAll(keepingCapacity: true)
+        var found = keys
+        try view.scan(access.table, columns: [], from: RowKey(from)) { (batch) throws(StorageError) in
+            found.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
+            return found.isEmpty
         }
+        keys = found
+        guard let last = keys.last else {
+            following = nil
+            return nil
+        }
+        following = last == .max ? nil : last + 1
+        return keys
     }
 }

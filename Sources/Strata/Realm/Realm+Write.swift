@@ -104,12 +104,21 @@ extension RealmInstance {
         }
         guard transaction == nil else { throw Realm.Error(.wrongState, "the Realm is already in a write") }
         refresh()
-        do throws(StorageError) {
-            show(try store.beginWrite(), number: writeNumber &+ 1)
-        } catch {
-            throw Realm.Error(error)
+        let transaction: WriteTransaction
+        do throws(StorageError) { transaction = try store.beginWrite() } catch { throw Realm.Error(error) }
+        guard hasOwnSchema(transaction.view) else {
+            transaction.rollback()
+            throw Realm.Error(
+                .schemaMismatch,
+                "\(configuration.path) was migrated to schema version \(transaction.view.schema.userVersion) since it "
+                    + "was opened with \(configuration.schemaVersion); let go of it, and open it with the new classes")
         }
+        show(transaction, number: writeNumber &+ 1)
     }
+
+    /// Whether a version has the schema that the Realm was opened with. After a migration by somebody else the Realm
+    /// stays at the last version that has.
+    private func hasOwnSchema(_ view: ReadView) -> Bool { view.schema.userVersion == configuration.schemaVersion }
 
     /// - Throws: why the write was marked, or what storage said; the write is rolled back then.
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
@@ -161,6 +170,7 @@ extension RealmInstance {
         let old = snapshot
         do throws(StorageError) {
             let new = try store.snapshot()
+            guard hasOwnSchema(new.view) else { return false }
             if let old, old.version == new.version {
                 show(old)
                 return false

@@ -70,6 +70,12 @@ extension Realm {
         public var readOnly: Bool
         public var schemaVersion: UInt64
         public var migrationBlock: MigrationBlock?
+        /// One step per version, instead of a block.
+        public var migrationPlan: MigrationPlan?
+        /// Whether the file is copied before it is migrated.
+        public var migrationBackup: MigrationBackup
+        /// Told how far a migration is, on the thread that opens, some thousand objects apart.
+        public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Starts with an empty file instead of migrating.
         public var deleteRealmIfMigrationNeeded: Bool
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
@@ -95,7 +101,9 @@ extension Realm {
             shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
             durability: Durability = .full, invalidAccess: InvalidAccess = .substitute,
             invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil,
-            onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil
+            onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil,
+            migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -111,6 +119,9 @@ extension Realm {
             self.invalidAccessHandler = invalidAccessHandler
             self.onDamage = onDamage
             self.recoveryHandler = recoveryHandler
+            self.migrationPlan = migrationPlan
+            self.migrationBackup = migrationBackup
+            self.migrationProgress = migrationProgress
         }
 
         /// `default.strata` in the user's data directory, below the program's name.

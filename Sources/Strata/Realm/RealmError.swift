@@ -13,6 +13,8 @@ extension Realm {
             case objectDeleted
             /// A primary key that is there already.
             case duplicateKey
+            /// A migration leaves objects without a value that they must have.
+            case missingValues
             /// A delete rule forbids it.
             case deleteDenied
             /// Used on another thread or queue than the one it belongs to.
@@ -50,6 +52,7 @@ extension Realm {
         public static let unsupportedFileFormatVersion = Code.unsupportedFileFormatVersion
         public static let objectDeleted = Code.objectDeleted
         public static let duplicateKey = Code.duplicateKey
+        public static let missingValues = Code.missingValues
         public static let deleteDenied = Code.deleteDenied
     }
 }

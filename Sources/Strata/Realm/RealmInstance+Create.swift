@@ -89,11 +89,14 @@ extension RealmInstance {
                 values.append(primaryKey)
                 continue
             }
+            let tag = ColumnTag(rawValue: column.tag)
+            let bits = column.defaultBits ?? tag?.defaultBits ?? 0
             switch column.type {
             case .link: values.append(.null)
-            case _ where column.isOptional: values.append(.null)
-            case .integer: values.append(.integer(Int64(bitPattern: column.defaultBits ?? 0)))
-            case .double: values.append(.double(Double(bitPattern: column.defaultBits ?? 0)))
+            // In a migration, the column of a required property may still hold nulls.
+            case _ where column.isOptional && tag?.isOptional != false: values.append(.null)
+            case .integer: values.append(.integer(Int64(bitPattern: bits)))
+            case .double: values.append(.double(Double(bitPattern: bits)))
             case .bytes, .links: values.append(.bytes([]))
             }
         }

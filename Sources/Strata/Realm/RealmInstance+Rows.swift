@@ -83,7 +83,11 @@ extension RealmInstance {
     func linkKey(of object: ObjectBase) -> RowKey? {
         if object._frame == nil { add(object, encoder.policy) }
         guard let other = object._instance else { return nil }
-        if other.kind == .migrationSource, isMigration { return RowKey(object._key) }
+        if other.kind == .migrationSource, isMigration {
+            if let twin = twin(of: object) { return RowKey(twin._key) }
+            fail(object._access.deletedError(object))
+            return nil
+        }
         if other === self || (other.store === store && !other.isFrozen) {
             if object._access.instance.isInWrite || !object.isInvalidated { return checkedKey(object) }
         }
@@ -194,6 +198,12 @@ extension RealmInstance {
     /// The running transaction; stops the program outside of one.
     func requireWrite(_ access: ClassAccess) -> WriteTransaction? {
         checkConfinement()
+        if kind == .migrationSource, let failing {
+            failing.fail(
+                Realm.Error(
+                    .wrongState, "an old \(access.name) shows what was before the migration; change the new object"))
+            return nil
+        }
         precondition(!isFrozen, "a frozen \(access.name) cannot be changed; thaw it first")
         guard let transaction else {
             fatalError("a managed \(access.name) can be changed inside a write only: realm.write { ... }")

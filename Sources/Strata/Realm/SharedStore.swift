@@ -80,7 +80,7 @@ final class SharedStore: Sendable {
                 if known.encryptionKey != configuration.encryptionKey {
                     throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
                 }
-                try SchemaSetup(known.store, configuration).run()
+                try SchemaSetup.join(known.store, configuration)
                 return known
             }
             while entry.closing.load(ordering: .acquiring) > 0 { sched_yield() }
@@ -94,6 +94,8 @@ final class SharedStore: Sendable {
     static func isOpen(_ configuration: Realm.Configuration) -> Bool {
         let key = Key(configuration)
         guard let entry = registry.withLock({ $0[key] }) else { return false }
+        // Inside the file's own migration, which holds the lock.
+        if entry.opener.load(ordering: .relaxed) == Confinement.currentThread { return true }
         return entry.store.withLock { $0.store } != nil
     }
 

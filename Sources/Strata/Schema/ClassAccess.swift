@@ -115,7 +115,9 @@ final class ClassAccess {
                     deleteRule: isParental ? .cascade : instance.deleteRule(name, column.name),
                     isIndexed: column.index != .none, isParental: isParental, offset: 0))
         }
-        properties += instance.inverses(of: name)
+        // A version may have had a property of its own where the program has an inverse.
+        let names = Set(properties.map(\.name))
+        properties += instance.inverses(of: name).filter { !names.contains($0.name) }
         return properties
     }
 

@@ -23,9 +23,16 @@ struct SchemaSetup {
     /// - Throws: ``Realm/Error``, or what the migration block threw.
     static func openStore(_ configuration: Realm.Configuration) throws -> Store {
         try makeDirectory(configuration)
-        let store = try openFile(configuration)
+        var store = try openFile(configuration)
         do {
-            try SchemaSetup(store, configuration).run()
+            if try SchemaSetup(store, configuration).needsWorkshop() {
+                try storage { () throws(StorageError) in try store.close() }
+                try MigrationWorkshop(configuration, suffix: ".migrating").migrate()
+                store = try openFile(configuration)
+            }
+            if try !SchemaSetup(store, configuration).run() {
+                MigrationBackup.expire(configuration)
+            }
             return store
         } catch {
             close(store)
@@ -36,6 +43,24 @@ struct SchemaSetup {
             let fresh = try openFile(configuration)
             try SchemaSetup(fresh, configuration).run()
             return fresh
+        }
+    }
+
+    /// Brings a store that has Realms already to the schema of another configuration.
+    /// - Throws: `alreadyOpen` for what can be done to a file only that nobody has open.
+    static func join(_ store: Store, _ configuration: Realm.Configuration) throws {
+        let setup = SchemaSetup(store, configuration)
+        if try setup.needsWorkshop() {
+            throw Realm.Error(
+                .alreadyOpen,
+                "\(configuration.path) has several steps of its migrationPlan to go and is open; let go of every Realm "
+                    + "and object of it first")
+        }
+        do { try setup.run() } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
+            throw Realm.Error(
+                .alreadyOpen,
+                "\(configuration.path) needs a migration, and deleteRealmIfMigrationNeeded cannot delete it while it "
+                    + "is open; let go of every Realm and object of it first")
         }
     }
 
@@ -55,12 +80,12 @@ struct SchemaSetup {
         }
     }
 
-    private static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
+    static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in try Store.open(path: configuration.path, options: options) }
     }
 
-    private static func close(_ store: Store) {
+    static func close(_ store: Store) {
         // The error that led here is the one to report.
         do { try store.close() } catch {}
     }
@@ -75,18 +100,50 @@ struct SchemaSetup {
 
     // MARK: Schema
 
+    /// Whether the migration takes more than one transaction.
+    private func needsWorkshop() throws -> Bool {
+        guard configuration.migrationPlan != nil, !configuration.readOnly,
+            !configuration.deleteRealmIfMigrationNeeded
+        else { return false }
+        let known = try storage { () throws(StorageError) in try store.snapshot().view.schema }
+        guard !isFresh(known), known.userVersion < configuration.schemaVersion else { return false }
+        return try configuration.migrationSteps(from: known.userVersion).count > 1
+    }
+
+    private func isFresh(_ known: StoreSchema) -> Bool { known.tables.isEmpty && known.userVersion == 0 }
+
+    /// - Returns: whether the file was changed.
     /// - Throws: `schemaMismatch` when a migration is needed and the version says otherwise.
-    func run() throws {
+    @discardableResult
+    func run() throws -> Bool {
         let plans = try configuration.plans()
-        let snapshot = try storage { () throws(StorageError) in try store.snapshot() }
-        let known = snapshot.view.schema
-        let isFresh = known.tables.isEmpty && known.userVersion == 0
-        let change = SchemaChange(from: known, to: plans)
-        if configuration.readOnly { return try checkReadOnly(known, change, plans) }
-        if isFresh {
-            if !change.isChange && configuration.schemaVersion == 0 { return }
-            return try apply(change)
+        while true {
+            let snapshot = try storage { () throws(StorageError) in try store.snapshot() }
+            if try isSettled(snapshot.view.schema, plans) { return false }
+            let (old, transaction) = try storage { () throws(StorageError) in try store.beginMigration() }
+            if old.version != snapshot.version {
+                // Another process was faster; what it has made of the schema decides.
+                transaction.rollback()
+                continue
+            }
+            let known = old.view.schema
+            if isFresh(known) || known.userVersion == configuration.schemaVersion {
+                try apply(SchemaChange(from: known, to: plans), transaction)
+            } else {
+                try migrate(old, transaction)
+            }
+            return true
         }
+    }
+
+    /// Whether a file can be used as it is.
+    private func isSettled(_ known: StoreSchema, _ plans: [ClassPlan]) throws -> Bool {
+        let change = SchemaChange(from: known, to: plans)
+        if configuration.readOnly {
+            try checkReadOnly(known, change, plans)
+            return true
+        }
+        if isFresh(known) { return !change.isChange && configuration.schemaVersion == 0 }
         if known.userVersion > configuration.schemaVersion {
             throw Realm.Error(
                 .schemaMismatch,
@@ -96,11 +153,7 @@ struct SchemaSetup {
         if known.userVersion == configuration.schemaVersion || configuration.deleteRealmIfMigrationNeeded {
             guard change.reasons.isEmpty else { throw mismatch(change.reasons) }
         }
-        if known.userVersion == configuration.schemaVersion {
-            if change.isChange { try apply(change) }
-        } else {
-            try migrate(snapshot, change, plans)
-        }
+        return known.userVersion == configuration.schemaVersion && !change.isChange
     }
 
     private func mismatch(_ reasons: [String]) -> Realm.Error {
@@ -124,9 +177,8 @@ struct SchemaSetup {
     }
 
     /// A change that asks nothing of the data.
-    private func apply(_ change: SchemaChange) throws {
+    private func apply(_ change: SchemaChange, _ transaction: WriteTransaction) throws {
         try storage { () throws(StorageError) in
-            let transaction = try store.beginWrite()
             var schema = change.schema
             schema.userVersion = configuration.schemaVersion
             do throws(StorageError) {
@@ -139,42 +191,23 @@ struct SchemaSetup {
         }
     }
 
-    // MARK: Migration
-
-    private func migrate(_ old: Snapshot, _ change: SchemaChange, _ plans: [ClassPlan]) throws {
-        let transaction = try storage { () throws(StorageError) in try store.beginWrite() }
+    private func migrate(_ old: Snapshot, _ transaction: WriteTransaction) throws {
+        let version = old.view.schema.userVersion
         do {
-            var schema = change.schema
-            schema.userVersion = configuration.schemaVersion
-            try storage { () throws(StorageError) in try transaction.apply(schema: schema) }
-            let migration = try makeMigration(old, transaction)
-            for conversion in change.conversions {
-                migration.copy(conversion.property, to: conversion.property, of: conversion.table)
+            let steps = try configuration.migrationSteps(from: version)
+            guard steps.count == 1 else {
+                throw Realm.Error(.schemaMismatch, "\(configuration.path) was changed while it was opened; try again")
             }
-            try configuration.migrationBlock?(migration, old.view.schema.userVersion)
-            try migration.finish(checking: change.newPrimaryKeys)
-            let offence = try storage { () throws(StorageError) in
-                try EmbeddedCheck(transaction.view).firstOffence(in: change.newlyEmbedded)
+            let run = try MigrationRun(steps[0], of: configuration, store)
+            try MigrationBackup.make(store, configuration, version)
+            do { try run.run(old, transaction) } catch {
+                MigrationBackup.discard(configuration, version)
+                throw error
             }
-            if let offence { throw offence }
-            _ = try storage { () throws(StorageError) in try transaction.commit() }
         } catch {
             transaction.rollback()
             throw error
         }
-    }
-
-    private func makeMigration(_ old: Snapshot, _ transaction: WriteTransaction) throws(Realm.Error) -> Migration {
-        let source = try RealmInstance(
-            .migrationSource, store: store, shared: nil, configuration: configuration,
-            confinement: .thread(Confinement.currentThread))
-        source.show(old)
-        let target = try RealmInstance(
-            .migrationTarget, store: store, shared: nil, configuration: configuration,
-            confinement: .thread(Confinement.currentThread))
-        target.show(transaction, number: 1)
-        source.failing = target
-        return Migration(source, target)
     }
 }
 

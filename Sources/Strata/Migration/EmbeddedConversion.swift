@@ -1,0 +1,140 @@
+import StrataStorage
+
+/// Makes objects of their own into embedded ones: an object that nothing leads to is deleted, one that several lead to
+/// is copied for each further link.
+///
+/// A copy shares what the original leads to, and a deleted object lets go of it; so all embedded classes are gone
+/// through again until nothing changes. Objects that embed themselves, by whatever way, never get there, and are what
+/// ``EmbeddedCheck`` then names.
+struct EmbeddedConversion {
+    private let transaction: WriteTransaction
+    /// Longer chains of embedded objects than any schema has by accident.
+    private static let passLimit = 64
+
+    init(_ transaction: WriteTransaction) { self.transaction = transaction }
+
+    /// A link column that leads to a class.
+    private struct Origin {
+        var table: Int
+        var column: Int
+        var isMany: Bool
+    }
+
+    /// - Complexity: O(embedded objects and links to them), for each class on the way from the outermost.
+    func run() throws(StorageError) {
+        for _ in 0..<Self.passLimit {
+            var changes = 0
+            for (position, table) in transaction.view.schema.tables.enumerated()
+            where table.tag == TableTag.embedded {
+                changes += try convert(position, table)
+            }
+            if changes == 0 { return }
+        }
+    }
+
+    /// - Returns: how many objects were deleted or made.
+    private func convert(_ table: Int, _ definition: TableDefinition) throws(StorageError) -> Int {
+        let view = transaction.view
+        var origins: [Origin] = []
+        for (position, origin) in view.schema.tables.enumerated() {
+            for (column, link) in origin.columns.enumerated() where link.target == definition.id {
+                origins.append(Origin(table: position, column: column, isMany: link.type == .links))
+            }
+        }
+        var changes = 0
+        var from: Int64? = .min
+        // Copies come behind the last row; they have their one link and are not looked at.
+        let end = transaction.nextKey(table).rawValue
+        while let start = from {
+            var keys: [Int64] = []
+            try view.scan(table, columns: [], from: RowKey(start)) { (batch) throws(StorageError) in
+                keys.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
+                return keys.isEmpty
+            }
+            for key in keys where key < end { changes += try convert(RowKey(key), table, origins) }
+            from = keys.last.flatMap { $0 >= end - 1 ? nil : $0 + 1 }
+        }
+        return changes
+    }
+
+    private func convert(_ key: RowKey, _ table: Int, _ origins: [Origin]) throws(StorageError) -> Int {
+        var isOwned = false
+        var changes = 0
+        for origin in origins {
+            var rows: [RowKey] = []
+            try transaction.view.backlinks(to: key, of: origin.table, origin.column) { (row, _) throws(StorageError) in
+                rows.append(row)
+                return true
+            }
+            for row in rows { changes += try share(key, table, origin, row, &isOwned) }
+        }
+        if isOwned { return changes }
+        try transaction.delete(table, key)
+        return 1
+    }
+
+    /// Leaves the first link to an object as it is, and gives every other one a copy.
+    private func share(
+        _ key: RowKey, _ table: Int, _ origin: Origin, _ row: RowKey, _ isOwned: inout Bool
+    ) throws(StorageError) -> Int {
+        if !origin.isMany {
+            guard isOwned else {
+                isOwned = true
+                return 0
+            }
+            try transaction.set(origin.table, row, origin.column, .integer(try copy(key, table).rawValue))
+            return 1
+        }
+        guard let place = try transaction.view.locate(origin.table, row),
+            let bytes = try transaction.view.bytes(place, origin.column), let reader = LinkPayload.Reader(bytes)
+        else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
+        var links = reader.links
+        let extra = Array(reader.extra)
+        var copies = 0
+        for index in links.indices where links[index] == key.rawValue {
+            if isOwned {
+                links[index] = try copy(key, table).rawValue
+                copies += 1
+            }
+            isOwned = true
+        }
+        if copies == 0 { return 0 }
+        try Cell.withCopy(of: LinkPayload.encode(links, extra: extra)) { (cell) throws(StorageError) in
+            try transaction.set(origin.table, row, origin.column, cell)
+        }
+        return copies
+    }
+
+    /// A row with the values of another one.
+    private func copy(_ key: RowKey, _ table: Int) throws(StorageError) -> RowKey {
+        let view = transaction.view
+        let columns = view.schema.tables[table].columns
+        guard let place = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
+        var values: [_StoredValue] = []
+        for (position, column) in columns.enumerated() {
+            switch column.type {
+            case .integer, .link: values.append(try view.integer(place, position).map { .integer($0) } ?? .null)
+            case .double: values.append(try view.double(place, position).map { .double($0) } ?? .null)
+            case .bytes, .links: values.append(try view.bytes(place, position).map { .bytes(Array($0)) } ?? .null)
+            }
+        }
+        let made = transaction.nextKey(table)
+        let cells = columns.map { column -> Cell in
+            switch column.type {
+            case .link: .null
+            case _ where column.isOptional: .null
+            case .integer: .integer(0)
+            case .double: .double(0)
+            case .bytes, .links: .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
+        let buffer = UnsafeMutableBufferPointer<Cell>.allocate(capacity: cells.count)
+        defer { buffer.deallocate() }
+        _ = buffer.initialize(from: cells)
+        try transaction.insert(table, key: made, UnsafeBufferPointer(buffer))
+        for (position, value) in values.enumerated() where !value.isNull {
+            try value.withCell { (cell) throws(StorageError) in try transaction.set(table, made, position, cell) }
+        }
+        return made
+    }
+}

@@ -1,0 +1,210 @@
+import StrataStorage
+
+// What becomes of the values of properties that change. A renaming is a change of the schema; the other two go through
+// the rows, a batch at a time.
+
+extension Migration {
+    /// Gives the values of a property of the old schema to one of the new schema: plain values, links, lists, sets and
+    /// maps, and primary keys.
+    ///
+    /// Names of versions in between may be used, so that renamings of several steps work when versions are skipped.
+    /// What cannot be renamed fails the migration with a message: a property that is not there, one that the new schema
+    /// still has, a name that the old schema had already, another type.
+    /// - Complexity: O(1), but for an index that the new property has and the old one did not.
+    public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
+        let original = aliases[typeName]?[oldName] ?? oldName
+        let shown = "'\(typeName).\(oldName)'"
+        guard let old = source.access(named: typeName, typed: false) else {
+            return refuse("the old schema has no class '\(typeName)', so \(shown) cannot be renamed")
+        }
+        guard let from = old.property(original), from.column >= 0 || from.column == Int(ColumnSlot.key) else {
+            let known = old.properties.map(\.name).joined(separator: ", ")
+            return refuse("the old schema has no property \(shown) to rename; '\(typeName)' has \(known)")
+        }
+        guard let new = target.access(named: typeName, typed: false), isWanted(typeName) else {
+            return refuse("the new schema has no class '\(typeName)', so \(shown) cannot be renamed")
+        }
+        if transition.final.tables[new.table].hasProperty(original) {
+            return refuse(
+                "\(shown) cannot be renamed to '\(newName)': the new schema still has '\(original)'; copy the values "
+                    + "by enumerateObjects instead")
+        }
+        guard let into = new.property(newName) else {
+            aliases[typeName, default: [:]][newName] = original
+            aliases[typeName]?[oldName] = nil
+            return
+        }
+        if old.property(newName) != nil {
+            return refuse(
+                "\(shown) cannot be renamed to '\(newName)': the old schema has '\(newName)' too, and its values would "
+                    + "be lost; decide by enumerateObjects which ones are kept")
+        }
+        aliases[typeName]?[oldName] = nil
+        rename(original, from, to: newName, into, old, new)
+    }
+
+    private func refuse(_ message: String) { fail(Realm.Error(.invalidInput, message)) }
+
+    private func rename(
+        _ oldName: String, _ from: BoundProperty, to newName: String, _ into: BoundProperty, _ old: ClassAccess,
+        _ new: ClassAccess
+    ) {
+        let shown = "'\(old.name).\(oldName)'"
+        if from.column == Int(ColumnSlot.key) {
+            guard into.tag.type == .int, into.tag.collection == .none else {
+                return refuse("\(shown) is an int, '\(newName)' \(into.tag.phrase); declare a convertProperty rule")
+            }
+            if into.tag.isPrimary && !into.tag.isOptional {
+                transition.keepKey(as: newName, in: old.name)
+                applyTransition()
+            } else {
+                copyKeys(into: into, old, new)
+            }
+            return
+        }
+        guard into.column >= 0, let before = definition(from, old), let after = finalColumn(newName, new) else {
+            return refuse("'\(new.name).\(newName)' is the row's key and cannot take the values of \(shown)")
+        }
+        guard SchemaTransition.canKeep(before, as: after) else {
+            return refuse(
+                "\(shown) cannot be renamed to '\(newName)': it is \(from.tag.phrase), '\(newName)' "
+                    + "\(into.tag.phrase); declare a convertProperty rule")
+        }
+        if transition.keep(oldName, as: newName, in: old.name) { applyTransition() }
+    }
+
+    private func definition(_ property: BoundProperty, _ access: ClassAccess) -> ColumnDefinition? {
+        guard property.column >= 0 else { return nil }
+        return access.instance.currentView?.schema.tables[access.table].columns[property.column]
+    }
+
+    private func finalColumn(_ name: String, _ access: ClassAccess) -> ColumnDefinition? {
+        transition.final.tables.first { $0.name == access.name }?.columns.first { $0.name == name }
+    }
+
+    /// Makes the schema in between that of the transaction.
+    private func applyTransition() {
+        do throws(StorageError) {
+            try target.transaction?.apply(schema: transition.transitional)
+            target.schemaDidChange()
+        } catch {
+            fail(Realm.Error(error))
+        }
+    }
+
+    // MARK: Rules
+
+    /// The rule for a property that is required now: what the objects get that had no value.
+    ///
+    /// Without a rule, objects that are left without a value fail the migration.
+    public func fillNulls(onType typeName: String, of property: String, with value: Any) {
+        guard let new = target.access(named: typeName, typed: false), let into = new.property(property),
+            into.column >= 0, let view = target.currentView
+        else { return refuse("the new schema has no property '\(typeName).\(property)' to fill") }
+        guard let stored = _flatten(value).flatMap({ _StoredValue(any: $0, as: into.tag.type) }),
+            into.tag.collection == .none
+        else { return refuse("'\(typeName).\(property)' cannot hold \(value)") }
+        ruled.insert(RuledProperty(className: typeName, name: property))
+        do throws(StorageError) {
+            var from: Int64? = .min
+            while let start = from {
+                var nulls: [Int64] = []
+                var last: Int64?
+                try view.scan(new.table, columns: [into.column], from: RowKey(start)) { (batch) throws(StorageError) in
+                    for row in 0..<batch.count where batch.isNull(0, row) { nulls.append(batch.keys[row]) }
+                    last = batch.keys[batch.count - 1]
+                    return false
+                }
+                for key in nulls { try set(new.table, key, into.column, stored) }
+                from = last.flatMap { $0 == .max ? nil : $0 + 1 }
+            }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        target.invalidatePlaces()
+    }
+
+    /// The rule for a property whose type changed: what becomes of each old value.
+    ///
+    ///     try migration.convertProperty(onType: "Person", "age") { ($0 as? Int).map(String.init) }
+    /// - Parameters:
+    ///   - oldName: its name in the old schema.
+    ///   - newName: its name in the new schema; the same when nil.
+    ///   - rule: is given the old value, nil where there was none, and returns the new one, nil for none.
+    public func convertProperty(
+        onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?
+    ) rethrows {
+        let name = newName ?? oldName
+        let original = aliases[typeName]?[oldName] ?? oldName
+        guard let old = source.access(named: typeName, typed: false), old.property(original) != nil else {
+            return refuse("the old schema has no property '\(typeName).\(oldName)' to convert")
+        }
+        guard let new = target.access(named: typeName, typed: false), let into = new.property(name),
+            into.column >= 0
+        else { return refuse("the new schema has no property '\(typeName).\(name)' to convert to") }
+        aliases[typeName]?[oldName] = nil
+        ruled.insert(RuledProperty(className: typeName, name: name))
+        try enumerateObjects(ofType: typeName) { oldObject, newObject in
+            guard let oldObject, let newObject else { return }
+            newObject[name] = try rule(oldObject[original])
+        }
+    }
+
+    // MARK: Carrying over
+
+    /// Gives a property the values that the row's key had.
+    func copyKeys(into: BoundProperty, _ old: ClassAccess, _ new: ClassAccess) {
+        guard let view = target.currentView else { return }
+        var steps = KeySteps(old)
+        do throws(StorageError) {
+            while let keys = try steps.next() {
+                for key in keys where try view.locate(new.table, RowKey(key)) != nil {
+                    try set(new.table, key, into.column, .integer(key))
+                }
+            }
+        } catch {
+            fail(Realm.Error(error))
+        }
+        target.invalidatePlaces()
+    }
+
+    /// Properties of the old row key that have a column of their own now, before the block runs.
+    func carryKeysOver() {
+        for table in transition.old.tables {
+            guard let key = table.rowKeyProperty, let old = source.access(named: table.name, typed: false),
+                let new = target.access(named: table.name, typed: false), let into = new.property(key),
+                into.column >= 0, into.tag.type == .int, into.tag.collection == .none
+            else { continue }
+            copyKeys(into: into, old, new)
+        }
+    }
+
+    private func set(
+        _ table: Int, _ key: Int64, _ column: Int, _ value: _StoredValue
+    ) throws(StorageError) {
+        guard let transaction = target.transaction else { return }
+        try value.withCell { (cell) throws(StorageError) in
+            try transaction.set(table, RowKey(key), column, cell)
+        }
+    }
+}
+
+extension TableDefinition {
+    fileprivate func hasProperty(_ name: String) -> Bool {
+        rowKeyProperty == name || position(named: name) != nil
+    }
+}
+
+extension ColumnTag {
+    /// For messages: "a string", "an optional int", "a list of double".
+    var phrase: String {
+        let optional = isOptional && type != .object
+        let one = optional ? "optional \(type)" : "\(type)"
+        switch collection {
+        case .none: return ("aeio".contains(one.first ?? " ") ? "an " : "a ") + one
+        case .list: return "a list of \(one)"
+        case .set: return "a set of \(one)"
+        case .map: return "a map of \(one)"
+        }
+    }
+}

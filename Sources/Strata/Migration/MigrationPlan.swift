@@ -1,0 +1,105 @@
+/// A migration in steps, one per version of the schema.
+///
+///     let plan = MigrationPlan([
+///         MigrationStep(to: 1, "one name", classes: [V1.Person.self]) { migration in ... },
+///         MigrationStep(to: 2, "a required age", classes: [V2.Person.self]) { migration in ... },
+///         MigrationStep(to: 3) { migration in ... },
+///     ])
+///     let configuration = Realm.Configuration(schemaVersion: 3, migrationPlan: plan)
+///
+/// A file runs the steps that it has not had, in order, each from the schema that the one before has left to its own.
+/// So a file that skipped versions goes through the very same steps on the very same schemas as one that took each: the
+/// results are equal by construction. A step never looks at the classes of the program, except the last one, which
+/// leads to them.
+///
+/// All of it happens or nothing. Several steps are run on a copy beside the file, `NAME.migrating`, which takes the
+/// file's place when the last one is done: this needs the space of the file once more, and nobody else may have the
+/// file open. A single step is a transaction in the file itself.
+public struct MigrationPlan: Sendable {
+    /// In ascending order of their versions.
+    public let steps: [MigrationStep]
+
+    /// Stops the program when two steps lead to one version.
+    public init(_ steps: [MigrationStep]) {
+        self.steps = steps.sorted { $0.schemaVersion < $1.schemaVersion }
+        for (step, next) in zip(self.steps, self.steps.dropFirst()) where step.schemaVersion == next.schemaVersion {
+            fatalError("two steps of a MigrationPlan lead to version \(step.schemaVersion)")
+        }
+    }
+
+    /// The version that the last step leads to.
+    public var newestVersion: UInt64 { steps.last?.schemaVersion ?? 0 }
+
+    /// The steps that a file of a version has not had.
+    public func steps(after version: UInt64) -> [MigrationStep] { steps.filter { $0.schemaVersion > version } }
+
+    /// The step that leads to a version, to be tested alone.
+    public func step(to version: UInt64) -> MigrationStep? { steps.first { $0.schemaVersion == version } }
+}
+
+/// One step of a ``MigrationPlan``: the classes of its version, and what becomes of the data.
+public struct MigrationStep: Sendable {
+    /// The version that it leads to.
+    public let schemaVersion: UInt64
+    /// What it does, for reports.
+    public let summary: String
+    /// The classes of its version, with their names in the file; nil for the last step, which leads to the program's.
+    public let classes: [ObjectBase.Type]?
+    let block: @Sendable (Migration) throws -> Void
+
+    /// - Parameters:
+    ///   - classes: as they were in this version, in a scope of their own, with ``ObjectBase/className()`` giving the
+    ///     name in the file. Required in all steps but the last.
+    ///   - block: may be left out when adding, removing and reordering is all there is.
+    public init(
+        to schemaVersion: UInt64, _ summary: String = "", classes: [ObjectBase.Type]? = nil,
+        _ block: @escaping @Sendable (Migration) throws -> Void = { _ in }
+    ) {
+        self.schemaVersion = schemaVersion
+        self.summary = summary
+        self.classes = classes
+        self.block = block
+    }
+
+    /// Runs this step alone on a file of any older version, for tests.
+    ///
+    ///     try plan.step(to: 2)?.run(on: configuration)
+    /// - Parameter configuration: says which file; its classes are those of the step when the step has its own.
+    /// - Throws: ``Realm/Error``, or what the block threw; the file is as before then.
+    public func run(on configuration: Realm.Configuration) throws {
+        var configuration = configuration
+        configuration.schemaVersion = schemaVersion
+        configuration.migrationBlock = nil
+        configuration.migrationPlan = MigrationPlan([self])
+        configuration.objectTypes = classes ?? configuration.objectTypes
+        try Realm.performMigration(for: configuration)
+    }
+}
+
+extension Realm.Configuration {
+    /// The plan's steps for a file of a version, or the block as the only one.
+    /// - Throws: `invalidInput` for a plan that does not fit the configuration.
+    func migrationSteps(from version: UInt64) throws(Realm.Error) -> [MigrationStep] {
+        guard let plan = migrationPlan else {
+            let block = migrationBlock
+            return [MigrationStep(to: schemaVersion) { try block?($0, version) }]
+        }
+        if migrationBlock != nil {
+            throw Realm.Error(.invalidInput, "a configuration has a migrationBlock or a migrationPlan, not both")
+        }
+        if plan.newestVersion != schemaVersion {
+            throw Realm.Error(
+                .invalidInput,
+                "the migrationPlan ends at version \(plan.newestVersion), schemaVersion is \(schemaVersion); make them "
+                    + "the same")
+        }
+        let steps = plan.steps(after: version)
+        for step in steps.dropLast() where step.classes == nil {
+            throw Realm.Error(
+                .invalidInput,
+                "the step to version \(step.schemaVersion) has no classes; only the last step of a plan may leave them "
+                    + "out")
+        }
+        return steps
+    }
+}

@@ -1,0 +1,174 @@
+import StrataStorage
+
+/// What a file's schema is while it is being migrated, and what it is to be at the end.
+///
+/// Until the migration ends nothing is lost and nothing is made up: columns that go stay, out of sight, so that a
+/// renaming is a change of name and not of data; a property that becomes required, or changes its type, may be null
+/// until every row has a value for it.
+struct SchemaTransition {
+    /// What the file had before.
+    let old: StoreSchema
+    /// What it has afterwards. Renamings change it.
+    private(set) var final: StoreSchema
+    /// Classes whose data goes at the end.
+    var removed: Set<TableID> = []
+
+    /// Marks the tag of a column that is out of sight; see ``ColumnTag/init(rawValue:)``.
+    private static let hiddenTag: UInt32 = 1 << 31
+    private static let hiddenPrefix = "\u{7F}"
+
+    /// - Parameter wanted: the schema to be, in which a changed property has a new column.
+    init(from old: StoreSchema, to wanted: StoreSchema) {
+        self.old = old
+        final = wanted
+        for position in final.tables.indices {
+            guard let before = old.tables.first(where: { $0.id == final.tables[position].id }) else { continue }
+            for (index, column) in final.tables[position].columns.enumerated()
+            where before.position(of: column.id) == nil {
+                guard let known = before.columns.first(where: { $0.name == column.name }),
+                    Self.canKeep(known, as: column)
+                else { continue }
+                final.tables[position].columns[index].id = known.id
+            }
+        }
+    }
+
+    /// Whether the values of one column are values of the other as they stand, nulls aside.
+    static func canKeep(_ old: ColumnDefinition, as new: ColumnDefinition) -> Bool {
+        guard old.type == new.type, old.target == new.target, old.keepsPlaces == new.keepsPlaces,
+            let before = ColumnTag(rawValue: old.tag), let after = ColumnTag(rawValue: new.tag),
+            before.collection == after.collection
+        else { return false }
+        if before.collection != .none && before.isOptional && !after.isOptional { return false }
+        return before.type == after.type || (before.type == .float && after.type == .double)
+    }
+
+    // MARK: The schema in between
+
+    var transitional: StoreSchema {
+        var schema = final
+        for position in schema.tables.indices {
+            guard let before = old.tables.first(where: { $0.id == schema.tables[position].id }) else { continue }
+            if isNewlyEmbedded(schema.tables[position]) {
+                // Several may lead to one object until the end, and nothing goes because one of them lets go.
+                schema.tables[position].tag = TableTag.noPrimaryKey
+            }
+            for index in schema.tables[position].columns.indices {
+                let column = schema.tables[position].columns[index]
+                let known = before.columns.first { $0.id == column.id }
+                if known?.isOptional == true {
+                    schema.tables[position].columns[index].isOptional = true
+                } else if isRetyped(column, in: before), !Self.isCollection(column) {
+                    schema.tables[position].columns[index].isOptional = true
+                    schema.tables[position].columns[index].defaultBits = nil
+                }
+            }
+            for column in before.columns where schema.tables[position].position(of: column.id) == nil {
+                var hidden = column
+                hidden.name = Self.hiddenPrefix + column.name
+                hidden.tag |= Self.hiddenTag
+                hidden.index = .none
+                schema.tables[position].columns.append(hidden)
+            }
+        }
+        return schema
+    }
+
+    /// Whether a class was not embedded and is now.
+    private func isNewlyEmbedded(_ table: TableDefinition) -> Bool {
+        table.tag == TableTag.embedded && old.tables.first { $0.id == table.id }.map { $0.tag != table.tag } ?? false
+    }
+
+    var newlyEmbedded: [TableDefinition] { final.tables.filter(isNewlyEmbedded) }
+
+    /// Whether a column is new under a name that the class had for values of another kind.
+    private func isRetyped(_ column: ColumnDefinition, in before: TableDefinition) -> Bool {
+        guard before.position(of: column.id) == nil else { return false }
+        return before.position(named: column.name) != nil
+            || before.rowKeyProperty == column.name
+                && (column.type != .integer || Self.isCollection(column))
+    }
+
+    static func isCollection(_ column: ColumnDefinition) -> Bool {
+        column.type == .links || ColumnTag(rawValue: column.tag)?.collection != _PropertyCollection.none
+    }
+
+    /// A property whose values have to be looked at before the migration ends.
+    struct Property: Hashable {
+        var table: TableID
+        var className: String
+        var column: ColumnID
+        var name: String
+        /// Its column in the old file; nil when it was the row's key.
+        var oldColumn: ColumnID?
+        var mayBeNull: Bool
+        /// Lists, sets and maps are never null.
+        var isCollection: Bool
+    }
+
+    /// Properties that were optional and are required.
+    var required: [Property] {
+        properties { before, column in
+            guard let known = before.columns.first(where: { $0.id == column.id }), known.isOptional,
+                !column.isOptional
+            else { return nil }
+            return .some(known.id)
+        }
+    }
+
+    /// Properties whose values are of another kind than before.
+    var retyped: [Property] {
+        properties { before, column in
+            guard isRetyped(column, in: before) else { return nil }
+            return .some(before.columns.first { $0.name == column.name }?.id)
+        }
+    }
+
+    private func properties(_ oldColumn: (TableDefinition, ColumnDefinition) -> ColumnID??) -> [Property] {
+        final.tables.flatMap { table -> [Property] in
+            guard let before = old.tables.first(where: { $0.id == table.id }) else { return [] }
+            return table.columns.compactMap { column in
+                guard let known = oldColumn(before, column) else { return nil }
+                return Property(
+                    table: table.id, className: table.name, column: column.id, name: column.name, oldColumn: known,
+                    mayBeNull: column.isOptional, isCollection: Self.isCollection(column))
+            }
+        }
+    }
+
+    // MARK: Renaming
+
+    /// Gives the column of an old property to a new one.
+    /// - Returns: false when one of the two has no column of its own.
+    mutating func keep(_ oldName: String, as newName: String, in className: String) -> Bool {
+        guard let position = final.position(named: className),
+            let before = old.tables.first(where: { $0.id == final.tables[position].id }),
+            let known = before.columns.first(where: { $0.name == oldName }),
+            let index = final.tables[position].position(named: newName)
+        else { return false }
+        final.tables[position].columns[index].id = known.id
+        return true
+    }
+
+    /// Lets a new property be the row's key, as the old one was.
+    mutating func keepKey(as newName: String, in className: String) {
+        guard let position = final.position(named: className) else { return }
+        final.tables[position].columns.removeAll { $0.name == newName }
+        final.tables[position].tag = TableTag.primaryKeyIsRowKey
+        final.tables[position].information = Array(newName.utf8)
+    }
+
+    /// Takes out the classes that were removed, unless another class leads to them.
+    /// - Returns: those that have to stay, without their objects.
+    mutating func removeClasses() -> [TableID] {
+        var kept: [TableID] = []
+        for id in removed {
+            let isLinkedTo = final.tables.contains { table in
+                table.id != id && !removed.contains(table.id) && table.columns.contains { $0.target == id }
+            }
+            if isLinkedTo { kept.append(id) }
+        }
+        final.tables.removeAll { removed.contains($0.id) && !kept.contains($0.id) }
+        return kept
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Strata
+import Testing
+
+/// The code of docs/files-durability-recovery.md.
+@Suite struct FilesPageTests {
+    @Test func `a damaged file is salvaged and kept, and the handler is told`() throws {
+        let file = TemporaryFile()
+        let url = file.url
+        let kept = URL(fileURLWithPath: url.path + ".damaged-1")
+        defer { try? FileManager.default.removeItem(at: kept) }
+        do {
+            let realm = try Realm(configuration: file.configuration([Note.self]))
+            try realm.write { for rank in 0..<2_000 { realm.add(Note("note number \(rank)", rank: rank)) } }
+        }
+        // The page of the newest root, wherever it is: all but the header is overwritten at the end of the file.
+        let handle = try FileHandle(forUpdating: url)
+        let size = try handle.seekToEnd()
+        try handle.seek(toOffset: size / 4096 / 2 * 4096)
+        try handle.write(contentsOf: Data(repeating: 0x5A, count: Int(size / 2)))
+        try handle.close()
+
+        let lines = Locked<[String]>([])
+        let log: @Sendable (String) -> Void = { line in lines.with { $0.append(line) } }
+        var configuration = Realm.Configuration(fileURL: url, objectTypes: [Note.self])
+        configuration.onDamage = .salvage
+        configuration.recoveryHandler = { report in
+            log("\(report.reason); kept as \(report.keptFileURL.lastPathComponent)")
+        }
+        let realm = try Realm(configuration: configuration)
+        _ = realm.objects(Note.self).count
+        if let line = lines.current.first {
+            #expect(line.hasSuffix("kept as \(kept.lastPathComponent)"))
+            #expect(FileManager.default.fileExists(atPath: kept.path))
+        }
+    }
+
+    @Test func `the page shows the code of these tests`() throws {
+        try PageCode.expect("files-durability-recovery.md", in: #filePath)
+    }
+}
