@@ -8,7 +8,8 @@ extension Store {
     /// Walks everything: nodes verify, trees are ordered and counted, indexes and backlinks equal the columns (7), and
     /// pages that are reachable, held, free or the map's own tile the file, none twice (2).
     ///
-    /// Waits for the open transaction and the checkpoint in progress.
+    /// Waits for the open transaction and the checkpoint in progress. Opened for reading only, beside another process
+    /// that writes, it does not look at who owns which page.
     /// - Parameter progress: told now and then how many pages were visited, of about how many.
     /// - Throws: `InvariantViolation`, or the `StorageError` that reading threw.
     /// - Complexity: O(size of the store).
@@ -19,7 +20,9 @@ extension Store {
         defer { gate.release() }
         if !options.readOnly { try ensureOwner() }
         try waitForCheckpoint()
-        if !options.readOnly { try loadFreeMap() }
+        // Readers keep writers out unless they were there first: then the free map is a writer's business.
+        let ownsMap = !options.readOnly || table == nil
+        if ownsMap { try loadFreeMap() }
         // Beside a writer of another process the version is pinned; of its own, this one keeps the gate.
         let pinned = options.readOnly ? try snapshot() : nil
         let version = pinned?.view.state ?? monitor.withLock { state.committed }
@@ -33,8 +36,7 @@ extension Store {
         }
         try reader.confirm()
         progress(total, total)
-        if options.readOnly { return }
-        try checkTiling(walker.extents)
+        if ownsMap { try checkTiling(walker.extents) }
     }
 
     private func checkTiling(_ reachable: [Extent]) throws {

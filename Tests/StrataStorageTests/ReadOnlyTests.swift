@@ -72,7 +72,30 @@ import Testing
         disk.firstRefusedWrite.store(0, ordering: .relaxed)
         let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: false))
         #expect(store.isReplayedInMemory && store.isReadOnly)
+        if CoverageMarks.areCounted { #expect(CoverageMarks.hits[.noSpaceToRecover] != nil) }
         #expect(try StoreHistory.contents(store.snapshot().view) == image.model)
         try store.close()
+    }
+
+    @Test("a check for reading only sees a free page that is in use, and a lost one", arguments: [true, false])
+    func tiling(frees: Bool) throws {
+        var file = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
+        let map = try #require(file.nodes.firstIndex { $0.reference.is(.freeMap) })
+        let root = try #require(file.nodes.first { $0.reference.is(.root) }).reference.page
+        file.change(map) { bytes in
+            // The bits begin at 64, the header takes 24: 40 is where page 0 has its own.
+            if frees {
+                bytes[40 + Int(root) / 8] |= 1 << UInt8(root % 8)
+            } else {
+                let byte = (40..<bytes.count).first { bytes[$0] != 0 } ?? 40
+                bytes[byte] = 0
+            }
+        }
+        let disk = FileImages.Disk()
+        try disk.put(file.bytes, at: FileImages.path)
+        let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: true))
+        #expect(throws: InvariantViolation.self) { try store.checkInvariants() }
+        try store.close()
+        #expect(try disk.bytes(FileImages.path) == file.bytes)
     }
 }
