@@ -102,7 +102,7 @@ package struct TrialRunner {
         lane.finished = false
         lane.current = nil
         lane.buffer = []
-        lane.lastMessage = MonotonicClock.now()
+        lane.noteSignOfLife()
     }
 
     private func wait(for descriptors: [Int32]) {
@@ -116,16 +116,15 @@ package struct TrialRunner {
         var ends: [(Int, TrialEnd)] = []
         let isOpen = lane.read()
         while let message = TrialMessage.take(from: &lane.buffer, addresses: addresses) {
-            lane.lastMessage = MonotonicClock.now()
+            lane.noteSignOfLife()
             lane.apply(message, into: &ends)
         }
         guard isOpen else {
             if let end = lane.reap(addresses) { ends.append(end) }
             return ends
         }
-        let elapsed = MonotonicClock.now() &- lane.lastMessage
         var killed: (outcome: Outcome, detail: String)?
-        if Double(elapsed) > secondsPerTrial * 1e9 {
+        if lane.isSilent(for: secondsPerTrial) {
             killed = (.hung, "no answer for \(secondsPerTrial) s")
         } else if let bytes = ProcessFile.anonymousBytes(processID: child.processID), bytes > memoryLimitBytes {
             killed = (.memoryLimit, "more than \(memoryLimitBytes >> 20) MiB of memory")
@@ -151,7 +150,11 @@ private struct TrialLane {
     var current: Int?
     var finished = false
     var buffer: [UInt8] = []
-    var lastMessage: UInt64 = 0
+    private var lastMessage: UInt64 = 0
+    /// How long the child had waited for a processor by then.
+    private var waitedBefore: UInt64 = 0
+    /// A child that never gets a processor is ended after so many times its limit all the same.
+    private static let patience = 20.0
 
     init(pending: Range<Int>, directory: String) {
         self.pending = pending
@@ -159,6 +162,21 @@ private struct TrialLane {
     }
 
     var errorFile: String { directory + ".stderr" }
+
+    mutating func noteSignOfLife() {
+        lastMessage = MonotonicClock.now()
+        waitedBefore = child.map { ProcessFile.processorWait(processID: $0.processID) } ?? 0
+    }
+
+    /// Whether nothing was heard for so long. What the child spent waiting for a processor is the machine's, not its
+    /// own: on a busy one that made hangs of trials that were only slow.
+    func isSilent(for seconds: Double) -> Bool {
+        let elapsed = Double(MonotonicClock.now() &- lastMessage) / 1e9
+        if elapsed <= seconds { return false }
+        guard let child else { return true }
+        let waited = Double(ProcessFile.processorWait(processID: child.processID) &- waitedBefore) / 1e9
+        return elapsed - waited > seconds || elapsed > seconds * Self.patience
+    }
 
     /// False when the child has closed its end.
     mutating func read() -> Bool {

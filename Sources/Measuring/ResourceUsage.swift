@@ -114,6 +114,14 @@ package enum ProcessFile {
         fields("/proc/\(processID)/status").first { $0.name == "RssAnon" }.map { $0.value << 10 }
     }
 
+    /// Nanoseconds for which a process's first thread could have run and had no processor. 0 when it is gone, or where
+    /// the kernel does not count them.
+    package static func processorWait(processID: Int32) -> UInt64 {
+        // Time on a processor, time waiting for one, turns.
+        let fields = text("/proc/\(processID)/schedstat").split { $0 == " " || $0 == "\n" }
+        return fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0
+    }
+
     package static func text(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
