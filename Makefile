@@ -7,6 +7,7 @@ SWIFT ?= swift
 PLAN ?= quick
 ARGS ?=
 MINUTES ?= 10
+SECONDS ?= 60
 TSAN ?=
 
 CHECKED = --explicit-target-dependency-import-check error
@@ -15,7 +16,7 @@ LINTED = Sources Tests Benchmarks Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan soak soak-round test-browser format deps clean
+.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -61,6 +62,18 @@ test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (
 	clang -O1 -shared -fPIC -o .build/tsan/tsan-mutex.so Tools/tsan-mutex.c -ldl; \
 	LD_PRELOAD=$$PWD/.build/tsan/tsan-mutex.so $(SWIFT) test --skip-build --scratch-path .build/tsan --sanitize=thread \
 	$(CHECKED) $(TESTS) --traits "$$traits" $(TSAN)
+
+# The fuzzer's library brings a main of its own, which comes before that of the tests and counts. Inputs that reach nothing new are dropped from the corpus.
+fuzz: deps ## libFuzzer on slots, nodes, log, free map and whole files, SECONDS (60) each; goes on from Tests/Corpus
+	@set -e; traits=$$(Tools/traits --without Jemalloc); set -x; \
+	$(SWIFT) build --scratch-path .build/fuzz -c release -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer \
+	-Xswiftc -use-ld=lld -Xlinker --allow-multiple-definition -Xswiftc -DFuzzing $(CHECKED) --build-tests --traits "$$traits"
+	@set -e; for target in slot node log file freeMap; do \
+	work=.build/fuzz/work/$$target; corpus=Tests/Corpus/$$target; mkdir -p $$work $$work-seeds $$work-small; \
+	Tools/fuzz $$target $$work $$corpus $$work-seeds -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 \
+	-print_final_stats=1; rm -f $$work-small/*; \
+	Tools/fuzz $$target -merge=1 $$work-small $$corpus $$work $$work-seeds; \
+	find $$corpus -type f ! -name 'found-*' -delete; cp $$work-small/* $$corpus; done
 
 # Seeds from the clock, so that no two runs are the same; each failure prints its seed and how to repeat it.
 soak: test-build ## crash, fault, schedule and history simulation of storage for MINUTES (10), with fresh seeds

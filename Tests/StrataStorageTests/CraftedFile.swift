@@ -85,6 +85,12 @@ struct CraftedFile {
         if to.owner >= 0 { reseal(to.owner) } else { resealSlot(to.offset / Format.pageSize) }
     }
 
+    /// Puts a reference into the place of another one.
+    mutating func put(_ reference: [UInt8], at place: (offset: Int, owner: Int)) {
+        for (index, byte) in reference.enumerated() { bytes[place.offset + index] = byte }
+        if place.owner >= 0 { reseal(place.owner) } else { resealSlot(place.offset / Format.pageSize) }
+    }
+
     private mutating func reseal(_ node: Int) {
         let reference = nodes[node].reference
         let start = nodes[node].start

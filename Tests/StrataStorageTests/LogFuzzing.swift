@@ -1,0 +1,212 @@
+import StrataFiles
+
+@testable import StrataStorage
+
+/// The log's three layers: the operations of a record, the chain of groups, and a store that replays both.
+enum LogFuzzing {
+    static func run(_ input: inout FuzzInput) {
+        switch input.byte() % 3 {
+        case 0: readRecord(&input)
+        case 1: replayGroups(&input)
+        default: recoverStore(&input)
+        }
+    }
+
+    // MARK: Records
+
+    private static func readRecord(_ input: inout FuzzInput) {
+        let record = makeRecord(lsn: 1, input.run(.max / 2))
+        record.withUnsafeBytes { bytes in
+            do {
+                var sequence = RecordSequence(bytes, firstLSN: 1, lastLSN: 1)
+                while let record = try sequence.next() {
+                    var changes = try ChangeReader(record)
+                    while let change = try changes.next() {
+                        if case .insert = change { _ = changes.cells.count }
+                        if case .schema(let schema) = change { _ = try SchemaCoding.decode(schema) }
+                    }
+                }
+            } catch {}
+        }
+    }
+
+    private static func makeRecord(lsn: UInt64, _ operations: UnsafeRawBufferPointer) -> [UInt8] {
+        var record = [UInt8](repeating: 0, count: ChangeRecord.headerSize)
+        record += operations
+        record.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            base.put32(0, UInt32(bytes.count))
+            base.put64(8, lsn)
+        }
+        return record
+    }
+
+    // MARK: Groups
+
+    /// A log as commits write it, then words of its groups' headers changed with their checksums, then any bytes.
+    private static func replayGroups(_ input: inout FuzzInput) {
+        do {
+            let header = LogHeader(
+                storeID: RandomID(1, 2), salt: RandomID(3, 4), segmentBytes: Format.pageSize,
+                baseVersion: TransactionID(5))
+            let bytes = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: LogFormat.fileBytes(segmentBytes: header.segmentBytes), alignment: 64)
+            defer { bytes.deallocate() }
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            guard let base = bytes.baseAddress else { return }
+            let options = input.byte()
+            appendGroups(&input, base, header)
+            while !input.isAtEnd {
+                let offset = Format.pageSize + input.below(2 * header.segmentBytes)
+                base.put8(offset, input.byte())
+            }
+            let first = UInt64(6 + options >> 1 & 3)
+            let replay = try LogReplay(
+                base, header: header, path: "log", fromSegment: options & 1, firstLSN: first,
+                toleratesLoss: options & 8 != 0)
+            var next = first
+            for group in replay.groups {
+                fuzzExpect(group.firstLSN == next && group.lastLSN >= group.firstLSN, "groups follow each other")
+                fuzzExpect(
+                    group.payloadOffset >= Format.pageSize && group.payloadOffset + group.payloadBytes <= bytes.count,
+                    "a payload lies in the log")
+                next = group.lastLSN &+ 1
+            }
+        } catch {}
+    }
+
+    private static func appendGroups(
+        _ input: inout FuzzInput, _ base: UnsafeMutableRawPointer, _ header: LogHeader
+    ) {
+        let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        var offset = Format.pageSize
+        var lsn: UInt64 = 6
+        var previous: UInt64 = 0
+        for _ in 0..<(input.byte() % 8) {
+            let payload = input.run(input.byte())
+            if offset + LogFormat.stride(payloadBytes: payload.count) > Format.pageSize + 2 * header.segmentBytes {
+                return
+            }
+            for (index, byte) in payload.enumerated() {
+                base.put8(offset + LogFormat.groupHeaderSize + index, Int(byte))
+            }
+            let change = input.byte()
+            var group = LogGroupHeader(
+                payloadBytes: payload.count, lsns: lsn...(lsn + UInt64(change >> 6)), durableTo: lsn - 1,
+                previous: previous, payloadChecksum: epoch.checksum(base + offset + 64, payload.count))
+            switch change & 15 {
+            case 0: group.payloadBytes = Int(UInt32(truncatingIfNeeded: input.number(4)))
+            case 1: group.firstLSN = input.number(8)
+            case 2: group.lastLSN = input.number(8)
+            case 3: group.durableTo = input.number(8)
+            case 4: group.previous = input.number(8)
+            case 5: group.payloadChecksum = input.number(8)
+            default: break
+            }
+            previous = group.store(base + offset, epoch)
+            lsn = group.lastLSN &+ 1
+            if change & 15 == 6 {
+                offset = Format.pageSize + header.segmentBytes
+            } else {
+                offset += LogFormat.stride(payloadBytes: payload.count)
+            }
+        }
+    }
+
+    // MARK: A store
+
+    private struct Base: Sendable {
+        var image: FileImages.Image
+        var header: LogHeader
+        var nextOffset: Int
+        var nextLSN: UInt64
+        var previous: UInt64
+    }
+
+    private static let base: Base? = {
+        do {
+            let image = try FileImages.withLog(seed: 1, steps: 20, commits: 4)
+            return try makeBase(image)
+        } catch { return nil }
+    }()
+
+    private static func makeBase(_ image: FileImages.Image) throws -> Base? {
+        guard var log = image.log else { return nil }
+        return try log.withUnsafeMutableBytes { bytes -> Base? in
+            guard let base = bytes.baseAddress, case .valid(let header) = LogHeader.decode(base) else { return nil }
+            let slot = try image.data.withUnsafeBytes { data -> HeaderSlot? in
+                let second = UnsafeRawBufferPointer(rebasing: data[Format.pageSize...])
+                return try HeaderSlot.choose(HeaderSlot.decode(data), HeaderSlot.decode(second), path: "")?.slot
+            }
+            guard let slot else { return nil }
+            let replay = try LogReplay(
+                base, header: header, path: "", fromSegment: Int(slot.logSegment),
+                firstLSN: slot.checkpoint.rawValue + 1)
+            guard let last = replay.groups.last else { return nil }
+            return Base(
+                image: image, header: header,
+                nextOffset: last.payloadOffset - LogFormat.groupHeaderSize
+                    + LogFormat.stride(payloadBytes: last.payloadBytes),
+                nextLSN: last.lastLSN + 1,
+                previous: UnsafeRawPointer(base).u64(last.payloadOffset - 8))
+        }
+    }
+
+    /// One more group behind those of a store whose process died: its record is the fuzzer's. What replays without an
+    /// error leaves a store that keeps its rules.
+    private static func recoverStore(_ input: inout FuzzInput) {
+        guard let base, var log = base.image.log else { fatalError("no log to begin with") }
+        let isReadOnly = input.byte() & 1 != 0
+        let payload = makeRecord(lsn: base.nextLSN, input.run(2000))
+        log.withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            let epoch = LogEpoch(storeID: base.header.storeID, salt: base.header.salt)
+            let group = start + base.nextOffset
+            for (index, byte) in payload.enumerated() { group.put8(LogFormat.groupHeaderSize + index, Int(byte)) }
+            _ = LogGroupHeader(
+                payloadBytes: payload.count, lsns: base.nextLSN...base.nextLSN, durableTo: base.nextLSN - 1,
+                previous: base.previous,
+                payloadChecksum: epoch.checksum(group + LogFormat.groupHeaderSize, payload.count)
+            ).store(group, epoch)
+        }
+        let store: Store
+        do {
+            var image = base.image
+            image.log = log
+            var options = FileImages.options
+            options.fileSystem = try FileImages.Disk(image)
+            options.readOnly = isReadOnly
+            store = try Store.open(path: FileImages.path, options: options)
+        } catch { return }
+        do {
+            try store.checkInvariants()
+            try store.close()
+        } catch {
+            fatalError("broken: a store that was recovered: \(error)")
+        }
+    }
+
+    // MARK: Seeds
+
+    static func seeds() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = []
+        for image in [
+            try FileImages.withLog(seed: 1, steps: 20, commits: 4), try FileImages.withLog(seed: 5, steps: 9),
+        ] {
+            guard let base = try makeBase(image), var log = image.log else { continue }
+            try log.withUnsafeMutableBytes { bytes in
+                guard let start = bytes.baseAddress else { return }
+                let replay = try LogReplay(
+                    start, header: base.header, path: "", fromSegment: 0, firstLSN: 1, toleratesLoss: true)
+                for group in replay.groups {
+                    let payload = bytes[group.payloadOffset..<(group.payloadOffset + group.payloadBytes)]
+                    let operations = Array(payload.dropFirst(ChangeRecord.headerSize).prefix(2000))
+                    seeds += [[0] + operations, [2, 0] + operations, [2, 1] + operations]
+                }
+            }
+        }
+        seeds.append([1, 0, 3, 4, 1, 2, 3, 4, 15, 2, 9, 9, 15, 6, 1, 1, 1, 1, 1, 1, 6])
+        seeds.append([1, 8, 7, 40] + [UInt8](repeating: 5, count: 40) + [70, 0, 15, 0, 6, 3, 1, 1, 1, 3, 9])
+        return seeds
+    }
+}

@@ -1,0 +1,213 @@
+import StrataFiles
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// One node of any kind, of up to four pages, whose checksum is right, and everything that reads such a node.
+///
+/// The node ends where a page stands that may not be touched: who reads past its end meets a signal.
+final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuzzer's, or the test's
+    static let shared: NodeFuzzing = {
+        do { return try NodeFuzzing() } catch { fatalError("no memory for nodes: \(error)") }
+    }()
+
+    private static let end = 16
+    private static let maxPages = 4
+    private let base: UnsafeMutableRawPointer
+    private let reader: PageReader
+
+    private init() throws {
+        let file = try MemoryFileSystem(capacity: (Self.end + 1) * Format.pageSize).open("nodes", .createNew)
+        try file.truncate(to: Int64(Self.end * Format.pageSize))
+        let pages = try PageMap(file, reserve: (Self.end + 1) * Format.pageSize, MemoryFileSystem())
+        base = UnsafeMutableRawPointer(mutating: pages.map.base)
+        mprotect(base + Self.end * Format.pageSize, Format.pageSize, PROT_NONE)
+        pages.limit.pages.store(Self.end, ordering: .relaxed)
+        reader = PageReader(pages)
+    }
+
+    /// The kind, the number of pages and the content, without the header.
+    func run(_ input: inout FuzzInput) {
+        guard let kind = NodeKind(rawValue: UInt8(1 + input.byte() % 10)) else { return }
+        let pages = 1 + input.byte() % Self.maxPages
+        let reference = put(kind, pages, input.run(pages * Format.pageSize))
+        do {
+            _ = try reader.node(reference, kind)
+            switch kind {
+            case .branch: try readBranch(reference)
+            case .group: try readGroup(reference)
+            case .segments: try readSegments(reference)
+            case .value: _ = try readValue(reference)
+            case .entryLeaf, .entryBranch: try readEntries(reference)
+            case .root: _ = try RootNode.parse(reference, reader)
+            case .schema: try readSchema(reference)
+            case .freeMap, .freeMapRoot: _ = try FreeMap(reference, reader)
+            }
+        } catch {}
+    }
+
+    private func put(_ kind: NodeKind, _ pages: Int, _ content: UnsafeRawBufferPointer) -> NodeReference {
+        let page = Self.end - pages
+        let node = base + page * Format.pageSize
+        let bytes = pages * Format.pageSize
+        node.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        NodeHeader.write(node, kind: kind, table: 1)
+        let count = min(content.count, bytes - Format.nodeHeaderSize)
+        if let source = content.baseAddress, count > 0 {
+            (node + Format.nodeHeaderSize).copyMemory(from: source, byteCount: count)
+        }
+        var reference = NodeReference(page: UInt32(page), pages: pages, kind: kind, birth: 1)
+        reference.checksum = NodeHeader.seal(node, count: bytes, birth: 1)
+        return reference
+    }
+
+    // MARK: Rows
+
+    private func readBranch(_ reference: NodeReference) throws {
+        var level = Branch.maxLevel + 1
+        let branch = try reader.branch(reference, below: &level)
+        for index in 0..<branch.count {
+            let found = branch.find(branch.key(index))
+            fuzzExpect(found == index, "a branch finds child \(index) by its key, not \(found)")
+            _ = branch.rows(index)
+            _ = try? reader.node(branch.reference(index), .group)
+        }
+        for key in [Int64.min, -1, 0, 1, .max] {
+            fuzzExpect((0..<branch.count).contains(branch.find(key)), "a branch finds a child")
+        }
+    }
+
+    private func readGroup(_ reference: NodeReference) throws {
+        let group = Group(try reader.node(reference, .group))
+        let layout = TableLayout(Self.table(of: group))
+        for column in 0..<group.columns {
+            for slot in 0..<min(group.rows, 40) {
+                _ = group.isDeleted(slot)
+                if let found = group.patchedValue(column, slot) { Self.read(found.segment) }
+            }
+            if group.inserted > 0 { Self.read(group.insertedSegment(column)) }
+            _ = group.position(of: UInt16(group.columnID(column)), near: column)
+        }
+        for number in 0..<group.segments {
+            if let segment = try? group.segment(number, reader) { Self.read(segment) }
+        }
+        let rows = RowSet(layout)
+        try group.decode(into: rows, layout, reader)
+        let filled = rows.columns.map(\.count)
+        fuzzExpect(filled.allSatisfy { $0 == group.liveRows }, "\(group.liveRows) live rows are decoded as \(filled)")
+        for row in stride(from: 0, to: rows.count, by: max(1, rows.count / 40)) {
+            _ = try group.locate(rows.key(row), reader)
+            _ = try group.rank(of: rows.key(row), reader)
+            if let slot = try group.select(row, reader) { _ = try group.key(slot, reader) }
+        }
+        for key in [Int64.min, -1, 0, .max] {
+            _ = try group.locate(key, reader)
+            _ = try group.rank(of: key, reader)
+        }
+    }
+
+    /// A table that has the group's columns, of the kinds that its segments say.
+    private static func table(of group: Group) -> TableDefinition {
+        var columns: [ColumnDefinition] = []
+        for column in min(RowSet.firstUserColumn, group.columns)..<group.columns {
+            var kind = SegmentKind.integer
+            if group.segmentCount(column) > 0 {
+                let descriptor = group.descriptor(group.firstSegment(column))
+                if descriptor.node == Group.inThisNode { kind = Segment(group.base + descriptor.offset).kind ?? kind }
+            } else if group.inserted > 0 {
+                kind = group.insertedSegment(column).kind ?? kind
+            }
+            let type: ColumnType = kind == .integer ? .integer : kind == .double ? .double : .bytes
+            columns.append(
+                ColumnDefinition(
+                    id: ColumnID(UInt16(group.columnID(column))), name: "\(column)", type: type, isOptional: true))
+        }
+        return TableDefinition(id: TableID(1), name: "fuzz", columns: columns)
+    }
+
+    private func readSegments(_ reference: NodeReference) throws {
+        let node = try reader.node(reference, .segments)
+        for index in 0..<SegmentNode.count(node) { Self.read(SegmentNode.segment(node, index)) }
+    }
+
+    private static func read(_ segment: Segment) {
+        guard let kind = segment.kind else { return }
+        let column = ColumnBuffer(kind)
+        segment.decode(into: column)
+        fuzzExpect(column.count == segment.rows, "a segment of \(segment.rows) rows is decoded as \(column.count)")
+        var sum = 0
+        for slot in 0..<segment.rows {
+            fuzzExpect(segment.isNull(slot) == column.isNull(slot), "slot \(slot) is null in one way of two")
+            switch kind {
+            case .integer:
+                fuzzExpect(segment.integer(slot) == column.integer(slot), "slot \(slot) reads as two numbers")
+            case .double: _ = segment.double(slot)
+            case .bytes:
+                let bytes = segment.bytes(slot)
+                fuzzExpect(bytes.count == column.bytes(slot).count, "slot \(slot) has two lengths")
+                sum &+= bytes.reduce(0) { $0 &+ Int($1) }
+                _ = segment.isLong(slot)
+            }
+        }
+        _ = sum
+    }
+
+    // MARK: Others
+
+    private func readValue(_ reference: NodeReference) throws -> Int {
+        var descriptor = [UInt8](repeating: 0, count: LongValue.size)
+        return try descriptor.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            let node = UnsafeRawPointer(self.base) + Int(reference.page) * Format.pageSize
+            reference.store(base)
+            // A count that the content names: most are too long.
+            base.put64(NodeReference.size, node.u64(Format.nodeHeaderSize))
+            return try reader.long(UnsafeRawBufferPointer(bytes)).reduce(0) { $0 &+ Int($1) }
+        }
+    }
+
+    private func readEntries(_ root: NodeReference) throws {
+        var entries: [EntryKey] = []
+        _ = try? EntryTree.totalEntries(in: root, reading: reader)
+        try EntryTree.walk(
+            root, reading: reader, visitNode: { (_) throws(StorageError) in },
+            visitEntry: { (high, low, _) throws(StorageError) in entries.append((high, low)) })
+        for (place, entry) in entries.enumerated() where place % 16 == 0 {
+            let count = try EntryTree.count(at: entry, in: root, reading: reader)
+            fuzzExpect(count > 0, "entry \(entry) is found by its key")
+            _ = try EntryTree.count(of: entry.0, in: root, reading: reader)
+        }
+    }
+
+    private func readSchema(_ reference: NodeReference) throws {
+        let schema = try SchemaNode.read(reference, reader)
+        let again = try SchemaCoding.encode(schema).withUnsafeBytes { (bytes) throws(StorageError) in
+            try SchemaCoding.decode(bytes)
+        }
+        fuzzExpect(again == schema, "a schema that is read can be written and read back")
+    }
+
+    // MARK: Seeds
+
+    static func seeds() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = []
+        var kinds: [UInt8: Int] = [:]
+        for (seed, steps) in [(1, 40), (2, 150)] as [(UInt64, Int)] {
+            let file = CraftedFile(try FileImages.clean(seed: seed, steps: steps).data)
+            for node in file.nodes where Int(node.reference.pages) <= maxPages {
+                let kind = node.reference.kindCode
+                kinds[kind, default: 0] += 1
+                if kinds[kind, default: 0] > 6 { continue }
+                let content = file.bytes[(node.start + Format.nodeHeaderSize)..<(node.start + node.reference.byteCount)]
+                let used = content.lastIndex { $0 != 0 } ?? content.startIndex
+                seeds.append([kind - 1, UInt8(node.reference.pages - 1)] + content[...used])
+            }
+        }
+        return seeds
+    }
+}
