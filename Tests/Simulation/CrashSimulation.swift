@@ -30,6 +30,8 @@ struct CrashSimulation<Program: SimulatedProgram> {
     /// One in so many states gets a transaction, and one in so many of those some more, a close and a reopening.
     var usedEvery = 4
     var closedEvery = 8
+    /// At one in so many deaths, and after one in so many recoveries, each of the twin pages is lost.
+    var twinsEvery = 4
     /// The seed of the order in which two writers, a reader and background work run; nil for one thread.
     var schedule: Seed?
     /// Nothing new is begun after this; what was visited is in the report.
@@ -58,6 +60,11 @@ struct CrashSimulation<Program: SimulatedProgram> {
             guard let left = disk.crash(at: step) else { continue }
             _ = visit(left, CrashAddress([step]), timeline.allowed(operation), 0, 1, &report)
         }
+        report += afterClose(disk, timeline)
+        for operation in stride(from: 0, to: disk.operations, by: twinsEvery) where report.goesOn(deadline) {
+            let address = CrashAddress([.kill(operation)])
+            report += withoutTwins(disk.kill(after: operation), timeline.allowed(operation), address)
+        }
         var sweep = disk.sweep(rules)
         for operation in Self.spread(disk.operations + 1) where report.goesOn(deadline) {
             let allowed = timeline.allowed(operation)
@@ -82,7 +89,8 @@ struct CrashSimulation<Program: SimulatedProgram> {
 
     /// Opens the one state that an address names.
     func repeatOne(_ address: CrashAddress) throws -> CrashSimulationReport {
-        var (disk, timeline) = try record()
+        let (whole, played) = try record()
+        var (disk, timeline) = (whole, played)
         var report = CrashSimulationReport(depths: depths.count + 1)
         for (number, step) in address.steps.enumerated() {
             guard let left = disk.crash(at: step) else {
@@ -94,7 +102,13 @@ struct CrashSimulation<Program: SimulatedProgram> {
             case .failure(let wrong): report.problems = [CrashProblem(address, wrong.text)]
             case .success(let next): timeline = next
             }
+            if address.steps.count == 1, step.isKill, let again = disk.crash(at: step) {
+                report += withoutTwins(again, allowed, address)
+            }
             disk = left
+        }
+        if address.steps == [CrashAddress.Step(operation: whole.operations, state: StateMask())] {
+            report += afterClose(whole, played)
         }
         return report
     }
@@ -191,7 +205,12 @@ struct CrashSimulation<Program: SimulatedProgram> {
             var timeline = Timeline(before: allowed, opened: opened, state)
             disk.setOperation("go on")
             let count = step.map(following) ?? 0
-            if count > 0 { try goOn(program, disk, state, count, &timeline) }
+            if count > 0 {
+                try goOn(program, disk, state, count, &timeline)
+            } else if state.digest % UInt64(twinsEvery) == 0, let wrong = wrongWithoutTwin(disk, [state], isQuiet: true)
+            {
+                return .failure(Wrong(text: wrong))
+            }
             return .success(timeline)
         } catch {
             return .failure(Wrong(text: "\(error)"))

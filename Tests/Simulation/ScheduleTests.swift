@@ -8,11 +8,14 @@ import Testing
 /// Short histories of several threads by every schedule with up to two interruptions, longer ones by schedules from a
 /// seed.
 ///
-/// More of it: `SIMULATION_SECONDS=600 swift test --filter ScheduleTests`. One schedule alone:
+/// More of it: `SIMULATION_SECONDS=600 swift test --filter ScheduleTests`; `SIMULATION_SCHEDULES=all` goes on until the
+/// exhaustive part is complete. One schedule alone:
 /// `SIMULATION_SCHEDULE='12.1,30.2,7' swift test --filter ScheduleTests/NAME` (exhaustive), or `SIMULATION_SEED=77`.
 @Suite(.serialized) struct ScheduleTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2
+    /// All schedules, however long that takes.
+    private static let isFull = environment["SIMULATION_SCHEDULES"] == "all"
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
 
     /// All schedules with up to two interruptions, or as many as fit the time.
@@ -24,7 +27,7 @@ import Testing
             try ScheduledStore(replay, durability: durability).run(threads)
             return
         }
-        let deadline = ContinuousClock.now + .seconds(Self.seconds)
+        let deadline = ContinuousClock.now + .seconds(Self.isFull ? 24 * 3600 : Self.seconds)
         for limit in 0...2 {
             let exploration = ScheduleExploration(preemptions: limit)
             var isComplete = false

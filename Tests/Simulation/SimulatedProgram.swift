@@ -54,10 +54,20 @@ protocol SimulatedProgram: Sendable {
     /// The engine's own checks.
     func check() throws
     func close() throws
+    /// Pages that say each alone where the database begins: with one of them lost, what was kept is still there, or the
+    /// engine says that it is not.
+    static var twins: [(path: String, page: Int)] { get }
+    /// Whether an error says that bytes are damaged.
+    static func isDetection(_ error: any Error) -> Bool
+    /// What should not be on a disk whose database was closed; nil when all is as it should be.
+    static func leftovers(_ disk: SimulatedDisk) throws -> String?
 }
 
 extension SimulatedProgram {
     static var keepsAcknowledged: Bool { true }
+    static var twins: [(path: String, page: Int)] { [] }
+    static func isDetection(_ error: any Error) -> Bool { false }
+    static func leftovers(_ disk: SimulatedDisk) throws -> String? { nil }
 
     /// With background work in an order that the disk's seed decides.
     static func open(_ disk: SimulatedDisk) throws -> Self {

@@ -2,6 +2,7 @@ import FaultModel
 import SimulatedDisk
 import StrataFiles
 import StrataStorage
+import Synchronization
 
 /// The storage engine under simulation: tiny nodes and a small log, so that splits, merges, folds, overflow and
 /// checkpoints happen all the time.
@@ -12,6 +13,13 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     class var durability: Durability { .full }
 
     class var keepsAcknowledged: Bool { durability == .full }
+
+    class var cipher: (any Cipher)? { nil }
+
+    /// What stands between the store and the disk.
+    class func fileSystem(_ disk: SimulatedDisk) -> any FileSystem { disk }
+
+    private static let path = "folder/database"
 
     let store: Store
     private let scheduling: any Scheduling
@@ -27,7 +35,9 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     }
 
     static func options(_ disk: SimulatedDisk, _ scheduling: any Scheduling) -> StoreOptions {
-        var options = StoreOptions(fileSystem: disk, scheduling: scheduling, durability: durability)
+        var options = StoreOptions(
+            fileSystem: fileSystem(disk), scheduling: scheduling, durability: durability)
+        options.cipher = cipher
         options.limits = .tiny
         options.logSegmentBytes = 16 << 10
         options.mapReserve = 16 << 20
@@ -37,7 +47,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     }
 
     static func open(_ disk: SimulatedDisk, _ scheduling: any Scheduling) throws -> Self {
-        Self(try Store.open(path: "folder/database", options: options(disk, scheduling)), scheduling)
+        Self(try Store.open(path: path, options: options(disk, scheduling)), scheduling)
     }
 
     func commit(_ changes: () -> [ProgramChange]) throws {
@@ -96,6 +106,14 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
         if let scheduling = scheduling as? CooperativeScheduling { while scheduling.runOne() {} }
     }
 
+    class var twins: [(path: String, page: Int)] { [(path, 0), (path, 1)] }
+
+    class func isDetection(_ error: any Error) -> Bool { (error as? StorageError)?.isDamage ?? false }
+
+    class func leftovers(_ disk: SimulatedDisk) throws -> String? {
+        try disk.status(path + ".log") == nil ? nil : "the log of a store that was closed is there"
+    }
+
     private static var schema: StoreSchema {
         let columns = [
             ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
@@ -113,4 +131,21 @@ final class PeriodicStoreProgram: StoreProgram, @unchecked Sendable {
 // Concurrency: as its superclass.
 final class UnsyncedStoreProgram: StoreProgram, @unchecked Sendable {
     override class var durability: Durability { .none }
+}
+
+// Concurrency: as its superclass.
+final class EncryptedStoreProgram: StoreProgram, @unchecked Sendable {
+    override class var cipher: (any Cipher)? { SimulatedCipher() }
+}
+
+/// With a mistake between the store and the disk. One test at a time sets which.
+///
+/// Concurrency: as its superclass.
+final class MistakenStoreProgram: StoreProgram, @unchecked Sendable {
+    static let mistake = Mutex<PlantedMistake?>(nil)
+
+    override class func fileSystem(_ disk: SimulatedDisk) -> any FileSystem {
+        guard let mistake = mistake.withLock({ $0 }) else { return disk }
+        return MistakenDisk(disk, mistake)
+    }
 }

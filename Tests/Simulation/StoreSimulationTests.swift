@@ -74,6 +74,7 @@ import Testing
         switch type {
         case is PeriodicStoreProgram.Type: "aCrashUnderPeriodicDurability"
         case is UnsyncedStoreProgram.Type: "aCrashWithoutDurability"
+        case is EncryptedStoreProgram.Type: "aCrashOfAnEncryptedStore"
         default: "aCrashLosesNothing"
         }
     }
@@ -88,8 +89,14 @@ import Testing
         try crashEverywhere(UnsyncedStoreProgram.self)
     }
 
+    @Test func aCrashOfAnEncryptedStoreLosesNothing() throws { try crashEverywhere(EncryptedStoreProgram.self) }
+
     @Test func anOperationThatFailsLosesNothingThatWasAcknowledged() throws {
         try failEverywhere(StoreProgram.self, Self.seconds)
+    }
+
+    @Test func anOperationThatFailsInAnEncryptedStoreLosesNothing() throws {
+        try failEverywhere(EncryptedStoreProgram.self, Self.seconds / 2)
     }
 
     @Test func anOperationThatFailsUnderOtherDurabilitiesLeavesAnEarlierStateWhole() throws {
@@ -125,7 +132,8 @@ import Testing
         #expect(total.struck > 0)
     }
 
-    /// Runs last. A mark that is never met is a branch that the simulation says nothing about.
+    /// Runs last. A mark that is never met is a branch that the simulation says nothing about; those that damage alone
+    /// leads to are met by `CoverageMarkTests`.
     @Test func rareBranchesAreListed() {
         guard CoverageMarks.areCounted else { return }
         let hits = CoverageMarks.hits

@@ -30,30 +30,12 @@ struct DamageSweep {
     }
 
     let image: FileImages.Image
-    /// Where the last group of the log starts; damage before it must not cost a commit.
-    let lastGroup: Int
     private(set) var counts = Counts()
 
-    init(_ image: FileImages.Image) throws {
-        self.image = image
-        lastGroup = try image.log.map { try Self.lastGroup($0, data: image.data) } ?? .max
-    }
+    init(_ image: FileImages.Image) { self.image = image }
 
-    /// The group with the highest LSN.
-    private static func lastGroup(_ log: [UInt8], data: [UInt8]) throws -> Int {
-        try log.withUnsafeBytes { bytes -> Int in
-            guard let base = bytes.baseAddress, case .valid(let header) = LogHeader.decode(base) else {
-                throw InvariantViolation("the image's log is none")
-            }
-            let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
-            var best = (lsn: UInt64(0), offset: 0)
-            for offset in stride(from: Format.pageSize, to: bytes.count, by: LogFormat.groupHeaderSize) {
-                guard let group = LogGroupHeader(base + offset, epoch), group.lastLSN > best.lsn else { continue }
-                best = (group.lastLSN, offset)
-            }
-            return best.offset
-        }
-    }
+    /// Where the last group of the log starts; damage before it must not cost a commit.
+    var lastGroup: Int { image.lastGroup }
 
     /// Opens files and reads all that is in them.
     func judge(data: [UInt8], log: [UInt8]?, readOnly: Bool = false) -> Outcome {
@@ -61,7 +43,7 @@ struct DamageSweep {
             var damaged = image
             damaged.data = data
             damaged.log = log
-            var options = FileImages.options
+            var options = FileImages.options(image.cipher)
             options.fileSystem = try FileImages.Disk(damaged)
             options.readOnly = readOnly
             let store = try Store.open(path: FileImages.path, options: options)

@@ -10,6 +10,20 @@ enum FileImages {
         var model: StoreModel
         /// States that a crash may have left: from the last acknowledged one back.
         var states: [StoreModel] = []
+        /// Where the group of the last commit starts in the log.
+        var lastGroup = Int.max
+        var cipher: (any Cipher)?
+
+        /// Takes both files as they are now. What the log got since the last time is its last group.
+        mutating func take(_ store: Store) throws {
+            guard let disk = store.fileSystem as? Disk else { return }
+            data = try disk.bytes(FileImages.path) ?? []
+            let before = log ?? []
+            log = try disk.bytes(Store.logPath(FileImages.path))
+            guard let log else { return }
+            let first = zip(before, log).enumerated().first { $1.0 != $1.1 }?.offset
+            lastGroup = first.map { $0 / LogFormat.groupHeaderSize * LogFormat.groupHeaderSize } ?? lastGroup
+        }
     }
 
     static var options: StoreOptions {
@@ -18,6 +32,12 @@ enum FileImages {
         options.mapReserve = 1 << 24
         options.logSegmentBytes = 8 << 10
         options.growth = .fixed(4096)
+        return options
+    }
+
+    static func options(_ cipher: (any Cipher)?) -> StoreOptions {
+        var options = options
+        options.cipher = cipher
         return options
     }
 
@@ -77,27 +97,28 @@ enum FileImages {
     }
 
     /// A store that was closed.
-    static func clean(seed: UInt64, steps: Int) throws -> Image {
-        var (image, store) = try build(seed: seed, steps: steps, commits: 6)
+    static func clean(seed: UInt64, steps: Int, _ cipher: (any Cipher)? = nil) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: 6, cipher)
         try store.close()
-        image.data = try (store.fileSystem as? Disk)?.bytes(path) ?? []
+        try image.take(store)
+        image.lastGroup = .max
         return image
     }
 
     /// A store whose process died with commits in the log.
-    static func withLog(seed: UInt64, steps: Int, commits: Int = 6) throws -> Image {
-        var (image, store) = try build(seed: seed, steps: steps, commits: commits)
+    static func withLog(
+        seed: UInt64, steps: Int, commits: Int = 6, _ cipher: (any Cipher)? = nil
+    ) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: commits, cipher)
         store.writer.log?.close()
-        let disk = store.fileSystem as? Disk
-        image.data = try disk?.bytes(path) ?? []
-        image.log = try disk?.bytes(Store.logPath(path))
+        try image.take(store)
         return image
     }
 
     /// A store whose process died when a checkpoint had been chosen, its pages and segment taken, and its slot not
     /// written.
-    static func midCheckpoint(seed: UInt64, steps: Int) throws -> Image {
-        var (image, store) = try build(seed: seed, steps: steps, commits: 6)
+    static func midCheckpoint(seed: UInt64, steps: Int, _ cipher: (any Cipher)? = nil) throws -> Image {
+        var (image, store) = try build(seed: seed, steps: steps, commits: 6, cipher)
         store.gate.acquire()
         try store.waitForCheckpoint()
         let version = store.monitor.withLock { store.state.committed }
@@ -106,13 +127,12 @@ enum FileImages {
         var history = StoreHistory(seed: seed &+ 77)
         history.model = image.model
         for _ in 0..<2 {
+            try image.take(store)
             try commit(&history, store, steps: 3)
             image.states.append(history.model)
         }
         image.model = history.model
-        let disk = store.fileSystem as? Disk
-        image.data = try disk?.bytes(path) ?? []
-        image.log = try disk?.bytes(Store.logPath(path))
+        try image.take(store)
         return image
     }
 
@@ -144,21 +164,25 @@ enum FileImages {
         return images
     }
 
-    private static func build(seed: UInt64, steps: Int, commits: Int) throws -> (Image, Store) {
-        var options = options
+    private static func build(
+        seed: UInt64, steps: Int, commits: Int, _ cipher: (any Cipher)?
+    ) throws -> (Image, Store) {
+        var options = options(cipher)
         options.fileSystem = Disk()
         let store = try Store.open(path: path, options: options)
         var history = StoreHistory(seed: seed)
         history.keyRange = 60
-        var states = [history.model]
+        var image = Image(data: [], log: nil, model: history.model, states: [history.model], cipher: cipher)
         for number in 0..<commits {
+            try image.take(store)
             let transaction = try store.beginWrite()
             if number == 0 { try transaction.apply(schema: StoreHistory.schema) }
             for _ in 0..<(number == 0 ? steps : 4) { try history.step(transaction) }
             try transaction.commit()
-            states.append(history.model)
+            image.states.append(history.model)
         }
-        return (Image(data: [], log: nil, model: history.model, states: states), store)
+        image.model = history.model
+        return (image, store)
     }
 
     private static func commit(_ history: inout StoreHistory, _ store: Store, steps: Int) throws {

@@ -46,11 +46,13 @@ import Testing
             return
         }
         #expect(reason == .unreadable || reason == .checksum)
+        if CoverageMarks.areCounted && reason == .unreadable { #expect(CoverageMarks.hits[.lostPage] != nil) }
         // From now on whoever pins a version hears it at once.
         let cut = StorageError.corrupt(
             page: PageNumber(UInt32(size / 4096)), offset: size % 4096, reason: .fileTooShort)
         #expect(throws: cut) { try store.snapshot() }
         #expect(throws: cut) { try store.beginWrite() }
+        if CoverageMarks.areCounted { #expect(CoverageMarks.hits[.cutWhileOpen] != nil) }
     }
 
     @Test("a file that is cut while it is open is an error, not a signal", arguments: [0, 8192, 12288 + 100])

@@ -1,0 +1,53 @@
+import FaultModel
+import SimulatedDisk
+
+// What a program writes twice is there for the day on which one of the two is lost. No crash loses a sector that was
+// synced, so crashes alone never show that the second one was left out.
+
+extension CrashSimulation {
+    /// Loses one of the twin pages, and then the other, of a disk on which nothing else happens.
+    /// - Parameter isQuiet: both say the same: the content must be there, and an error is not enough.
+    /// - Returns: what is wrong then.
+    func wrongWithoutTwin(_ disk: SimulatedDisk, _ allowed: [ProgramState], isQuiet: Bool) -> String? {
+        for twin in Program.twins {
+            let left = disk.kill()
+            // Not there yet, so nothing can be lost.
+            do { try left.zeroPage(twin.page, in: twin.path) } catch { continue }
+            do {
+                let found = try Program.open(left).digest()
+                if allowed.contains(where: { $0.digest == found }) { continue }
+                return "without page \(twin.page) of \(twin.path) another state is there, and nothing is said"
+            } catch {
+                if isQuiet || !Program.isDetection(error) {
+                    return "without page \(twin.page) of \(twin.path): \(error)"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// As ``wrongWithoutTwin(_:_:isQuiet:)``, where a process died at any point.
+    func withoutTwins(_ disk: SimulatedDisk, _ allowed: [ProgramState], _ address: CrashAddress)
+        -> CrashSimulationReport
+    {
+        var report = CrashSimulationReport(depths: depths.count + 1)
+        report.opened = Program.twins.count
+        if let wrong = wrongWithoutTwin(disk, allowed, isQuiet: false) {
+            report.problems.append(CrashProblem(address, wrong))
+        }
+        return report
+    }
+
+    /// A database that was closed needs neither its log nor both of its slots.
+    func afterClose(_ disk: SimulatedDisk, _ timeline: Timeline) -> CrashSimulationReport {
+        var report = CrashSimulationReport(depths: depths.count + 1)
+        let step = CrashAddress.Step(operation: disk.operations, state: StateMask())
+        guard let left = disk.crash(at: step) else { return report }
+        report.opened = Program.twins.count
+        var wrong: String?
+        do { wrong = try Program.leftovers(left) } catch { wrong = "\(error)" }
+        wrong = wrong ?? wrongWithoutTwin(left, timeline.allowed(disk.operations), isQuiet: true)
+        if let wrong { report.problems.append(CrashProblem(CrashAddress([step]), "after the close: " + wrong)) }
+        return report
+    }
+}

@@ -1,0 +1,165 @@
+import SimulatedDisk
+import StrataFiles
+import Synchronization
+
+/// A mistake that storage could make, planted between it and the disk: a simulation that passes with it sees too
+/// little.
+enum PlantedMistake: String, CaseIterable, Sendable {
+    /// The log's syncs do nothing.
+    case noLogSync
+    /// The data file is not synced before a slot is written that leads to new pages.
+    case noDataSync
+    /// A slot is not synced.
+    case noSlotSync
+    /// The directory is not synced when the log is made.
+    case noLogNameSync
+    /// The directory is not synced when the log is removed.
+    case noLogRemoveSync
+    /// A log's sync that failed is tried again, and the second answer believed.
+    case retryLogSync
+    /// A sync of the data file that failed is tried again.
+    case retryDataSync
+    /// After a recovery and at a close one of the two slots is written.
+    case settleOneSlot
+    /// After a transaction too large for the log one of the two slots is written.
+    case oneSlotAfterLarge
+    /// Errors of log writes are swallowed.
+    case swallowLogWrite
+}
+
+/// Passes everything on to a simulated disk but what the mistake is about.
+final class MistakenDisk: FileSystem {
+    private let disk: SimulatedDisk
+    fileprivate let mistake: PlantedMistake
+    /// The log was removed, and the directory not synced since.
+    private let hasRemovedLog = Mutex(false)
+    private let hasMadeLog = Mutex(false)
+
+    init(_ disk: SimulatedDisk, _ mistake: PlantedMistake) {
+        self.disk = disk
+        self.mistake = mistake
+    }
+
+    func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
+        let file = try disk.open(path, mode)
+        if path.hasSuffix(".log") && mode == .createNew { hasMadeLog.withLock { $0 = true } }
+        return MistakenFile(file, mistake, isLog: path.hasSuffix(".log"))
+    }
+
+    func remove(_ path: String) throws(FileError) {
+        try disk.remove(path)
+        if path.hasSuffix(".log") { hasRemovedLog.withLock { $0 = true } }
+    }
+
+    func syncDirectory(of path: String) throws(FileError) {
+        let removed = Self.take(hasRemovedLog)
+        let made = Self.take(hasMadeLog)
+        if mistake == .noLogRemoveSync && removed && !made { return }
+        if mistake == .noLogNameSync && made { return }
+        try disk.syncDirectory(of: path)
+    }
+
+    private static func take(_ flag: borrowing Mutex<Bool>) -> Bool {
+        flag.withLock { flag in
+            defer { flag = false }
+            return flag
+        }
+    }
+
+    func status(_ path: String) throws(FileError) -> FileStatus? { try disk.status(path) }
+    func rename(_ path: String, to destination: String) throws(FileError) { try disk.rename(path, to: destination) }
+    func renameNew(_ path: String, to destination: String) throws(FileError) {
+        try disk.renameNew(path, to: destination)
+    }
+    var isPersistent: Bool { disk.isPersistent }
+    func randomBits() -> UInt64 { disk.randomBits() }
+}
+
+/// Slots are told from nodes by their size and place; a mistake that leaves one out lets all later ones change places,
+/// as storage would that never wrote it.
+private final class MistakenFile: File {
+    private struct Slots {
+        /// The sequence of slot writes and syncs since anything else was written: 2 when a slot was written and synced.
+        var step = 0
+        var areSwapped = false
+        /// The sync that is due belongs to a write that was left out.
+        var skipsSync = false
+    }
+
+    private let file: any File
+    private let mistake: PlantedMistake
+    private let isLog: Bool
+    private let slots = Mutex(Slots())
+    private static let slotBytes = 512
+    private static let pageBytes: Int64 = 4096
+
+    init(_ file: any File, _ mistake: PlantedMistake, isLog: Bool) {
+        self.file = file
+        self.mistake = mistake
+        self.isLog = isLog
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        if isLog {
+            do throws(FileError) { try file.write(bytes, at: offset) } catch {
+                if mistake != .swallowLogWrite { throw error }
+            }
+            return
+        }
+        guard bytes.count == Self.slotBytes, offset == 0 || offset == Self.pageBytes else {
+            slots.withLock { $0.step = 0 }
+            try file.write(bytes, at: offset)
+            return
+        }
+        let isLeftOut = slots.withLock { slots in
+            let isSecond = slots.step == 2
+            slots.step = 1
+            guard isSecond, mistake == (Self.requiresLog(bytes) ? .oneSlotAfterLarge : .settleOneSlot) else {
+                return false
+            }
+            slots.areSwapped.toggle()
+            slots.skipsSync = true
+            return true
+        }
+        if isLeftOut { return }
+        let place = slots.withLock { $0.areSwapped } ? Self.pageBytes - offset : offset
+        try file.write(bytes, at: place)
+    }
+
+    private static func requiresLog(_ slot: UnsafeRawBufferPointer) -> Bool { slot[12] == 1 }
+
+    func syncData() throws(FileError) {
+        let (isOfSlot, isSkipped) = slots.withLock { slots in
+            defer { slots.skipsSync = false }
+            let isOfSlot = slots.step == 1
+            slots.step = isOfSlot ? 2 : 0
+            return (isOfSlot, slots.skipsSync)
+        }
+        if isSkipped { return }
+        switch (mistake, isLog) {
+        case (.noLogSync, true): return
+        case (.noDataSync, false) where !isOfSlot: return
+        case (.noSlotSync, false) where isOfSlot: return
+        case (.retryLogSync, true), (.retryDataSync, false):
+            do throws(FileError) { try file.syncData() } catch _ { try file.syncData() }
+        default: try file.syncData()
+        }
+    }
+
+    var path: String { file.path }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        try file.read(into: buffer, at: offset)
+    }
+    func size() throws(FileError) -> Int64 { try file.size() }
+    func truncate(to size: Int64) throws(FileError) { try file.truncate(to: size) }
+    func preallocate(to size: Int64) throws(FileError) { try file.preallocate(to: size) }
+    func writeBack(offset: Int64, count: Int64) throws(FileError) { try file.writeBack(offset: offset, count: count) }
+    func status() throws(FileError) -> FileStatus { try file.status() }
+    func map(reserve: Int) throws(FileError) -> any FileMap { try file.map(reserve: reserve) }
+    func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try file.mapPrivately(reserve: reserve) }
+    func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
+        try file.tryLock(byte: byte, exclusive: exclusive)
+    }
+    func unlock(byte: Int64) throws(FileError) { try file.unlock(byte: byte) }
+    func close() { file.close() }
+}

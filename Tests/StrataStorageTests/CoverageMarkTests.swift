@@ -1,0 +1,72 @@
+import FaultModel
+import SimulatedDisk
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// The rare branches that only damage, a full disk or a reader leads to: crashes, which the simulation makes, never do.
+@Suite(.enabled(if: CoverageMarks.areCounted)) struct CoverageMarkTests {
+    private func options(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreOptions {
+        var options = FileImages.options
+        options.fileSystem = try FileImages.Disk(image)
+        options.readOnly = readOnly
+        return options
+    }
+
+    /// Others may meet the mark at the same time, so only that it was met counts.
+    private func expectMet(_ marks: CoverageMark...) {
+        for mark in marks { #expect(CoverageMarks.hits[mark] != nil, "\(mark)") }
+    }
+
+    private func open(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreModel {
+        let store = try Store.open(path: FileImages.path, options: options(image, readOnly: readOnly))
+        defer { do { try store.close() } catch {} }
+        return try StoreHistory.contents(store.snapshot().view)
+    }
+
+    @Test("a flipped bit of the last group is mended") func mendedBit() throws {
+        var image = try FileImages.withLog(seed: 4, steps: 30)
+        image.log?[image.lastGroup + LogFormat.groupHeaderSize + 5] ^= 4
+        #expect(try open(image) == image.model)
+        expectMet(.mendedBit, .replayed)
+    }
+
+    @Test("a group in front of others that is gone is a lost record, and the last one a torn end") func lostGroups()
+        throws
+    {
+        let whole = try FileImages.withLog(seed: 4, steps: 30)
+        var image = whole
+        for byte in 8..<40 { image.log?[Format.pageSize + LogFormat.groupHeaderSize + byte] ^= 0x55 }
+        #expect(throws: StorageError.self) { try open(image) }
+        expectMet(.lostRecord)
+        image = whole
+        for byte in 0..<8 { image.log?[image.lastGroup + LogFormat.groupHeaderSize + byte] ^= 0x55 }
+        #expect(try image.states.contains(open(image)))
+        expectMet(.tornGroup)
+    }
+
+    @Test("a log that is read only is replayed in memory") func inMemory() throws {
+        let image = try FileImages.withLog(seed: 4, steps: 30)
+        #expect(try open(image, readOnly: true) == image.model)
+        expectMet(.replayedInMemory)
+    }
+
+    @Test("a checkpoint that began and did not end leaves groups in both segments") func bothSegments() throws {
+        let image = try FileImages.midCheckpoint(seed: 4, steps: 30)
+        #expect(try open(image) == image.model)
+        expectMet(.secondSegment)
+    }
+
+    @Test("a step of growth that the disk has no room for is made smaller") func smallerGrowth() throws {
+        var options = FileImages.options
+        options.fileSystem = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(1), capacity: 100 * 4096))
+        options.growth = .fixed(1 << 20)
+        let store = try Store.open(path: FileImages.path, options: options)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: StoreHistory.schema)
+        try transaction.commit()
+        try store.close()
+        expectMet(.smallerGrowth)
+    }
+}
