@@ -124,6 +124,9 @@ final class POSIXFile: File {
     }
 
     func size() throws(FileError) -> Int64 {
+        // A third of the time of a status; nothing here uses the position that it sets.
+        let end = lseek(descriptor, 0, SEEK_END)
+        if end >= 0 { return Int64(end) }
         var found = strata_status()
         let result = strata_get_status(descriptor, nil, &found)
         if result != 0 { throw FileError(.size, path: path, errno: -result) }

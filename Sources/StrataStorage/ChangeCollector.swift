@@ -31,24 +31,40 @@ package struct CommitNotice: Sendable {
 /// Collects changes while a transaction runs.
 struct ChangeCollector {
     private static let limit = 1 << 20
-    private(set) var tables: [TableChanges]
+    private var tables: [TableChanges]
+    /// Keys that were inserted last, not in `tables` yet; the table is -1 where there are none.
+    private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
 
     /// - Parameter tables: with nothing changed.
     init(_ tables: [TableChanges]) { self.tables = tables }
 
     /// Follows the schema's order of tables; what is gone is forgotten.
     mutating func rearrange(to ids: [TableID]) {
+        endRun()
         let old = tables
         tables = ids.map { id in old.first { $0.table == id } ?? TableChanges(table: id) }
     }
 
     @inline(__always)
     mutating func inserted(_ table: Int, _ key: Int64) {
+        if table == run.table, key != .min, run.high == key &- 1 {
+            run.high = key
+        } else {
+            endRun()
+            run = (table, key, key)
+        }
+    }
+
+    @inline(never)
+    private mutating func endRun() {
+        let (table, low, high) = run
+        if table < 0 { return }
+        run.table = -1
         let last = tables[table].inserted.count - 1
-        if last >= 0, key != .min, tables[table].inserted[last].upperBound == key &- 1 {
-            tables[table].inserted[last] = tables[table].inserted[last].lowerBound...key
+        if last >= 0, low != .min, tables[table].inserted[last].upperBound == low &- 1 {
+            tables[table].inserted[last] = tables[table].inserted[last].lowerBound...high
         } else if last < Self.limit {
-            tables[table].inserted.append(key...key)
+            tables[table].inserted.append(low...high)
         } else {
             tables[table].isComplete = false
         }
@@ -72,8 +88,12 @@ struct ChangeCollector {
         }
     }
 
-    var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
+    var isEmpty: Bool { run.table < 0 && tables.allSatisfy(\.isEmpty) }
 
     /// The tables that changed.
-    var result: [TableChanges] { tables.filter { !$0.isEmpty } }
+    var result: [TableChanges] {
+        var whole = self
+        whole.endRun()
+        return whole.tables.filter { !$0.isEmpty }
+    }
 }

@@ -84,9 +84,10 @@ extension PageAllocator {
     /// Takes over what the last checkpoint wrote, but for the nodes themselves.
     /// - Throws: `corrupt`.
     func openMap(_ reference: NodeReference) throws(StorageError) {
+        // Changes under the write gate alone, which the caller has.
+        if isMapOpen { return }
         lock.lock()
         defer { lock.unlock() }
-        if isMapOpen { return }
         let count = (pageCount + SpaceRegion.pages - 1) / SpaceRegion.pages
         func fail(_ offset: Int) -> StorageError {
             .corrupt(page: PageNumber(reference.page), offset: offset, reason: .structure)

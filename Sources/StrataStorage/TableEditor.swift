@@ -236,14 +236,15 @@ final class TableEditor {
 
     private func flushAppended() throws(StorageError) {
         defer { appended.removeAll() }
-        let builder = GroupBuilder(layout: layout, nodes: nodes)
         if root.isNull {
+            let builder = GroupBuilder(layout: layout, nodes: nodes)
             try startTree(try builder.build(appended, 0..<appended.count))
             return
         }
         var group = try seek(.max)
         let done = group.isSmall && group.rows < nodes.limits.smallRows ? try appendInPlace() : 0
         if done == appended.count { return }
+        let builder = GroupBuilder(layout: layout, nodes: nodes)
         group = try seek(.max)
         guard let leaf = path.last else { return }
         let isJoined =
