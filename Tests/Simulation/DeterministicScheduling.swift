@@ -125,17 +125,19 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
 
     private func passOn() {
         let mine = current
+        // Taken now: once the baton is gone, `members` are somebody else's.
+        let turn = members[mine].turn
         guard let next = choose() else {
             // Nobody can go on, not even the caller: say so, and stay here for ever.
             failure = failure ?? Deadlock(description: describeWaiting())
             ended.signal()
-            members[mine].turn.wait()
+            turn.wait()
             return
         }
         if next == mine { return }
         current = next
         members[next].turn.signal()
-        members[mine].turn.wait()
+        turn.wait()
     }
 
     private func choose() -> Int? {
