@@ -13,6 +13,7 @@ protocol Cell: Object {
 
     func checkedTitle() throws -> String
     func addPart(_ part: Self)
+    func rename(_ title: String)
     static func first(_ number: Int, in realm: Realm) -> Self?
 }
 
@@ -39,6 +40,7 @@ final class KeyedCell: Object, Cell {
     var holderCount: Int { holders.count }
     func checkedTitle() throws -> String { try read(\.title) }
     func addPart(_ part: KeyedCell) { parts.append(part) }
+    func rename(_ title: String) { self.title = title }
 
     static func first(_ number: Int, in realm: Realm) -> KeyedCell? {
         realm.object(ofType: KeyedCell.self, forPrimaryKey: number)
@@ -68,6 +70,7 @@ final class PlainCell: Object, Cell {
     var holderCount: Int { holders.count }
     func checkedTitle() throws -> String { try read(\.title) }
     func addPart(_ part: PlainCell) { parts.append(part) }
+    func rename(_ title: String) { self.title = title }
 
     static func first(_ number: Int, in realm: Realm) -> PlainCell? {
         realm.objects(PlainCell.self).where { $0.number == number }.first

@@ -5,6 +5,7 @@ package enum ObjectScenarioRegistration {
     package static func register(into registry: inout ScenarioRegistry) {
         registry.register(ReadDeleted())
         registry.register(CountThenIndex())
+        registry.register(UIMatrix())
         registry.register(SkipVersions())
         registry.register(ThrowInBlock())
     }

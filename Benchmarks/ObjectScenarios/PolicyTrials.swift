@@ -30,23 +30,33 @@ struct PolicyTrials {
     func run(
         _ names: [String], mayTrap: (String) -> Bool, trial: (_ name: String, _ place: TrialPlace) throws -> Finding
     ) throws {
-        let addresses = names.map { FaultAddress(text: "access:\($0)") }
-        let chosen = context.onlyTrial.map { [$0] } ?? addresses
+        let ends = try ends(names) { name, place in
+            switch try trial(name, place) {
+            case .right: (.correct, "")
+            case .wrong(let detail): (.silentlyWrong, detail)
+            }
+        }
+        for (address, end) in ends {
+            report(address, end, isTrapAsked: policy == .trap && mayTrap(Self.name(address)))
+        }
+        context.report.add(.trials, Double(ends.count { $0.end != nil }), statistic: "count")
+    }
+
+    /// Runs the trials in children, and hands over how each ended.
+    func ends(
+        _ names: [String], _ body: (_ name: String, _ place: TrialPlace) throws -> (Outcome, String)
+    ) throws -> [(address: FaultAddress, end: TrialEnd?)] {
+        let chosen = context.onlyTrial.map { [$0] } ?? names.map { FaultAddress(text: "access:\($0)") }
         let runner = TrialRunner(
             secondsPerTrial: 5, memoryLimitBytes: 1 << 30, deadline: context.deadline,
             scratchDirectory: context.directory)
         let (policy, context) = (policy, context)
         let ends = try runner.run(chosen) { address, directory in
             let place = TrialPlace(directory: directory, policy: policy)
-            switch try context.withEngineErrors({ try trial(Self.name(address), place) }) {
-            case .right: return Trial(address: address, outcome: .correct)
-            case .wrong(let detail): return Trial(address: address, outcome: .silentlyWrong, detail: detail)
-            }
+            let (outcome, detail) = try context.withEngineErrors { try body(Self.name(address), place) }
+            return Trial(address: address, outcome: outcome, detail: detail)
         }
-        for (address, end) in zip(chosen, ends) {
-            report(address, end, isTrapAsked: policy == .trap && mayTrap(Self.name(address)))
-        }
-        context.report.add(.trials, Double(ends.count { $0 != nil }), statistic: "count")
+        return zip(chosen, ends).map { ($0, $1) }
     }
 
     enum Finding {

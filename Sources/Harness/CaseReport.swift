@@ -31,6 +31,11 @@ package final class CaseReport {
         samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
     }
 
+    /// Fills a place in a table that the report draws from several cases.
+    package func addGridCell(_ cell: GridCell, isGood: Bool) {
+        add(.gridCell, isGood ? 1 : 0, label: cell.label)
+    }
+
     package func add(_ series: Series) {
         self.series.append(series)
     }

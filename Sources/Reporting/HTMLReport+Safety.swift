@@ -28,7 +28,8 @@ extension HTMLReport {
                 if !own.isEmpty { list.element("li") { answer(engine, own, &$0) } }
             }
         }
-        outcomeTables(rows, &section)
+        grids(question, &section)
+        outcomeTables(rows.filter { !$0.isInGrid }, &section)
     }
 
     /// A table per durability class.

@@ -112,6 +112,9 @@ enum ReportStyle {
         th small{color:var(--faint);font-weight:400;font-size:12px}
         .zero{color:var(--faint)}
         tbody tr:hover{background:var(--raised)}
+        .cells thead th[colspan]{text-align:center;border-bottom-color:var(--line)}
+        .cells td small{display:block;white-space:nowrap}
+        .cells td .v{display:block}
         .family th{padding-top:18px;color:var(--faint);font-weight:500;font-size:12.5px}
         .family:hover{background:none}
         thead button{border:0;padding:0;background:none;color:inherit;font:inherit;text-align:inherit}

@@ -9,8 +9,9 @@ extension TerminalReport {
         case .fast: tables = digest.durabilities.compactMap(speedTable)
         case .large: tables = digest.durabilities.compactMap(sizeTable)
         }
-        if tables.isEmpty { return [] }
-        var lines = [" " + styled(question.text, .strong)]
+        let grids = digest.grids(question).map { "   \($0.caption): \($0.summary)" }
+        if tables.isEmpty && grids.isEmpty { return [] }
+        var lines = [" " + styled(question.text, .strong)] + grids
         for var table in tables {
             if table.rows.count > Self.rowLimit + 1 {
                 let left = table.rows.count - Self.rowLimit - 1
@@ -37,7 +38,9 @@ extension TerminalReport {
     }
 
     private func outcomeTable(_ question: Question, _ durability: DurabilityClass) -> TextTable? {
-        let rows = digest.outcomeRows(question).filter { $0.trialCount > 0 && $0.subject.durability == durability }
+        let rows = digest.outcomeRows(question).filter {
+            $0.trialCount > 0 && $0.subject.durability == durability && !$0.isInGrid
+        }
         if rows.isEmpty { return nil }
         let columns = RunDigest.columns(rows)
         var table = table(durability, ["trials"] + columns.map(\.words) + ["promise"])

@@ -1,0 +1,45 @@
+/// A place in a table that several cases fill, one each: the report draws it, by the names alone.
+///
+/// It travels as the label of a sample, so that the CSV has it too: five parts with a bar between.
+package struct GridCell: Hashable, Sendable {
+    /// The table that the cell belongs to; its caption.
+    package var grid: String
+    package var row: String
+    /// A heading over several columns.
+    package var group: String
+    package var column: String
+    /// What stands in the cell.
+    package var text: String
+
+    package init(grid: String, row: String, group: String, column: String, text: String) {
+        self.grid = grid
+        self.row = row
+        self.group = group
+        self.column = column
+        self.text = text
+    }
+
+    package var label: String { [grid, row, group, column, text].joined(separator: "|") }
+
+    /// nil where the label is none of a cell.
+    package init?(label: String) {
+        let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5 else { return nil }
+        self.init(grid: parts[0], row: parts[1], group: parts[2], column: parts[3], text: parts[4])
+    }
+}
+
+extension Metric {
+    /// 1 where the cell is good, 0 where it is not; the label says which cell and what stands in it.
+    package static let gridCell = Metric("grid_cell", unit: "bool", .neutral, .deterministic)
+}
+
+extension CaseResult {
+    /// The cells of tables that this case fills.
+    package var gridCells: [(cell: GridCell, isGood: Bool)] {
+        samples.compactMap { sample in
+            guard sample.metric.name == Metric.gridCell.name, let cell = GridCell(label: sample.label) else { return nil }
+            return (cell, sample.value == 1)
+        }
+    }
+}
