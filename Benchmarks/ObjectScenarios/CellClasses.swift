@@ -9,7 +9,9 @@ protocol Cell: Object {
     var weight: Double { get }
     var hasPartner: Bool { get }
     var partCount: Int { get }
-    var holderCount: Int { get }
+    var parts: List<Self> { get }
+    var holders: LinkingObjects<Self> { get }
+    var partner: Self? { get set }
 
     func checkedTitle() throws -> String
     func addPart(_ part: Self)
@@ -37,7 +39,6 @@ final class KeyedCell: Object, Cell {
 
     var hasPartner: Bool { partner != nil }
     var partCount: Int { parts.count }
-    var holderCount: Int { holders.count }
     func checkedTitle() throws -> String { try read(\.title) }
     func addPart(_ part: KeyedCell) { parts.append(part) }
     func rename(_ title: String) { self.title = title }
@@ -67,7 +68,6 @@ final class PlainCell: Object, Cell {
 
     var hasPartner: Bool { partner != nil }
     var partCount: Int { parts.count }
-    var holderCount: Int { holders.count }
     func checkedTitle() throws -> String { try read(\.title) }
     func addPart(_ part: PlainCell) { parts.append(part) }
     func rename(_ title: String) { self.title = title }

@@ -28,7 +28,8 @@ struct PolicyTrials {
 
     /// `trial` runs in a child; `mayTrap` says for which trials the policy `.trap` asks for the end of the process.
     func run(
-        _ names: [String], mayTrap: (String) -> Bool, trial: (_ name: String, _ place: TrialPlace) throws -> Finding
+        _ names: [String], mayTrap: (String) -> Bool, alwaysTraps: (String) -> Bool = { _ in false },
+        trial: (_ name: String, _ place: TrialPlace) throws -> Finding
     ) throws {
         let ends = try ends(names) { name, place in
             switch try trial(name, place) {
@@ -37,7 +38,8 @@ struct PolicyTrials {
             }
         }
         for (address, end) in ends {
-            report(address, end, isTrapAsked: policy == .trap && mayTrap(Self.name(address)))
+            let name = Self.name(address)
+            report(address, end, isTrapAsked: policy == .trap && mayTrap(name) || alwaysTraps(name))
         }
         context.report.add(.trials, Double(ends.count { $0.end != nil }), statistic: "count")
     }

@@ -14,7 +14,8 @@ extension HTMLReport {
         return digest.comparisons.filter {
             $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [LatencyGroup] in
-            let results = digest.engines.compactMap { comparison.results[$0] }
+            // What fills a grid has its times there.
+            let results = digest.engines.compactMap { comparison.results[$0] }.filter(\.gridCells.isEmpty)
             let named = results.flatMap { result in
                 (run.details[result.test.id]?.histograms ?? []).map { (result: result, named: $0) }
             }

@@ -93,7 +93,7 @@ extension Store {
     }
 
     /// Whether the path still leads to the file that is open.
-    var isStale: Bool {
+    package var isStale: Bool {
         get throws(StorageError) {
             if !fileSystem.isPersistent { return false }
             do throws(FileError) {

@@ -47,6 +47,23 @@ import Testing
         #expect(!Realm.fileExists(for: configuration))
     }
 
+    @Test func `a file that was replaced while it was open is seen by who opens next`() throws {
+        let file = TemporaryFile()
+        var configuration = file.configuration([Note.self])
+        configuration.durability = .full
+        let old = try Realm(configuration: configuration)
+        try old.write { old.add(Note("old")) }
+        for suffix in ["", ".log", ".lock"] { try? FileManager.default.removeItem(atPath: file.url.path + suffix) }
+        for round in 0..<3 {
+            let new = try Realm(configuration: configuration)
+            #expect(new.objects(Note.self).count == round)
+            try new.write { new.add(Note("new")) }
+        }
+        #expect(old.objects(Note.self).map(\.text) == ["old"])
+        #expect(throws: Realm.Error.self) { try old.write { old.add(Note("lost")) } }
+        #expect(try Realm(configuration: configuration).objects(Note.self).count == 3)
+    }
+
     @Test func `the version of a file that is not there is an error`() {
         #expect(throws: Realm.Error.self) {
             try Realm.schemaVersionAtURL(URL(fileURLWithPath: "/nonexistent/\(UUID()).strata"))

@@ -23,7 +23,11 @@ enum InstanceCache {
             throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
         }
         let key = key(SharedStore.Key(configuration), queue)
-        if let known = known(key), known.configuration.isCompatible(with: configuration) { return known }
+        if let known = known(key), known.configuration.isCompatible(with: configuration),
+            known.shared?.isStale != true
+        {
+            return known
+        }
         let shared = try SharedStore.open(configuration)
         return try make(configuration, shared, key, queue)
     }

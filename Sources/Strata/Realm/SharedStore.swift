@@ -25,7 +25,7 @@ final class SharedStore: Sendable {
     let isReadOnly: Bool
     private let encryptionKey: Data?
     private let state = Mutex(State())
-    private let entry: Entry
+    private let open: OpenCount
 
     struct Key: Hashable {
         var path: String
@@ -47,11 +47,18 @@ final class SharedStore: Sendable {
         let store = Mutex(WeakStore())
         /// The thread that opens the store now, or 0. Keeps a migration from opening the file that it migrates.
         let opener = Atomic<UInt>(0)
-        /// Stores that were let go of and are not closed yet.
-        let closing = Atomic<Int>(0)
     }
 
-    private struct WeakStore { weak var store: SharedStore? }
+    /// Stores of one file that are not closed yet; a file that takes its place is counted anew.
+    private final class OpenCount: Sendable {
+        let value = Atomic<Int>(0)
+    }
+
+    private struct WeakStore {
+        weak var store: SharedStore?
+        var open = OpenCount()
+    }
+
     private static let registry = Mutex<[Key: Entry]>([:])
 
     /// The store of a configuration, opened when nobody has it open, and brought to its schema.
@@ -71,7 +78,8 @@ final class SharedStore: Sendable {
         return try entry.store.withLock { place in
             entry.opener.store(Confinement.currentThread, ordering: .relaxed)
             defer { entry.opener.store(0, ordering: .relaxed) }
-            if let known = place.store {
+            // A file that was replaced or deleted stays with those who have it open; who opens now gets what is there.
+            if let known = place.store, !known.isStale {
                 if known.isReadOnly != configuration.readOnly {
                     throw Realm.Error(
                         .alreadyOpen,
@@ -83,8 +91,9 @@ final class SharedStore: Sendable {
                 try SchemaSetup.join(known.store, configuration)
                 return known
             }
-            while entry.closing.load(ordering: .acquiring) > 0 { sched_yield() }
-            let made = try SharedStore(configuration, key, entry)
+            if place.store != nil { place.open = OpenCount() }
+            while place.open.value.load(ordering: .acquiring) > 0 { sched_yield() }
+            let made = try SharedStore(configuration, key, place.open)
             place.store = made
             return made
         }
@@ -99,13 +108,13 @@ final class SharedStore: Sendable {
         return entry.store.withLock { $0.store } != nil
     }
 
-    private init(_ configuration: Realm.Configuration, _ key: Key, _ entry: Entry) throws {
+    private init(_ configuration: Realm.Configuration, _ key: Key, _ open: OpenCount) throws {
         self.key = key
-        self.entry = entry
+        self.open = open
         isReadOnly = configuration.readOnly
         encryptionKey = configuration.encryptionKey
         store = try SchemaSetup.openStore(configuration)
-        entry.closing.add(1, ordering: .relaxed)
+        open.value.add(1, ordering: .relaxed)
         let token = store.addObserver { [weak self] notice in self?.receive(notice) }
         state.withLock { $0.token = token }
     }
@@ -114,7 +123,12 @@ final class SharedStore: Sendable {
         state.withLock { $0.token?.cancel() }
         // Nobody is left to tell; the next open of the file finds whatever is wrong.
         do { try store.close() } catch {}
-        entry.closing.subtract(1, ordering: .releasing)
+        open.value.subtract(1, ordering: .releasing)
+    }
+
+    /// Whether the path leads to another file by now, or to none.
+    var isStale: Bool {
+        do { return try store.isStale } catch { return true }
     }
 
     /// The last version that may have changed the schema.
