@@ -26,6 +26,11 @@ struct PolicyTrials {
         policy = try context.text("policy") == "trap" ? .trap : .substitute
     }
 
+    init(_ context: CaseContext, policy: Realm.Configuration.InvalidAccess) {
+        self.context = context
+        self.policy = policy
+    }
+
     /// `trial` runs in a child; `mayTrap` says for which trials the policy `.trap` asks for the end of the process.
     func run(
         _ names: [String], mayTrap: (String) -> Bool, alwaysTraps: (String) -> Bool = { _ in false },

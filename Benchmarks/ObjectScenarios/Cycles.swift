@@ -1,0 +1,70 @@
+import Harness
+import Results
+import Strata
+
+/// Objects that lead to themselves, at once or in a circle.
+package struct Cycles: ObjectTrialScenario, Scenario {
+    package let slug = "cycles"
+    package let family = Family.relations
+    package let question = "Does every operation on a circle of objects end?"
+
+    package init() {}
+
+    enum Way: String, CaseIterable {
+        case addCircle, addSelf, delete, cascade, description, detach, notify, freeze, equality
+    }
+
+    final class Knot: Object {
+        @Persisted var name = ""
+        @Persisted var next: Knot?
+        @Persisted(deleteRule: .cascade) var owned: Knot?
+        @Persisted var others: List<Knot>
+        @Persisted(originProperty: "next") var before: LinkingObjects<Knot>
+    }
+
+    private static func circle(_ count: Int, owning: Bool) -> [Knot] {
+        let knots = (0..<count).map { Knot(value: ["name": "knot \($0)"]) }
+        for (index, knot) in knots.enumerated() {
+            let next = knots[(index + 1) % count]
+            if owning { knot.owned = next } else { knot.next = next }
+            knot.others.append(next)
+        }
+        return knots
+    }
+
+    static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        let realm = try place.realm([Knot.self])
+        let knots = circle(way == .addSelf ? 1 : 500, owning: way == .cascade)
+        try realm.write { realm.add(knots[0]) }
+        let table = realm.objects(Knot.self)
+        let first = knots[0]
+        guard table.count == knots.count else { return .wrong("\(table.count) objects were added") }
+        switch way {
+        case .addCircle, .addSelf: return .expect("backlinks", first.before.count, 1)
+        case .delete:
+            try realm.write { realm.delete(first) }
+            return .all([
+                .expect("objects", table.count, 499), .expect("last link", knots[499].next == nil, true),
+                .expect("entries of the last", knots[499].others.count, 0),
+            ])
+        case .cascade:
+            try realm.write { realm.delete(first) }
+            return .expect("objects", table.count, 0)
+        case .description: return .expect("the description ends", first.description.count < 1_000_000, true)
+        case .detach:
+            var copy: Knot? = first.detached()
+            for _ in 0..<500 { copy = copy?.next }
+            return .all([
+                .expect("name after a round", copy?.name, "knot 0"), .expect("managed", copy?.realm == nil, true),
+            ])
+        case .notify:
+            var calls = 0
+            let token = table.observe(keyPaths: ["next.next.name"]) { if case .update = $0 { calls += 1 } }
+            try realm.write { knots[7].name = "renamed" }
+            token.invalidate()
+            return .expect("calls", calls, 1)
+        case .freeze: return .expect("a round of frozen links", first.freeze().next?.next?.name, "knot 2")
+        case .equality: return .expect("equal after a round", knots[499].next == first, true)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Harness
+import Results
+import Strata
+
+/// Observers of a few key paths, over links, lists, circles and backlinks.
+package struct KeyPathFilter: ObjectTrialScenario, Scenario {
+    package let slug = "key-path-filter"
+    package let family = Family.concurrency
+    package let question = "Is an observer of key paths told exactly of changes on them?"
+
+    package init() {}
+
+    enum Way: String, CaseIterable {
+        case own, ownOther, link, linkOther, list, listOther, listEntry, backlink, cycle, deep, insertionAlways
+    }
+
+    static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        let realm = try place.realm(ArticleClasses.all)
+        try ArticleClasses.fill(realm, count: 3)
+        let articles = Array(realm.objects(Article.self).sorted(byKeyPath: "id"))
+        let table = realm.objects(Article.self)
+        try realm.write {
+            for (index, article) in articles.enumerated() { article.related.append(articles[(index + 1) % 3]) }
+        }
+        let path: String
+        switch way {
+        case .own, .ownOther, .insertionAlways: path = "title"
+        case .link, .linkOther: path = "thumbnail.url"
+        case .list, .listOther, .listEntry: path = "comments.text"
+        case .backlink: path = "relatedBy.title"
+        case .cycle: path = "related.title"
+        case .deep: path = "related.related.title"
+        }
+        var calls: [[Int]] = []
+        let token = table.sorted(byKeyPath: "id").observe(keyPaths: [path]) { change in
+            if case .update(_, _, let insertions, let modifications) = change { calls.append(insertions + modifications) }
+        }
+        defer { token.invalidate() }
+        let expected: [[Int]]
+        realm.beginWrite()
+        switch way {
+        case .own:
+            articles[1].title = "new"
+            expected = [[1]]
+        case .ownOther:
+            articles[1].categories.removeAll()
+            expected = []
+        case .link:
+            articles[1].thumbnail?.url = "new"
+            expected = [[1]]
+        case .linkOther:
+            articles[1].comments.first?.text = "new"
+            expected = []
+        case .list:
+            articles[2].comments.first?.text = "new"
+            expected = [[2]]
+        case .listOther:
+            articles[2].thumbnail?.url = "new"
+            expected = []
+        case .listEntry:
+            articles[0].comments.append(Comment(value: ["id": 50, "text": "new"]))
+            expected = [[0]]
+        case .backlink:
+            articles[0].title = "new"
+            expected = [[1]]
+        case .cycle:
+            articles[0].title = "new"
+            expected = [[2]]
+        case .deep:
+            articles[0].title = "new"
+            expected = [[1]]
+        case .insertionAlways:
+            realm.add(Article(value: ["id": 9]))
+            expected = [[3]]
+        }
+        try realm.commitWrite()
+        return .expect("indices told of", calls, expected)
+    }
+}

@@ -1,0 +1,28 @@
+import Strata
+
+/// A flat class, for histories of changes.
+final class Entry: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var text = ""
+    @Persisted var rank = 0
+}
+
+/// An ordered collection of entries.
+final class EntryList: Object {
+    @Persisted var name = ""
+    @Persisted var entries: List<Entry>
+}
+
+enum EntryClasses {
+    static let all: [ObjectBase.Type] = [Entry.self, EntryList.self]
+
+    static func make(_ id: Int) -> Entry {
+        let entry = Entry()
+        (entry.id, entry.text, entry.rank) = (id, "text \(id)", id % 7)
+        return entry
+    }
+
+    static func fill(_ realm: Realm, count: Int) throws {
+        try realm.write { for id in 0..<count { realm.add(make(id)) } }
+    }
+}

@@ -1,0 +1,82 @@
+import Harness
+import Results
+import Strata
+
+/// The two ways to update what is there already, through links and lists.
+package struct UpsertModes: ObjectTrialScenario, Scenario {
+    package let slug = "upsert-modes"
+    package let family = Family.relations
+    package let question = "Does an upsert write what differs, and update nested objects instead of doubling them?"
+
+    package init() {}
+
+    enum Way: String, CaseIterable {
+        case modifiedTells, allTells, nested, nestedNew, error, absentKeys, idempotent
+    }
+
+    static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        let realm = try place.realm(ArticleClasses.all)
+        try ArticleClasses.fill(realm, count: 3)
+        guard let article = realm.object(ofType: Article.self, forPrimaryKey: 1) else { return .wrong("no article") }
+        var told: [String] = []
+        let token = article.observe { change in
+            if case .change(_, let properties) = change { told += properties.map(\.name) }
+        }
+        defer { token.invalidate() }
+        let same = Article()
+        (same.id, same.title) = (1, "article 1")
+        same.comments.append(Comment(value: ["id": 1, "text": "comment 1"]))
+        switch way {
+        case .modifiedTells:
+            same.title = "another title"
+            same.thumbnail = article.thumbnail
+            same.categories.append(objectsIn: article.categories)
+            try realm.write { realm.add(same, update: .modified) }
+            return .expect("properties that changed", told, ["title"])
+        case .allTells:
+            try realm.write {
+                realm.create(Article.self, value: ["id": 1, "title": "article 1"], update: .all)
+            }
+            return .expect("title is told of", told.contains("title"), true)
+        case .nested:
+            try realm.write {
+                let comments: [[String: Any]] = [["id": 1, "text": "edited"]]
+                realm.create(Article.self, value: ["id": 1, "comments": comments], update: .modified)
+            }
+            return .all([
+                .expect("comments", realm.objects(Comment.self).count, 3),
+                .expect("text", article.comments.first?.text, "edited"),
+            ])
+        case .nestedNew:
+            try realm.write {
+                let comments: [[String: Any]] = [["id": 1], ["id": 9, "text": "new"]]
+                realm.create(Article.self, value: ["id": 1, "comments": comments], update: .modified)
+            }
+            return .expect("texts", article.comments.map(\.text), ["comment 1", "new"])
+        case .error:
+            do {
+                try realm.write { realm.add(same) }
+                return .wrong("a second object of the same primary key was added")
+            } catch Realm.Error.duplicateKey {
+                return .expect("articles", realm.objects(Article.self).count, 3)
+            }
+        case .absentKeys:
+            try realm.write { realm.create(Article.self, value: ["id": 1], update: .modified) }
+            return .all([
+                .expect("title", article.title, "article 1"), .expect("comments", article.comments.count, 1),
+                .expect("properties that changed", told, []),
+            ])
+        case .idempotent:
+            for _ in 0..<3 {
+                try realm.write {
+                    let comments: [[String: Any]] = [["id": 1, "text": "comment 1"]]
+                    realm.create(
+                        Article.self, value: ["id": 1, "title": "article 1", "comments": comments], update: .modified)
+                }
+            }
+            return .all([
+                .expect("counts", ArticleClasses.counts(realm), [3, 3, 3, 2]), .expect("told", told, []),
+            ])
+        }
+    }
+}
