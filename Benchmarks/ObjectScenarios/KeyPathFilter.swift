@@ -33,7 +33,9 @@ package struct KeyPathFilter: ObjectTrialScenario, Scenario {
         }
         var calls: [[Int]] = []
         let token = table.sorted(byKeyPath: "id").observe(keyPaths: [path]) { change in
-            if case .update(_, _, let insertions, let modifications) = change { calls.append(insertions + modifications) }
+            if case .update(_, _, let insertions, let modifications) = change {
+                calls.append(insertions + modifications)
+            }
         }
         defer { token.invalidate() }
         let expected: [[Int]]

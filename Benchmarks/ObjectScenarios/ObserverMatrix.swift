@@ -37,7 +37,8 @@ package struct ObserverMatrix: Scenario {
         func isTold(of change: Change) -> Bool {
             switch (self, change) {
             case (_, .nothing): false
-            case (.dogs, .renamePerson), (.dogs, .addDogToPerson), (.dogs, .removeDogFromPerson), (.dogs, .deletePerson):
+            case (.dogs, .renamePerson), (.dogs, .addDogToPerson), (.dogs, .removeDogFromPerson),
+                (.dogs, .deletePerson):
                 false
             case (.dogs, _): true
             case (.people, .renamePerson), (.people, .addDogToPerson), (.people, .removeDogFromPerson),
@@ -93,9 +94,10 @@ package struct ObserverMatrix: Scenario {
     ) -> NotificationToken {
         switch observer {
         case .dogs: realm.objects(MatrixDog.self).observe { if case .update = $0 { told() } }
-        case .people: realm.objects(MatrixPerson.self).observe(keyPaths: ["name", "dogs"]) {
-            if case .update = $0 { told() }
-        }
+        case .people:
+            realm.objects(MatrixPerson.self).observe(keyPaths: ["name", "dogs"]) {
+                if case .update = $0 { told() }
+            }
         case .dogNames: realm.objects(MatrixDog.self).observe(keyPaths: ["name"]) { if case .update = $0 { told() } }
         case .dogObject: taro.observe { _ in told() }
         case .personList: alice.dogs.observe { if case .update = $0 { told() } }

@@ -32,7 +32,9 @@ package struct OpenCloseRace: Scenario {
                         let realm = try Realm(configuration: configuration)
                         let count = realm.objects(Entry.self).count
                         if count < 5 { throw HarnessError("\(count) objects in round \(round)") }
-                        if round % 5 == 0 { try realm.write { realm.add(EntryClasses.make(100 + thread * 1_000 + round)) } }
+                        if round % 5 == 0 {
+                            try realm.write { realm.add(EntryClasses.make(100 + thread * 1_000 + round)) }
+                        }
                     }
                 }
             }

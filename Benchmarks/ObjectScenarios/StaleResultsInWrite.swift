@@ -51,7 +51,8 @@ package struct StaleResultsInWrite: CellScenario, Scenario {
             let there = owner.parts.map(\.number)
             owner.parts.move(from: 3, to: 0)
             return .all([
-                .expect("moved", there, [2, 3, 4, 1, 5]), .expect("moved back", owner.parts.map(\.number), [1, 2, 3, 4, 5]),
+                .expect("moved", there, [2, 3, 4, 1, 5]),
+                .expect("moved back", owner.parts.map(\.number), [1, 2, 3, 4, 5]),
             ])
         case .chained:
             let chained = low.filter("number > 0")

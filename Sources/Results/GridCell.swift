@@ -38,7 +38,9 @@ extension CaseResult {
     /// The cells of tables that this case fills.
     package var gridCells: [(cell: GridCell, isGood: Bool)] {
         samples.compactMap { sample in
-            guard sample.metric.name == Metric.gridCell.name, let cell = GridCell(label: sample.label) else { return nil }
+            guard sample.metric.name == Metric.gridCell.name, let cell = GridCell(label: sample.label) else {
+                return nil
+            }
             return (cell, sample.value == 1)
         }
     }
