@@ -21,9 +21,8 @@ import Testing
         func insert(_ json: Data) throws -> [User] {
             let configuration = realm.configuration
             let ids = try writer.sync {
-                guard let list = try JSONSerialization.jsonObject(with: json) as? [[String: Any]] else {
-                    return [String]()
-                }
+                let object = try JSONSerialization.jsonObject(with: json)
+                guard let list = object as? [[String: Any]] else { return [String]() }
                 let realm = try Realm(configuration: configuration)
                 try realm.write {
                     for values in list { realm.create(User.self, value: values, update: .modified) }

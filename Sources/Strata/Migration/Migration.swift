@@ -84,14 +84,28 @@ public final class Migration {
                     try block(oldObject, nil)
                     continue
                 }
-                guard let newObject = target.materialize(new, RowKey(key)) as? MigrationObject,
-                    newObject._creation == oldObject._creation
-                else { continue }
+                guard let newObject = twin(oldObject, new) else { continue }
+                target.walkedRow = (new.table, key, newObject._creation)
                 try block(oldObject, newObject)
             }
             done += keys.count
             report(old.name, done, total)
         }
+        target.walkedRow = nil
+    }
+
+    /// The new object of an old one; nil when the migration has deleted it.
+    private func twin(_ old: MigrationObject, _ new: ClassAccess) -> MigrationObject? {
+        if target.deletions == 0 {
+            // It is there, and finding its place can wait until something of it is read.
+            let object = MigrationObject()
+            target.bind(object, new, RowKey(old._key), creation: old._creation)
+            return object
+        }
+        guard let found = target.materialize(new, RowKey(old._key)) as? MigrationObject,
+            found._creation == old._creation
+        else { return nil }
+        return found
     }
 
     /// Walks the rows of a class that only the new schema has.
@@ -198,6 +212,7 @@ public final class Migration {
             transition.removed.insert(access.tableID)
             return true
         }
+        target.noteDeletion()
         do throws(StorageError) { try transaction.deleteAll(access.table) } catch { fail(Realm.Error(error)) }
         target.invalidatePlaces()
         return true

@@ -21,6 +21,7 @@ extension RealmInstance {
     /// Deletes what a query finds, without an object per row.
     func delete(_ source: ObjectSource) {
         guard let transaction = requireWrite(source.access) else { return }
+        noteDeletion()
         if source.isWholeTable && source.access.ruled.isEmpty {
             do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch {
                 fail(Realm.Error(error))
@@ -34,6 +35,7 @@ extension RealmInstance {
         guard let transaction, let view = currentView else {
             fatalError("deleteAll works inside a write only")
         }
+        noteDeletion()
         do throws(StorageError) {
             for table in view.schema.tables.indices { try transaction.deleteAll(table) }
         } catch {
@@ -44,6 +46,7 @@ extension RealmInstance {
 
     func run(_ rows: [DeleteRun.Row]) {
         guard let transaction else { return }
+        noteDeletion()
         var run = DeleteRun(self, transaction)
         do throws(StorageError) {
             if let denied = try run.delete(rows) { fail(denied) }

@@ -110,7 +110,9 @@ extension RealmInstance {
     /// Writes one column of a managed object.
     func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
         guard let transaction = requireWrite(access) else { return }
-        if object._stamp != stamp, let error = access.tryRelocate(object) { return fail(error) }
+        if object._stamp != stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
+            return fail(error)
+        }
         if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
             return checkUnchangedKey(object, access, primary, value)
         }
@@ -158,6 +160,15 @@ extension RealmInstance {
     ) throws(StorageError) -> Bool {
         guard let tag = access.properties.first(where: { $0.column == column })?.tag else { return false }
         return try view.value(location, column, tag).isNull
+    }
+
+    /// Whether a migration is at this row, so that it need not be looked for: that would make storage settle the writes
+    /// of every row by themselves.
+    @inline(__always)
+    private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
+        guard let walkedRow else { return false }
+        return walkedRow.table == access.table && walkedRow.key == object._key
+            && walkedRow.creation == object._creation && access.primary?.column != column
     }
 
     /// Writing the primary key that is there already is allowed.

@@ -31,6 +31,10 @@ final class RealmInstance {
     private var resolvedSchema = TransactionID(0)
     /// Embedded objects of the running write that nothing leads to yet.
     var unowned: Set<EmbeddedRow> = []
+    /// In a migration: the row that is being walked, which is there for certain until something is deleted.
+    var walkedRow: (table: Int, key: Int64, creation: UInt64)?
+    /// Calls of this instance that deleted something.
+    private(set) var deletions = 0
     /// Whether values that are there already are left as they are, for updates that write only what differs.
     var skipsEqual = false
     /// Whether an object is being added, with whatever it leads to.
@@ -242,6 +246,12 @@ final class RealmInstance {
             return nil
         }
         return made
+    }
+
+    /// Rows are no longer there for certain.
+    func noteDeletion() {
+        deletions += 1
+        walkedRow = nil
     }
 
     // MARK: Failures
