@@ -78,13 +78,13 @@ public struct _CollectionColumn {
     /// The value at a place of a list or a set; nil behind the end.
     func value(at place: Int) -> _StoredValue? {
         guard place >= 0 else { return nil }
-        let isObject = property.tag.type == .object
+        let tag = property.tag
         return withBytes(nil) { bytes -> _StoredValue?? in
-            if isObject {
+            if tag.type == .object {
                 guard let reader = LinkPayload.Reader(bytes) else { return nil }
                 return place < reader.count ? .link(reader[place]) : .some(nil)
             }
-            guard let values = ListEncoding.decode(bytes) else { return nil }
+            guard let values = StoredCollection(bytes, tag)?.values else { return nil }
             return place < values.count ? values[place] : .some(nil)
         }
     }
@@ -129,9 +129,15 @@ public protocol _ColumnCollection: AnyObject, _Persistable {
     func _bind(_ column: _CollectionColumn)
     /// Takes contents while unmanaged; false when they do not fit.
     func _fill(_ value: Any) -> Bool
+    /// An element of any Swift type as a column holds it; nil for objects, and when it does not fit.
+    static func _plainElement(_ value: Any?) -> _StoredValue?
+    /// An unmanaged one with every object replaced.
+    func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> Self
 }
 
 extension _ColumnCollection {
+    var elementCount: Int { (self as? any UntypedCollection)?.anyElements.count ?? 0 }
+
     /// An unmanaged one with the same elements.
     func copied() -> Self {
         let copy = Self()
@@ -197,6 +203,9 @@ extension UntypedCollection where Self: _ColumnCollection {
 /// Makes elements of what dictionaries, arrays and JSON have.
 enum ElementConversion {
     static func element<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
+        if let type = Element.self as? any _Persistable.Type, _flatten(value) == nil {
+            return type._fromAny(nil) as? Element
+        }
         if let same = value as? Element { return same }
         if let type = Element.self as? any _Persistable.Type { return type._fromAny(value) as? Element }
         if let type = Element.self as? ObjectBase.Type { return type._wrappedFromAny(value) as? Element }

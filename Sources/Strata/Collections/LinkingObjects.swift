@@ -7,16 +7,29 @@
 public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// The property of `Element` that leads here.
     public let propertyName: String
-    private let owner: ObjectBase?
+    private let fixedOwner: ObjectBase?
+    /// Of the older form of declaration.
+    let anchor: LinkingAnchor?
+
+    private var owner: ObjectBase? { fixedOwner ?? anchor?.owner }
 
     public init(fromType _: Element.Type, property propertyName: String) {
         self.propertyName = propertyName
-        owner = nil
+        fixedOwner = nil
+        anchor = LinkingAnchor()
+    }
+
+    /// A declaration by `@Persisted(originProperty:)`, which finds its owner by itself.
+    init(declared propertyName: String) {
+        self.propertyName = propertyName
+        fixedOwner = nil
+        anchor = nil
     }
 
     init(_ owner: ObjectBase, property propertyName: String) {
         self.propertyName = propertyName
-        self.owner = owner
+        fixedOwner = owner
+        anchor = nil
     }
 
     public var _source: ObjectSource? {

@@ -178,6 +178,14 @@ extension List: _ColumnCollection {
         change({ $0 = elements }, { values, context in values = elements.map { $0._encodeElement(context) } })
     }
 
+    public static func _plainElement(_ value: Any?) -> _StoredValue? {
+        ElementConversion.element(Element.self, value as Any)?._encodeElement(.unmanaged)
+    }
+
+    public func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> List {
+        List(map { $0._mapObject(convert) })
+    }
+
     public func _bind(_ column: _CollectionColumn) {
         _column = column
         unmanaged.removeAll()

@@ -185,6 +185,16 @@ extension Map: _ColumnCollection {
             })
     }
 
+    public static func _plainElement(_ value: Any?) -> _StoredValue? {
+        ElementConversion.element(Value.self, value as Any)?._encodeElement(.unmanaged)
+    }
+
+    public func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> Map {
+        let made = Map()
+        for (key, value) in entries() { made.unmanaged[key] = value._mapObject(convert) }
+        return made
+    }
+
     public func _bind(_ column: _CollectionColumn) {
         _column = column
         unmanaged.removeAll()

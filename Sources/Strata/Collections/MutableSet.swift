@@ -165,6 +165,14 @@ extension MutableSet: _ColumnCollection {
         change({ $0 = elements }, { contents, context in contents = .set(elements.map { $0._encodeElement(context) }) })
     }
 
+    public static func _plainElement(_ value: Any?) -> _StoredValue? {
+        ElementConversion.element(Element.self, value as Any)?._encodeElement(.unmanaged)
+    }
+
+    public func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> MutableSet {
+        MutableSet(map { $0._mapObject(convert) })
+    }
+
     public func _bind(_ column: _CollectionColumn) {
         _column = column
         unmanaged.removeAll()

@@ -24,7 +24,9 @@ enum AnyCollectionFactory {
         case .data: return make(Data.self, column, tag)
         case .UUID: return make(UUID.self, column, tag)
         case .objectId: return make(ObjectId.self, column, tag)
-        case .any, .decimal128, .linkingObjects: return nil
+        case .decimal128: return make(Decimal128.self, column, tag)
+        case .any: return make(AnyRealmValue.self, column, tag)
+        case .linkingObjects: return nil
         }
     }
 

@@ -8,6 +8,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public static var _elementShape: _PropertyShape { _PropertyShape(.object, objectType: self) }
     public static var _releasesWhenManaged: Bool { true }
     public var _elementObject: ObjectBase? { self }
+    public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { convert(self) as? Self ?? self }
 
     /// The object that a link leads to.
     public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {

@@ -41,6 +41,24 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Indexed properties in the older form of declaration.
     open class func indexedProperties() -> [String] { [] }
 
+    /// Stored properties that the database leaves alone, in the older form of declaration.
+    open class func ignoredProperties() -> [String] { [] }
+
+    /// Names in the file, by the properties' own names, for those that differ.
+    ///
+    ///     override class func propertiesMapping() -> [String: String] { ["firstName": "first_name"] }
+    open class func propertiesMapping() -> [String: String] { [:] }
+
+    /// The class as its file knows it; the program's own declaration while unmanaged.
+    public final var objectSchema: ObjectSchema {
+        if let instance = _instance, let schema = instance.currentView?.schema,
+            let position = schema.position(named: _access.name)
+        {
+            return ObjectSchema(schema.tables[position], in: schema)
+        }
+        return ObjectSchema(_frame.flatMap { _ in _access.plan } ?? ClassPlan.plan(for: type(of: self)))
+    }
+
     /// The Realm that manages the object; nil while unmanaged.
     public final var realm: Realm? { _instance.map { Realm($0) } }
 
@@ -128,6 +146,13 @@ open class Object: ObjectBase {
     public convenience init(value: Any) {
         self.init()
         if let error = _assign(value) { fatalError(error.description) }
+    }
+
+    /// As `init(value:)`, for values that may not fit.
+    /// - Throws: ``Realm/Error`` with `invalidInput`, naming class, property, what was expected and got.
+    public convenience init(checking value: Any) throws {
+        self.init()
+        if let error = _assign(value) { throw error }
     }
 }
 

@@ -15,7 +15,7 @@ public struct Persisted<Value: _Persistable> {
     /// An unmanaged object's value; a managed object's list; in a class's prototype the declared default.
     @usableFromInline var value: Value?
     /// ``PersistedOptions``; it also gives every wrapper a size, and so an address of its own.
-    @usableFromInline let options: UInt8
+    @usableFromInline var options: UInt8
 
     @inlinable
     init(value: Value?, options: UInt8) {
@@ -115,7 +115,7 @@ extension Persisted {
 
     /// The inverse of `originProperty` in another class.
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
-        self.init(value: LinkingObjects(fromType: Element.self, property: originProperty), options: 0)
+        self.init(value: LinkingObjects<Element>(declared: originProperty), options: 0)
     }
 }
 
@@ -124,6 +124,9 @@ extension Persisted {
 enum PersistedOptions {
     @usableFromInline static let primaryKey: UInt8 = 1
     @usableFromInline static let indexed: UInt8 = 2
+
+    /// Set in the fields of managed objects that may be encoded.
+    static let managed: UInt8 = 16
 
     @usableFromInline
     static func rule(_ rule: DeleteRule) -> UInt8 { rule.rawValue << 2 }
@@ -152,6 +155,14 @@ protocol PersistedField {
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
     /// Takes what a column holds; false when it is of another type.
     static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool
+    /// A value of any Swift type as the column holds it; nil for links, collections, and what does not fit.
+    static func plain(_ value: Any?) -> _StoredValue?
+    /// The same for an element of a collection.
+    static func plainElement(_ value: Any?) -> _StoredValue?
+    /// The field's object became managed: what stands in the field is not its value any more.
+    static func markManaged(_ field: UnsafeMutableRawPointer)
+    /// Whether the field has no wrapper: see PlainFields.swift.
+    static var isPlain: Bool { get }
     /// Writes a managed object's property; false when the value is of another type.
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
 }
@@ -212,6 +223,17 @@ extension Persisted: PersistedField {
         guard let value = Value._fromPlain(value) else { return false }
         typed(field).pointee.value = value
         return true
+    }
+
+    static var isPlain: Bool { false }
+    static func plain(_ value: Any?) -> _StoredValue? { Value._fromAny(value).flatMap { Value._plain($0) } }
+
+    static func plainElement(_ value: Any?) -> _StoredValue? {
+        (Value.self as? any _ColumnCollection.Type)?._plainElement(value)
+    }
+
+    static func markManaged(_ field: UnsafeMutableRawPointer) {
+        typed(field).pointee.options |= PersistedOptions.managed
     }
 
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool {

@@ -58,6 +58,8 @@ public final class _RowEncoder {
     /// Links to objects whose own row comes later.
     private(set) var deferred: [() -> Void] = []
     private var current: ObjectBase?
+    /// Unmanaged objects that the object being added leads to.
+    private var targets: [ObjectBase] = []
 
     init(_ instance: RealmInstance) {
         self.instance = instance
@@ -136,15 +138,21 @@ public final class _RowEncoder {
         case .double(let double): cells[column] = .double(double)
         case .text(let text): cells[column] = scratch.append(text)
         case .bytes(let bytes): put(bytes, column)
+        case .decimal(let decimal): put(decimal.storedBytes, column)
         }
     }
 
     func put(_ bytes: [UInt8], _ column: Int) { cells[column] = scratch.append(bytes) }
 
-    /// Adds what a link leads to, so that it has a key by the time its owner's row is encoded.
+    /// Notes what a link leads to, so that it has a key by the time its owner's row is encoded.
     func addTarget(_ target: ObjectBase) {
-        guard target._frame == nil, !target._isBeingAdded else { return }
-        instance.addRow(target, policy)
+        if target._frame == nil && !target._isBeingAdded { targets.append(target) }
+    }
+
+    func takeTargets() -> [ObjectBase] {
+        if targets.isEmpty { return [] }
+        defer { targets.removeAll() }
+        return targets
     }
 
     /// A link; null for now when the target waits for its own row.
@@ -165,7 +173,9 @@ public final class _RowEncoder {
         cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         let shape = Collection._shape
         let objects = collection._column == nil ? collection._unmanagedObjects : []
-        if objects.contains(where: { $0._frame == nil }) {
+        // Elements that are stored as embedded objects are no objects yet, and come after their owner, too.
+        let isMade = shape.type == .object && collection._column == nil && objects.count != collection.elementCount
+        if isMade || objects.contains(where: { $0._frame == nil }) {
             // The collection itself becomes a view of the column before the column is written.
             let copy = collection.copied()
             return postpone(column) { instance in
@@ -183,7 +193,7 @@ public final class _RowEncoder {
     }
 
     /// Leaves a column of the row that is being encoded for when all rows are there.
-    private func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
+    func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
         guard let owner = current else { return }
         deferred.append { [unowned instance] in
             if let value = value(instance) { instance.store(owner, owner._access, column, value) }

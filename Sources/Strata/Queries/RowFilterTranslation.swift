@@ -64,6 +64,8 @@ extension PredicateEvaluator.BoundComparison {
         _ property: BoundProperty, _ comparator: Predicate.Comparator, _ constant: _StoredValue
     ) -> RowFilter? {
         if comparator == .notEqual { return test(property, .equal, constant).map { .not($0) } }
+        // Storage compares bytes, and these have an order and an equality of their own.
+        if [.any, .decimal128].contains(property.tag.type) { return nil }
         let column = property.column
         let comparison = RowFilter.Comparison(comparator)
         if column == Int(ColumnSlot.key) {

@@ -169,7 +169,7 @@ private final class BatchFilter {
                     if filter(&mask, batch.integers(column), comparator, value) { return }
                 case (.double, _):
                     if let value = constant.number, filter(&mask, batch.doubles(column), comparator, value) { return }
-                case (.bytes, .text(let text)):
+                case (.bytes, .text(let text)) where property.tag.type == .string:
                     if filterText(&mask, batch, column, bound.comparison, Array(text.utf8)) { return }
                 default: break
                 }
@@ -236,8 +236,7 @@ private final class BatchFilter {
         case .link: return .link(batch.integers(column)[row])
         case .double: return .double(batch.doubles(column)[row])
         case .bytes, .links:
-            let bytes = batch.bytes(column, row)
-            return tag.type == .string ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(Array(bytes))
+            return _StoredValue(batch.bytes(column, row), tag)
         }
     }
 }

@@ -31,26 +31,58 @@ extension RealmInstance {
         }
     }
 
-    /// Adds one object whose targets come first.
+    /// Adds one object, and before it everything that it leads to.
     ///
+    /// Without recursion: a chain of any length takes no stack.
     /// - Complexity: O(log rows) per object, without allocation in the object layer when all fields are plain values.
     func addRow(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+        let targets = expand(object, policy)
+        if targets.isEmpty { return insertRow(object, policy) }
+        var stack = [(object: object, isExpanded: true)]
+        stack += targets.reversed().map { ($0, false) }
+        while failure == nil, let (next, isExpanded) = stack.popLast() {
+            if next._frame != nil { continue }
+            if isExpanded {
+                insertRow(next, policy)
+            } else if !next._isBeingAdded {
+                let targets = expand(next, policy)
+                stack.append((next, true))
+                stack += targets.reversed().map { ($0, false) }
+            }
+        }
+        for (left, _) in stack { left._isBeingAdded = false }
+    }
+
+    /// Marks an object as being added.
+    /// - Returns: the unmanaged objects that it leads to and that are not being added yet.
+    private func expand(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) -> [ObjectBase] {
+        guard let access = access(for: type(of: object)), let plan = access.plan, !plan.bound.isEmpty else { return [] }
+        // Children of a row that is there are written into it, or in the place of its own.
+        let keepsChildren = policy != .error && !access.parental.isEmpty && knownRow(object, access, plan) != nil
+        object._isBeingAdded = true
+        for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
+            let field = plan.fields[index]
+            if field.isParental && keepsChildren { continue }
+            field.field.addTargets(object._field(field.offset), encoder)
+        }
+        return encoder.takeTargets()
+    }
+
+    /// Adds the row of an object whose targets are there, or are being added themselves.
+    private func insertRow(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+        object._isBeingAdded = false
         guard let access = access(for: type(of: object)), let plan = access.plan else {
             return fail(
                 Realm.Error(.schemaMismatch, "'\(type(of: object).className())' is not a class of this Realm"))
         }
         guard let transaction = requireWrite(access) else { return }
         do throws(StorageError) {
-            if policy != .error, !access.parental.isEmpty, let known = try knownRow(object, access, plan) {
+            if policy != .error, !access.parental.isEmpty, let known = knownRow(object, access, plan) {
                 return merge(object, access, plan, known, policy)
-            }
-            if !plan.bound.isEmpty {
-                addTargets(object, plan) { _ in true }
-                // One of them may have led back here and taken the object along.
-                if object._frame != nil || failure != nil { return }
             }
             guard let key = try keyForNewRow(object, access, plan, transaction, policy) else { return }
             let cells = encoder.encode(object, access)
+            if failure != nil { return }
             do throws(StorageError) {
                 try transaction.insert(access.table, key: key, cells)
             } catch .misuse(.duplicateKey) {
@@ -65,22 +97,13 @@ extension RealmInstance {
         }
     }
 
-    /// Adds what the fields lead to, so that it has keys by the time this object's row is written.
-    private func addTargets(_ object: ObjectBase, _ plan: ClassPlan, _ isWanted: (PlanField) -> Bool) {
-        object._isBeingAdded = true
-        for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
-            let field = plan.fields[index]
-            if isWanted(field) { field.field.addTargets(object._field(field.offset), encoder) }
-        }
-        object._isBeingAdded = false
-    }
-
     /// The row that has the primary key of an unmanaged object.
-    private func knownRow(
-        _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan
-    ) throws(StorageError) -> RowKey? {
+    private func knownRow(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan) -> RowKey? {
         guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)) else { return nil }
-        return try find(access, primaryKey: value)
+        do throws(StorageError) { return try find(access, primaryKey: value) } catch {
+            fail(Realm.Error(error))
+            return nil
+        }
     }
 
     /// The row key of a new object; nil when its primary key is there already and everything was done.
@@ -126,8 +149,6 @@ extension RealmInstance {
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }
         guard let known = materialize(access, key) else { return }
-        addTargets(object, plan) { !$0.isParental }
-        if object._frame != nil || failure != nil { return }
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
         // From here on links that lead back to the object find its row.
         bind(object, access, key, creation: known._creation)
@@ -183,6 +204,7 @@ extension RealmInstance {
 
     @inline(__always)
     private func bindFields(_ object: ObjectBase, _ plan: ClassPlan) {
+        if plan.isEncodable { bindPlain(object, plan) }
         for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
             let field = plan.fields[index]
             field.field.bind(object._field(field.offset), object, field.offset)

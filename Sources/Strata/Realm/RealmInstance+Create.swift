@@ -134,7 +134,8 @@ extension RealmInstance {
                         + "change those"))
         }
         if policy == .modified, updateChild(object, access, property, value) { return }
-        guard let stored = storedValue(of: value, property, access, policy) else {
+        let field = access.plan?.fields[place].field
+        guard let stored = storedValue(of: value, property, access, policy, field) else {
             return fail(.badValue(access, property, value))
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
@@ -157,22 +158,25 @@ extension RealmInstance {
     }
 
     private func storedValue(
-        of value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy
+        of value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy,
+        _ field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         let value = _flatten(value)
-        guard property.isCollection else { return storedElement(value, property, access, policy) }
+        guard property.isCollection else { return storedElement(value, property, access, policy, field) }
         guard let value else { return .bytes([]) }
         var contents = StoredCollection()
         if property.tag.collection == .map {
             guard let entries = ElementConversion.entries(value) else { return nil }
             for (key, element) in entries {
-                guard let one = storedElement(_flatten(element), property, access, policy) else { return nil }
+                guard let one = storedElement(_flatten(element), property, access, policy, field),
+                    !one.isNull || property.tag.isOptional
+                else { return nil }
                 contents.setValue(one, forKey: key)
             }
         } else {
             guard let elements = ElementConversion.elements(value) else { return nil }
             for element in elements {
-                guard let one = storedElement(_flatten(element), property, access, policy),
+                guard let one = storedElement(_flatten(element), property, access, policy, field),
                     !one.isNull || property.tag.isOptional
                 else { return nil }
                 contents.values.append(one)
@@ -183,10 +187,19 @@ extension RealmInstance {
     }
 
     private func storedElement(
-        _ value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy
+        _ value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy,
+        _ field: (any PersistedField.Type)?
     ) -> _StoredValue? {
+        if property.tag.type == .any {
+            guard let any = AnyRealmValue(any: value) else { return nil }
+            return any._encodeElement(_ElementContext(instance: self, target: nil))
+        }
         guard let value else { return .null }
-        guard property.tag.type == .object else { return _StoredValue(any: value, as: property.tag.type) }
+        if property.tag.type != .object {
+            // The declared type decides, where there is one: its range, its cases, its own conversion.
+            if let field { return property.isCollection ? field.plainElement(value) : field.plain(value) }
+            return _StoredValue(any: value, as: property.tag.type)
+        }
         guard let target = access.target(of: property) else { return nil }
         if let object = value as? ObjectBase, !target.isEmbedded || isMigration {
             if object._frame != nil && object._access.name != target.name { return nil }

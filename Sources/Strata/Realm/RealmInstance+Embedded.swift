@@ -56,6 +56,13 @@ extension RealmInstance {
         }
     }
 
+    /// A column of any type with the object that may be in it.
+    func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
+        _CollectionColumn(object, object._access.positions[property.name] ?? 0).withBytes(nil) { bytes in
+            AnyEncoding.decode(bytes, self).map { .some($0) }
+        }
+    }
+
     /// Deletes what was made for a parent and never got one.
     func deleteUnowned() {
         if unowned.isEmpty { return }

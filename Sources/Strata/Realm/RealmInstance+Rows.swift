@@ -12,6 +12,7 @@ extension RealmInstance {
             object._location = location
             object._stamp = stamp
             captureKey(object, access)
+            if let plan = access.plan, !plan.plainFields.isEmpty || plan.isEncodable { bindPlain(object, plan) }
             return object
         } catch {
             noteDamage(Realm.Error(error))
@@ -29,6 +30,7 @@ extension RealmInstance {
     func invalidObject(_ access: ClassAccess, key: RowKey?) -> ObjectBase {
         let object = access.plan?.type.init() ?? DynamicObject()
         bind(object, access, key ?? RowKey(0), creation: 0)
+        if let plan = access.plan, !plan.plainFields.isEmpty || plan.isEncodable { bindPlain(object, plan) }
         return object
     }
 
@@ -41,6 +43,14 @@ extension RealmInstance {
         object._creation = creation
         object._stamp = 0
         object._birthWrite = creation == writeVersion && creation != 0 ? writeNumber : 0
+    }
+
+    /// Makes fields that have no wrapper views of their columns, and tells an encoder that fields hold no values.
+    func bindPlain(_ object: ObjectBase, _ plan: ClassPlan) {
+        for field in plan.plainFields { field.field.bind(object._field(field.offset), object, field.offset) }
+        if plan.isEncodable {
+            for field in plan.fields where !field.isPlain { field.field.markManaged(object._field(field.offset)) }
+        }
     }
 
     /// A primary key that is not the row's key is read once, so that it outlives the row.
@@ -147,7 +157,14 @@ extension RealmInstance {
             case .integer(let wanted), .link(let wanted): return try view.integer(location, column) == wanted
             case .double(let wanted): return try view.double(location, column)?.bitPattern == wanted.bitPattern
             case .text(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
-            case .bytes(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted) ?? false
+            case .bytes(let wanted):
+                guard let known = try view.bytes(location, column) else {
+                    if !wanted.isEmpty { return false }
+                    return try !isNull(view, location, column, object._access)
+                }
+                return known.elementsEqual(wanted)
+            case .decimal(let wanted):
+                return try view.bytes(location, column)?.elementsEqual(wanted.storedBytes) ?? false
             case .null: return try isNull(view, location, column, object._access)
             }
         } catch {
@@ -158,8 +175,14 @@ extension RealmInstance {
     private func isNull(
         _ view: ReadView, _ location: RowLocation, _ column: Int, _ access: ClassAccess
     ) throws(StorageError) -> Bool {
-        guard let tag = access.properties.first(where: { $0.column == column })?.tag else { return false }
-        return try view.value(location, column, tag).isNull
+        guard let tag = access.properties.first(where: { $0.column == column })?.tag, tag.collection == .none else {
+            return false
+        }
+        switch tag.columnType {
+        case .integer, .link: return try view.integer(location, column) == nil
+        case .double: return try view.double(location, column) == nil
+        case .bytes, .links: return try view.bytes(location, column) == nil
+        }
     }
 
     /// Whether a migration is at this row, so that it need not be looked for: that would make storage settle the writes
@@ -224,6 +247,16 @@ extension RealmInstance {
 }
 
 extension ReadView {
+    /// A column as it is stored: what is copied from row to row.
+    func rawValue(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
+        switch tag.columnType {
+        case .integer: return try integer(row, column).map { .integer($0) } ?? .null
+        case .link: return try integer(row, column).map { .link($0) } ?? .null
+        case .double: return try double(row, column).map { .double($0) } ?? .null
+        case .bytes, .links: return try bytes(row, column).map { .bytes(Array($0)) } ?? .null
+        }
+    }
+
     /// A column as the value that queries, lists and dynamic access work with.
     func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
         switch tag.columnType {
@@ -232,8 +265,7 @@ extension ReadView {
         case .double: return try double(row, column).map { .double($0) } ?? .null
         case .bytes, .links:
             guard let bytes = try bytes(row, column) else { return .null }
-            return tag.type == .string && tag.collection == .none
-                ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(Array(bytes))
+            return _StoredValue(bytes, tag)
         }
     }
 }

@@ -187,7 +187,7 @@ final class RealmInstance {
     /// what it says and no more.
     func deleteRule(_ name: String, _ property: String) -> DeleteRule {
         guard !isMigration, let plan = plans.values.first(where: { $0.name == name }) else { return .nullify }
-        return plan.fields.first { $0.name == property }?.deleteRule ?? .nullify
+        return plan.fields.first { $0.columnName == property }?.deleteRule ?? .nullify
     }
 
     /// Inverse properties that the program declares in the class `name`.

@@ -80,11 +80,11 @@ final class ClassAccess {
     ) -> [BoundProperty] {
         plan.fields.map { field in
             var column = Int(ColumnSlot.none)
-            if field.name == definition.rowKeyProperty {
+            if field.columnName == definition.rowKeyProperty {
                 column = Int(ColumnSlot.key)
             } else if !field.isStored {
                 column = Int(ColumnSlot.computed)
-            } else if let position = definition.position(named: field.name) {
+            } else if let position = definition.position(named: field.columnName) {
                 column = position
             }
             return BoundProperty(

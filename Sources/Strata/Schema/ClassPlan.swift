@@ -11,6 +11,10 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// The byte behind the last field's first, for tables by offset.
     let offsetLimit: Int
     let primary: PlanField?
+    /// Fields that are views of their columns as soon as there is an object.
+    let plainFields: [PlanField]
+    /// Whether the program may try to encode its objects.
+    let isEncodable: Bool
     /// Whether its objects belong to one parent each.
     let isEmbedded: Bool
     /// Positions in `fields` of those that lead to other objects or hold a collection.
@@ -39,27 +43,36 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         prototype = type.init()
         let primaryName = type.primaryKey()
         let indexedNames = type.indexedProperties()
+        let ignoredNames = type.ignoredProperties()
+        let columnNames = type.propertiesMapping()
         var fields: [PlanField] = []
         let object = prototype
         // Option 1: a class.
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
             guard let field = fieldType as? any PersistedField.Type else { return true }
             let label = String(cString: label)
-            let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
+            let name = label.hasPrefix("_") && !field.isPlain ? String(label.dropFirst()) : label
+            if ignoredNames.contains(name) { return true }
             let address = object._field(offset)
             let options = field.options(address)
             let isPrimary = options & PersistedOptions.primaryKey != 0 || name == primaryName
             fields.append(
                 PlanField(
-                    name: name, offset: offset, shape: field.shape, field: field, isPrimary: isPrimary,
+                    name: name, columnName: columnNames[name] ?? name, offset: offset, shape: field.shape, field: field,
+                    isPrimary: isPrimary,
                     isIndexed: options & PersistedOptions.indexed != 0 || indexedNames.contains(name),
                     deleteRule: PersistedOptions.rule(in: options), origin: field.originProperty(address)))
             return true
         }
         self.fields = fields
+        plainFields = fields.filter(\.isPlain)
+        isEncodable = type is any Encodable.Type
         primary = fields.first(where: \.isPrimary)
         offsetLimit = (fields.map(\.offset).max() ?? 0) + 1
-        let bound = fields.indices.filter { fields[$0].shape.type == .object || fields[$0].shape.collection != .none }
+        let bound = fields.indices.filter {
+            [.object, .any].contains(fields[$0].shape.type) || fields[$0].shape.collection != .none
+                || fields[$0].isPlain
+        }
         self.bound = bound
         boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
     }
@@ -124,6 +137,8 @@ extension ClassPlan {
 /// A persisted field of a class.
 struct PlanField {
     let name: String
+    /// Its name in the file.
+    let columnName: String
     /// In bytes from the object's start.
     let offset: Int
     let shape: _PropertyShape
@@ -134,6 +149,8 @@ struct PlanField {
     /// For linking objects: the property of the other class.
     let origin: String?
 
+    /// Whether the field is declared without a wrapper.
+    var isPlain: Bool { field.isPlain }
     /// Whether it leads to embedded objects.
     var isParental: Bool { shape.type == .object && shape.objectType is EmbeddedObject.Type }
     /// Whether the property has a column of its own unless it is the row's key.

@@ -47,7 +47,10 @@ struct ColumnTag: Equatable {
     }
 
     func index(isIndexed: Bool) -> IndexKind {
-        guard isIndexed || isPrimary, collection == .none, type != .object else { return .none }
+        // Equal decimals may have different bytes, and what is of any type has no order: both are compared by the row.
+        guard isIndexed || isPrimary, collection == .none, ![.object, .decimal128, .any].contains(type) else {
+            return .none
+        }
         return columnType == .bytes ? .hash : .ordered
     }
 }

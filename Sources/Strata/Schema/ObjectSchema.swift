@@ -37,6 +37,18 @@ public struct Schema: Sendable {
 }
 
 extension ObjectSchema {
+    init(_ plan: ClassPlan) {
+        className = plan.name
+        isEmbedded = plan.isEmbedded
+        properties = plan.fields.filter(\.isStored).map { field in
+            Property(
+                name: field.columnName, type: field.shape.type, isArray: field.shape.collection == .list,
+                isSet: field.shape.collection == .set, isMap: field.shape.collection == .map,
+                isOptional: field.shape.isOptional, isPrimaryKey: field.isPrimary,
+                isIndexed: field.isIndexed || field.isPrimary, objectClassName: field.shape.objectType?.className())
+        }
+    }
+
     init(_ table: TableDefinition, in schema: StoreSchema) {
         className = table.name
         isEmbedded = table.tag == TableTag.embedded

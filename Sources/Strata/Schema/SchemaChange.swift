@@ -13,8 +13,6 @@ struct SchemaChange {
     var conversions: [Conversion] = []
     /// Classes whose primary key is new, so that its uniqueness is checked at the end.
     var newPrimaryKeys: [String] = []
-    /// Classes whose objects have to have one parent each after the migration.
-    var newlyEmbedded: [String] = []
     var isChange = false
 
     struct Conversion {
@@ -42,13 +40,13 @@ struct SchemaChange {
     private mutating func create(_ position: Int, _ plan: ClassPlan) {
         let keyField = plan.fields.first(where: \.canBeRowKey)
         setPrimaryKey(position, plan, keyField)
-        for field in plan.fields where field.isStored && field.name != keyField?.name {
+        for field in plan.fields where field.isStored && field.columnName != keyField?.columnName {
             schema.tables[position].columns.append(column(field, id: schema.makeColumnID()))
         }
     }
 
     private mutating func setPrimaryKey(_ position: Int, _ plan: ClassPlan, _ keyField: PlanField?) {
-        schema.tables[position].information = keyField.map { Array($0.name.utf8) } ?? []
+        schema.tables[position].information = keyField.map { Array($0.columnName.utf8) } ?? []
         schema.tables[position].tag =
             plan.isEmbedded
             ? TableTag.embedded
@@ -58,22 +56,21 @@ struct SchemaChange {
     }
 
     private mutating func change(_ position: Int, _ before: TableDefinition, _ plan: ClassPlan) {
-        let keyField = plan.fields.first { $0.canBeRowKey && $0.name == before.rowKeyProperty }
-        if before.primaryKeyName != plan.primary?.name {
+        let keyField = plan.fields.first { $0.canBeRowKey && $0.columnName == before.rowKeyProperty }
+        if before.primaryKeyName != plan.primary?.columnName {
             let wanted = plan.primary.map { "'\($0.name)'" } ?? "none"
             reasons.append("the primary key of '\(plan.name)' is now \(wanted)")
             if plan.primary != nil { newPrimaryKeys.append(plan.name) }
         }
         if (before.tag == TableTag.embedded) != plan.isEmbedded {
             reasons.append("'\(plan.name)' is \(plan.isEmbedded ? "now" : "no longer") embedded")
-            if plan.isEmbedded { newlyEmbedded.append(plan.name) }
         }
         setPrimaryKey(position, plan, keyField)
         var columns: [ColumnDefinition] = []
-        for field in plan.fields where field.isStored && field.name != keyField?.name {
+        for field in plan.fields where field.isStored && field.columnName != keyField?.columnName {
             columns.append(changed(field, before, plan))
         }
-        let names = Set(plan.fields.map(\.name))
+        let names = Set(plan.fields.filter(\.isStored).map(\.columnName))
         for column in before.columns where !names.contains(column.name) {
             reasons.append("property '\(plan.name).\(column.name)' was removed")
         }
@@ -87,11 +84,11 @@ struct SchemaChange {
     /// The column of a property in a class that the file knows.
     private mutating func changed(_ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan) -> ColumnDefinition
     {
-        let name = "'\(plan.name).\(field.name)'"
-        guard let known = before.columns.first(where: { $0.name == field.name }) else {
-            if before.rowKeyProperty == field.name {
+        let name = "'\(plan.name).\(field.columnName)'"
+        guard let known = before.columns.first(where: { $0.name == field.columnName }) else {
+            if before.rowKeyProperty == field.columnName {
                 reasons.append("property \(name) is no longer the row's key")
-                conversions.append(Conversion(table: plan.name, property: field.name))
+                conversions.append(Conversion(table: plan.name, property: field.columnName))
             } else {
                 reasons.append("property \(name) was added")
             }
@@ -114,7 +111,7 @@ struct SchemaChange {
         if tag.collection == shape.collection, tag.columnType == shape.columnType, known.target == wanted.target,
             tag.columnType != .bytes || tag.type == shape.type
         {
-            conversions.append(Conversion(table: plan.name, property: field.name))
+            conversions.append(Conversion(table: plan.name, property: field.columnName))
         }
         return column(field, id: schema.makeColumnID())
     }
@@ -123,7 +120,7 @@ struct SchemaChange {
         let tag = ColumnTag(field.shape, isPrimary: field.isPrimary)
         let target = field.shape.type == .object ? field.shape.objectType?.className() : nil
         return ColumnDefinition(
-            id: id, name: field.name, type: tag.columnType,
+            id: id, name: field.columnName, type: tag.columnType,
             isOptional: tag.columnType == .link || (tag.isOptional && tag.collection == .none),
             index: tag.index(isIndexed: field.isIndexed),
             target: target.flatMap { schema.position(named: $0) }.map { schema.tables[$0].id },

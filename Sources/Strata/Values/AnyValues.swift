@@ -25,20 +25,31 @@ extension _StoredValue {
                 return nil
             }
         case .date:
-            if let date = value as? Date { self = .double(date.timeIntervalSinceReferenceDate) } else { return nil }
+            guard let date = value as? Date ?? (value as? String).flatMap(Self.date) else { return nil }
+            self = .double(date.timeIntervalSinceReferenceDate)
         case .data:
             if let data = value as? Data {
                 self = .bytes(Array(data))
             } else if let bytes = value as? [UInt8] {
                 self = .bytes(bytes)
+            } else if let data = (value as? String).flatMap({ Data(base64Encoded: $0) }) {
+                self = .bytes(Array(data))
             } else {
                 return nil
             }
         case .UUID:
-            if let uuid = value as? UUID { self = uuid._stored } else { return nil }
+            guard let uuid = value as? UUID ?? (value as? String).flatMap({ UUID(uuidString: $0) }) else { return nil }
+            self = uuid._stored
         case .objectId:
-            if let id = value as? ObjectId { self = id._stored } else { return nil }
-        case .object, .linkingObjects, .any, .decimal128: return nil
+            guard let id = value as? ObjectId ?? (value as? String).flatMap({ ObjectId(text: $0) }) else { return nil }
+            self = id._stored
+        case .decimal128:
+            guard let decimal = Self.decimal(value) else { return nil }
+            self = .decimal(decimal)
+        case .any:
+            guard let any = AnyRealmValue(any: value) else { return nil }
+            self = any._stored
+        case .object, .linkingObjects: return nil
         }
     }
 
@@ -48,7 +59,11 @@ extension _StoredValue {
             self = .null
             return
         }
-        if let scalar = value as? any _Scalar {
+        if let any = value as? AnyRealmValue {
+            self = AnyEncoding.plain(any)
+        } else if let custom = value as? any FailableCustomPersistable, let stored = custom.storedConstant {
+            self = stored
+        } else if let scalar = value as? any _Scalar {
             self = scalar._stored
         } else if let integer = Self.integer(value) {
             self = .integer(integer)
@@ -59,6 +74,19 @@ extension _StoredValue {
         } else {
             return nil
         }
+    }
+
+    private static func decimal(_ value: Any) -> Decimal128? {
+        if value is Bool { return nil }
+        do { return try Decimal128(value: value) } catch { return nil }
+    }
+
+    /// ISO 8601, as JSON has dates.
+    private static func date(_ text: String) -> Date? {
+        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
+            do { return try style.parse(text) } catch { continue }
+        }
+        return nil
     }
 
     private static func integer(_ value: Any) -> Int64? {
@@ -91,6 +119,7 @@ extension _StoredValue {
         case (.data, .bytes(let value)): return Data(value)
         case (.UUID, _): return UUID._from(self)
         case (.objectId, _): return ObjectId._from(self)
+        case (.decimal128, _): return Decimal128._from(self)
         default: return nil
         }
     }

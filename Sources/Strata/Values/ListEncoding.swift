@@ -42,6 +42,7 @@ enum ListEncoding {
                 switch value {
                 case .text(let text): contents += Array(text.utf8)
                 case .bytes(let data): contents += data
+                case .decimal(let decimal): contents += decimal.storedBytes
                 default: break
                 }
                 append(UInt32(truncatingIfNeeded: contents.count), 4, to: &bytes)
@@ -124,7 +125,7 @@ enum ListEncoding {
             switch value {
             case .double: return .double
             case .text: return .text
-            case .bytes: return .data
+            case .bytes, .decimal: return .data
             case .integer(let integer):
                 low = min(low, integer)
                 high = max(high, integer)

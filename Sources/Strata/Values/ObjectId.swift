@@ -52,6 +52,11 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self = made
     }
 
+    /// Nil when the text is not 24 hexadecimal digits.
+    init?(text: String) {
+        do { try self.init(string: text) } catch { return nil }
+    }
+
     init?(bytes: [UInt8]) {
         guard bytes.count == 12 else { return nil }
         high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }

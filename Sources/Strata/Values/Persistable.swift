@@ -40,10 +40,13 @@ public protocol RealmCollectionValue: Hashable {
     static func _substituteElement(_ context: _ElementContext) -> Self
     /// The object that the element is or leads to.
     var _elementObject: ObjectBase? { get }
+    /// The same with the object replaced.
+    func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self
 }
 
 extension RealmCollectionValue {
     public var _elementObject: ObjectBase? { nil }
+    public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { self }
 }
 
 /// One value in one column.
@@ -176,6 +179,7 @@ extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue & _
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue { self?._encodeElement(context) ?? .null }
     public static func _substituteElement(_ context: _ElementContext) -> Self { nil }
     public var _elementObject: ObjectBase? { self?._elementObject }
+    public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { map { $0._mapObject(convert) } }
 }
 
 /// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.

@@ -10,8 +10,19 @@ public enum _StoredValue: Hashable, Sendable {
     case text(String)
     /// Data, UUID, ObjectId.
     case bytes([UInt8])
+    case decimal(Decimal128)
     /// The key of the row that a link leads to.
     case link(Int64)
+
+    /// What a column of bytes holds, as queries compare it.
+    init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
+        switch tag.collection == .none ? tag.type : .data {
+        case .string: self = .text(String(decoding: bytes, as: UTF8.self))
+        case .decimal128: self = Decimal128(bytes: bytes).map { .decimal($0) } ?? .null
+        case .any: self = AnyEncoding.plain(bytes) ?? .null
+        default: self = .bytes(Array(bytes))
+        }
+    }
 
     package var isNull: Bool {
         if case .null = self { return true }
@@ -29,6 +40,7 @@ public enum _StoredValue: Hashable, Sendable {
         case .double(let value): return try body(.double(value))
         case .bytes(let value): return try Cell.withCopy(of: value, body)
         case .text(let value): return try Cell.withCopy(of: Array(value.utf8), body)
+        case .decimal(let value): return try Cell.withCopy(of: value.storedBytes, body)
         }
     }
 
@@ -42,6 +54,9 @@ public enum _StoredValue: Hashable, Sendable {
         case (.text(let a), .text(let b)): return a.utf8.lexicographicallyPrecedes(b.utf8)
         case (.bytes(let a), .bytes(let b)): return a.lexicographicallyPrecedes(b)
         case (.integer(let a), .integer(let b)), (.link(let a), .link(let b)): return a < b
+        case (.decimal, _), (_, .decimal):
+            guard let a = Decimal128._from(a), let b = Decimal128._from(b) else { return false }
+            return a < b
         default:
             guard let a = a.number, let b = b.number else { return false }
             return a < b
@@ -53,6 +68,7 @@ public enum _StoredValue: Hashable, Sendable {
         switch self {
         case .integer(let value): return Double(value)
         case .double(let value): return value
+        case .decimal(let value): return value.doubleValue
         default: return nil
         }
     }
@@ -64,6 +80,8 @@ public enum _StoredValue: Hashable, Sendable {
         case (.double(let a), .double(let b)): return a == b
         case (.integer(let a), .link(let b)), (.link(let a), .integer(let b)): return a == b
         case (.text(let a), .text(let b)): return a.utf8.elementsEqual(b.utf8)
+        case (.decimal(let a), .integer), (.decimal(let a), .double): return Decimal128._from(other) == a
+        case (.integer, .decimal(let b)), (.double, .decimal(let b)): return Decimal128._from(self) == b
         default: return self == other
         }
     }

@@ -1,0 +1,92 @@
+/// Classes may adopt `Codable`; the compiler makes the rest:
+///
+///     final class Dog: Object, Codable { @Persisted var name = "" }
+///     let dog = try JSONDecoder().decode(Dog.self, from: json)
+///     try realm.write { realm.add(dog) }
+///     let data = try JSONEncoder().encode(dog.detached())
+///
+/// A wrapper that is encoded does not know its object, so a managed object is encoded by a detached copy; collections
+/// and results make one of each element by themselves.
+extension Persisted: Decodable where Value: Decodable {
+    public init(from decoder: any Decoder) throws { self.init(wrappedValue: try Value(from: decoder)) }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+    /// - Throws: `EncodingError` for a managed object.
+    public func encode(to encoder: any Encoder) throws {
+        guard options & PersistedOptions.managed == 0 else {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "a managed object is encoded by a copy of its values: encode object.detached()"))
+        }
+        try (value ?? Value._makeDefault()).encode(to: encoder)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A key that is absent leaves an optional property nil.
+    public func decode<Value>(_ type: Persisted<Value>.Type, forKey key: Key) throws -> Persisted<Value>
+    where Value: Decodable & ExpressibleByNilLiteral {
+        Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? nil)
+    }
+
+    /// A key that is absent leaves a collection empty.
+    public func decode<Value>(_ type: Persisted<Value>.Type, forKey key: Key) throws -> Persisted<Value>
+    where Value: Decodable & _ColumnCollection {
+        Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value())
+    }
+}
+
+extension RealmCollectionValue {
+    /// What an encoder can be given: the element, or a copy of the managed object that it is.
+    var encodable: Self {
+        _mapObject { $0._frame == nil ? $0 : $0.detached() }
+    }
+}
+
+extension List: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+extension List: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension MutableSet: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+extension MutableSet: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension Map: Decodable where Value: Decodable {
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        for (text, value) in try [String: Value](from: decoder) {
+            guard let key = Key._from(mapKey: text) else {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: decoder.codingPath, debugDescription: "'\(text)' is not a \(Key.self)"))
+            }
+            self[key] = value
+        }
+    }
+}
+
+extension Map: Encodable where Value: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let entries = map { ($0.key._mapKey, $0.value.encodable) }
+        try Dictionary(entries, uniquingKeysWith: { $1 }).encode(to: encoder)
+    }
+}
+
+extension Results: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension LinkingObjects: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}

@@ -1,0 +1,111 @@
+/// Properties in the older form of declaration, without a wrapper:
+///
+///     final class Person: Object {
+///         let dogs = List<Dog>()
+///         let owners = LinkingObjects(fromType: House.self, property: "people")
+///     }
+///
+/// Nothing is called when such a property is read: what stands in the field has to be a view of the column from the
+/// moment the object is managed. It holds an accessor of its own, so that object and collection do not keep each other
+/// alive.
+extension PersistedField where Self: _ColumnCollection {
+    static var isPlain: Bool { true }
+    static var shape: _PropertyShape { _shape }
+    static var valueSize: Int { MemoryLayout<Self>.size }
+    static func options(_ field: UnsafeRawPointer) -> UInt8 { 0 }
+
+    private static func current(_ field: UnsafeMutableRawPointer) -> Self {
+        field.assumingMemoryBound(to: Self.self).pointee
+    }
+
+    static func getAny(_ field: UnsafeMutableRawPointer) -> Any? { current(field) }
+
+    static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool {
+        guard let value = _fromAny(value) else { return false }
+        current(field)._assign(value)
+        return true
+    }
+
+    static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder) {
+        _addTargets(current(field), encoder)
+    }
+
+    static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {
+        _encode(current(field), encoder, column)
+    }
+
+    static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {
+        current(field)._bind(_CollectionColumn(object._bareAccessor(), offset: offset))
+    }
+
+    static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {}
+    static func readAny(_ object: ObjectBase, _ offset: Int) -> Any? { _read(object, offset) }
+    static func originProperty(_ field: UnsafeMutableRawPointer) -> String? { nil }
+    static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue? { nil }
+    static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool { false }
+    static func plain(_ value: Any?) -> _StoredValue? { nil }
+    static func plainElement(_ value: Any?) -> _StoredValue? { _plainElement(value) }
+    static func markManaged(_ field: UnsafeMutableRawPointer) {}
+
+    static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool {
+        guard let value = _fromAny(value) else { return false }
+        _write(object, offset, value)
+        return true
+    }
+}
+
+extension List: PersistedField {}
+extension MutableSet: PersistedField {}
+extension Map: PersistedField {}
+
+extension LinkingObjects: PersistedField {
+    static var isPlain: Bool { true }
+    static var shape: _PropertyShape { _shape }
+    static var valueSize: Int { MemoryLayout<Self>.size }
+    static func options(_ field: UnsafeRawPointer) -> UInt8 { 0 }
+
+    private static func current(_ field: UnsafeMutableRawPointer) -> LinkingObjects {
+        field.assumingMemoryBound(to: Self.self).pointee
+    }
+
+    static func getAny(_ field: UnsafeMutableRawPointer) -> Any? { current(field) }
+    static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool { false }
+    static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder) {}
+    static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {}
+
+    static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {
+        current(field).anchor?.owner = object._bareAccessor()
+    }
+
+    static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {}
+
+    static func readAny(_ object: ObjectBase, _ offset: Int) -> Any? {
+        LinkingObjects(object, property: current(object._field(offset)).propertyName)
+    }
+
+    static func originProperty(_ field: UnsafeMutableRawPointer) -> String? { current(field).propertyName }
+    static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue? { nil }
+    static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool { false }
+    static func plain(_ value: Any?) -> _StoredValue? { nil }
+    static func plainElement(_ value: Any?) -> _StoredValue? { nil }
+    static func markManaged(_ field: UnsafeMutableRawPointer) {}
+    static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool { false }
+}
+
+/// What linking objects of the older form find their owner by, once it is managed.
+final class LinkingAnchor {
+    var owner: ObjectBase?
+}
+
+extension ObjectBase {
+    /// Another accessor of the same row, without fields of its own.
+    func _bareAccessor() -> ObjectBase {
+        let bare = ObjectBase()
+        bare._frame = _frame
+        bare._owner = _owner
+        bare._key = _key
+        bare._creation = _creation
+        bare._birthWrite = _birthWrite
+        return bare
+    }
+}

@@ -1,0 +1,206 @@
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A property whose type is decided by each value.
+///
+///     final class Setting: Object { @Persisted var value: AnyRealmValue }
+///     setting.value = .int(5)
+///     setting.value = .object(person)
+///
+/// An object in it is found by its identity: once it is deleted, the property reads `.none`. No inverse and no delete
+/// rule goes through such a property.
+public enum AnyRealmValue: Hashable {
+    case none
+    case int(Int)
+    case bool(Bool)
+    case float(Float)
+    case double(Double)
+    case string(String)
+    case data(Data)
+    case date(Date)
+    case objectId(ObjectId)
+    case decimal128(Decimal128)
+    case uuid(UUID)
+    case object(Object)
+
+    public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
+    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+    public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
+    public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
+    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
+    public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
+    public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
+    public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
+    public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+
+    /// The object, when it is one of that class.
+    public func object<Element: Object>(_ type: Element.Type) -> Element? {
+        if case .object(let object) = self { object as? Element } else { nil }
+    }
+
+    /// A value of one of the types that the cases have; nil for others.
+    init?(any value: Any?) {
+        switch _flatten(value) {
+        case nil: self = .none
+        case let same as AnyRealmValue: self = same
+        case let value as Bool where !(value as Any is any BinaryInteger): self = .bool(value)
+        case let value as any BinaryInteger:
+            guard let integer = Int(exactly: value) else { return nil }
+            self = .int(integer)
+        case let value as Float: self = .float(value)
+        case let value as Double: self = .double(value)
+        case let value as String: self = .string(value)
+        case let value as Substring: self = .string(String(value))
+        case let value as Data: self = .data(value)
+        case let value as Date: self = .date(value)
+        case let value as ObjectId: self = .objectId(value)
+        case let value as Decimal128: self = .decimal128(value)
+        case let value as UUID: self = .uuid(value)
+        case let value as Object: self = .object(value)
+        case let value as any PersistableEnum:
+            guard let plain = AnyEncoding.value(value._stored) else { return nil }
+            self = plain
+        default: return nil
+        }
+    }
+}
+
+extension AnyRealmValue: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .none: "none"
+        case .int(let value): "\(value)"
+        case .bool(let value): "\(value)"
+        case .float(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let value): value
+        case .data(let value): "\(value)"
+        case .date(let value): "\(value)"
+        case .objectId(let value): "\(value)"
+        case .decimal128(let value): "\(value)"
+        case .uuid(let value): "\(value)"
+        case .object(let value): value._shortDescription
+        }
+    }
+}
+
+/// The bytes of a value that brings its type. The layout stays for ever: docs/file-format-objects.md.
+///
+/// No bytes for none; else the type (1 byte, as ``PropertyType``) and the value, little-endian.
+enum AnyEncoding {
+    /// Where an object of a managed class is: its table, its key, and the version that it was created in.
+    struct Link: Equatable {
+        var table: UInt32
+        var key: Int64
+        var creation: UInt64
+    }
+
+    /// - Returns: nil for an object that is not managed.
+    static func encode(_ value: AnyRealmValue) -> [UInt8]? {
+        switch value {
+        case .none: return []
+        case .int(let value): return bytes(.int, UInt64(bitPattern: Int64(value)))
+        case .bool(let value): return [PropertyType.bool.rawValue, value ? 1 : 0]
+        case .float(let value): return bytes(.float, Double(value).bitPattern)
+        case .double(let value): return bytes(.double, value.bitPattern)
+        case .date(let value): return bytes(.date, value.timeIntervalSinceReferenceDate.bitPattern)
+        case .string(let value): return [PropertyType.string.rawValue] + Array(value.utf8)
+        case .data(let value): return [PropertyType.data.rawValue] + Array(value)
+        case .objectId(let value): return [PropertyType.objectId.rawValue] + value.bytes
+        case .decimal128(let value): return [PropertyType.decimal128.rawValue] + value.storedBytes
+        case .uuid(let value):
+            return [PropertyType.UUID.rawValue] + withUnsafeBytes(of: value.uuid) { Array($0) }
+        case .object(let object):
+            guard object._frame != nil else { return nil }
+            var encoded = bytes(.object, UInt64(bitPattern: object._key))
+            for place in 0..<8 { encoded.append(UInt8(truncatingIfNeeded: object._creation >> UInt64(8 * place))) }
+            let table = object._access.tableID.rawValue
+            for place in 0..<4 { encoded.append(UInt8(truncatingIfNeeded: table >> UInt32(8 * place))) }
+            return encoded
+        }
+    }
+
+    private static func bytes(_ type: PropertyType, _ bits: UInt64) -> [UInt8] {
+        [type.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
+    }
+
+    /// Nil when the bytes are not of the layout. An object is `.none` without an instance to find it in.
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ instance: RealmInstance?) -> AnyRealmValue? {
+        guard let kind = bytes.first else { return AnyRealmValue.none }
+        guard let type = PropertyType(rawValue: kind) else { return nil }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        func bits(_ offset: Int = 0) -> UInt64 {
+            UInt64(littleEndian: rest.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        switch type {
+        case .int where rest.count == 8: return .int(Int(Int64(bitPattern: bits())))
+        case .bool where rest.count == 1: return .bool(rest[0] != 0)
+        case .float where rest.count == 8: return .float(Float(Double(bitPattern: bits())))
+        case .double where rest.count == 8: return .double(Double(bitPattern: bits()))
+        case .date where rest.count == 8:
+            return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits())))
+        case .string: return .string(String(decoding: rest, as: UTF8.self))
+        case .data: return .data(Data(rest))
+        case .objectId: return ObjectId(bytes: Array(rest)).map { .objectId($0) }
+        case .decimal128 where rest.count == 16: return Decimal128(bytes: rest).map { .decimal128($0) }
+        case .UUID where rest.count == 16: return .uuid(UUID(uuid: rest.loadUnaligned(as: uuid_t.self)))
+        case .object where rest.count == 20:
+            let table = UInt32(littleEndian: rest.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
+            let link = Link(table: table, key: Int64(bitPattern: bits()), creation: bits(8))
+            return instance?.object(of: link).map { .object($0) } ?? AnyRealmValue.none
+        default: return nil
+        }
+    }
+
+    /// What queries compare: the value as a property of its own type would have it.
+    static func plain(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
+        if bytes.count == 21, bytes[0] == PropertyType.object.rawValue {
+            return .link(Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: Int64.self)))
+        }
+        return decode(bytes, nil).map(plain)
+    }
+
+    static func plain(_ value: AnyRealmValue) -> _StoredValue {
+        switch value {
+        case .none: .null
+        case .int(let value): value._stored
+        case .bool(let value): value._stored
+        case .float(let value): value._stored
+        case .double(let value): value._stored
+        case .string(let value): value._stored
+        case .data(let value): value._stored
+        case .date(let value): value._stored
+        case .objectId(let value): value._stored
+        case .decimal128(let value): value._stored
+        case .uuid(let value): value._stored
+        case .object(let object): object._frame == nil ? .null : .link(object._key)
+        }
+    }
+
+    /// The value of an enumeration's raw value.
+    static func value(_ stored: _StoredValue) -> AnyRealmValue? {
+        switch stored {
+        case .integer(let value): .int(Int(value))
+        case .double(let value): .double(value)
+        case .text(let value): .string(value)
+        default: nil
+        }
+    }
+}
+
+extension RealmInstance {
+    /// The object that a value leads to; nil when it was deleted, or its class is gone.
+    func object(of link: AnyEncoding.Link) -> Object? {
+        guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
+            let access = access(named: schema.tables[position].name, typed: true),
+            let made = materialize(access, RowKey(link.key)), made._creation == link.creation
+        else { return nil }
+        return made as? Object
+    }
+}

@@ -1,0 +1,102 @@
+/// A type of the program that is stored as another one, where not every stored value gives one.
+///
+///     struct Address: FailableCustomPersistable {
+///         let text: String
+///         init?(persistedValue: String) {
+///             guard persistedValue.contains("@") else { return nil }
+///             text = persistedValue
+///         }
+///         var persistableValue: String { text }
+///     }
+///
+/// `PersistedType` is a plain type or a class of embedded objects. A stored value that gives none reads as nil, or as
+/// the property's declared default.
+public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _OptionalPersistable {
+    associatedtype PersistedType: RealmCollectionValue & _OptionalPersistable
+    init?(persistedValue: PersistedType)
+    var persistableValue: PersistedType { get }
+}
+
+/// A type of the program that is stored as another one.
+///
+///     struct Celsius: CustomPersistable {
+///         let degrees: Double
+///         init(persistedValue: Double) { degrees = persistedValue }
+///         var persistableValue: Double { degrees }
+///     }
+///     final class Reading: Object { @Persisted var temperature: Celsius }
+public protocol CustomPersistable: FailableCustomPersistable {
+    init(persistedValue: PersistedType)
+}
+
+extension FailableCustomPersistable {
+    public static var _shape: _PropertyShape { PersistedType._wrappedShape }
+    public static var _wrappedShape: _PropertyShape { PersistedType._wrappedShape }
+    public static var _elementShape: _PropertyShape { PersistedType._elementShape }
+    public static var _releasesWhenManaged: Bool { PersistedType._releasesWhenManaged }
+
+    public static func _makeDefault() -> Self {
+        let stored: Any? =
+            if let scalar = PersistedType.self as? any _Scalar.Type {
+                scalar._makeDefault()
+            } else {
+                (PersistedType.self as? ObjectBase.Type)?.init()
+            }
+        guard let stored = stored as? PersistedType, let made = Self(persistedValue: stored) else {
+            fatalError("\(Self.self) has no value to start from; declare the property optional, or give it a default")
+        }
+        return made
+    }
+
+    public static func _read(_ object: ObjectBase, _ offset: Int) -> Self {
+        guard object._isCurrent || object._relocate() else { return object._substitute(offset, as: Self.self) }
+        return _load(object, offset) ?? object._declaredDefault(offset, as: Self.self)
+    }
+
+    public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
+        PersistedType._load(object, offset).flatMap { Self(persistedValue: $0) }
+    }
+
+    public static func _write(_ object: ObjectBase, _ offset: Int, _ value: Self) {
+        PersistedType._storeWrapped(value.persistableValue, object, offset)
+    }
+
+    public static func _storeWrapped(_ value: Self, _ object: ObjectBase, _ offset: Int) {
+        _write(object, offset, value)
+    }
+
+    /// An embedded object is made for its owner alone, so nothing is added before the owner's row.
+    public static func _encode(_ value: Self, _ encoder: _RowEncoder, _ column: Int) {
+        PersistedType._encodeWrapped(value.persistableValue, encoder, column)
+    }
+
+    public static func _encodeWrapped(_ value: Self, _ encoder: _RowEncoder, _ column: Int) {
+        _encode(value, encoder, column)
+    }
+
+    public static func _addWrapped(_ value: Self, _ encoder: _RowEncoder) {}
+
+    public static func _fromAny(_ value: Any?) -> Self? { _flatten(value).flatMap { _wrappedFromAny($0) } }
+
+    public static func _wrappedFromAny(_ value: Any) -> Self? {
+        if let same = value as? Self { return same }
+        return PersistedType._wrappedFromAny(value).flatMap { Self(persistedValue: $0) }
+    }
+
+    public static func _plain(_ value: Self) -> _StoredValue? { PersistedType._wrappedPlain(value.persistableValue) }
+    public static func _wrappedPlain(_ value: Self) -> _StoredValue? { _plain(value) }
+    public static func _fromPlain(_ value: _StoredValue) -> Self? { _wrappedFromPlain(value) }
+
+    public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? {
+        PersistedType._wrappedFromPlain(value).flatMap { Self(persistedValue: $0) }
+    }
+
+    public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
+        PersistedType._decodeElement(value, context).flatMap { Self(persistedValue: $0) }
+    }
+
+    public func _encodeElement(_ context: _ElementContext) -> _StoredValue { persistableValue._encodeElement(context) }
+    public static func _substituteElement(_ context: _ElementContext) -> Self { _makeDefault() }
+    /// What a query compares with.
+    var storedConstant: _StoredValue? { PersistedType._wrappedPlain(persistableValue) }
+}

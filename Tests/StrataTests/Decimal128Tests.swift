@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import Strata
+
+@Suite struct Decimal128Tests {
+    @Test func `text is kept digit by digit`() throws {
+        for text in [
+            "0", "-0", "0.00", "1.0", "1.00", "-12.50", "0.000001", "1E-7", "1E+6", "1.5E+10", "123456789012345678",
+            "9999999999999999999999999999999999", "-9.999999999999999999999999999999999E+6144", "1E-6176", "NaN",
+            "Infinity", "-Infinity",
+        ] {
+            #expect(try Decimal128(string: text).stringValue == text)
+        }
+        #expect(try Decimal128(string: "+1e3").stringValue == "1E+3")
+        #expect(try Decimal128(string: ".5").stringValue == "0.5")
+        #expect(try Decimal128(string: "inf") == .infinity)
+        for text in ["", "-", "1..2", "abc", "1e", "1e+", "0x10", "1 ", ".", "e5"] {
+            #expect(throws: Realm.Error.self) { try Decimal128(string: text) }
+        }
+    }
+
+    @Test func `more digits than 34 are rounded half to even, and far exponents end`() throws {
+        let nines = String(repeating: "9", count: 34)
+        #expect(try Decimal128(string: nines + "4") == Decimal128(string: nines + "E1"))
+        #expect(try Decimal128(string: nines + "5").stringValue == "1.000000000000000000000000000000000E+35")
+        #expect(try Decimal128(string: "1" + String(repeating: "0", count: 33) + "5") == Decimal128(string: "1E34"))
+        #expect(
+            try Decimal128(string: "1" + String(repeating: "0", count: 33) + "50000001")
+                == Decimal128(string: "1.000000000000000000000000000000001E41"))
+        #expect(try Decimal128(string: "1E7000") == .infinity)
+        #expect(try Decimal128(string: "1E-7000").isZero)
+        #expect(try Decimal128(string: "1E6144").stringValue == "1.000000000000000000000000000000000E+6144")
+        #expect(try Decimal128(string: "6E-6177").stringValue == "1E-6176")
+    }
+
+    @Test func `equal values are equal and hash alike, whatever zeros they have`() throws {
+        let one: Decimal128 = 1
+        for text in ["1", "1.0", "1.000000000000000000000000000000000", "10E-1"] {
+            let same = try Decimal128(string: text)
+            #expect(same == one && same.hashValue == one.hashValue && !(same < one) && !(one < same))
+        }
+        #expect(Decimal128("0") == Decimal128("-0.00") && Set<Decimal128>(["0", "-0", "0E+9"]).count == 1)
+        #expect(Decimal128.nan == Decimal128.nan && Decimal128.nan < -Decimal128.infinity)
+        let ordered: [Decimal128] = [
+            "-Infinity", "-1E+6000", "-2", "-1.5", "-1E-6000", "0", "1E-6176", "0.1", "0.10000001", "9", "10", "1E+34",
+            "10000000000000000000000000000000001", "Infinity",
+        ]
+        for (a, b) in zip(ordered, ordered.dropFirst()) where a != b { #expect(a < b && b > a, "\(a) \(b)") }
+    }
+
+    @Test func `the layout is that of IEEE 754`() {
+        #expect(Decimal128("1").high == 0x3040_0000_0000_0000 && Decimal128("1").low == 1)
+        #expect(Decimal128("-1.5").high == 0xB03E_0000_0000_0000 && Decimal128("-1.5").low == 15)
+        #expect(Decimal128.infinity.high == 0x7800_0000_0000_0000 && Decimal128.nan.high == 0x7C00_0000_0000_0000)
+        let value: Decimal128 = "123.456"
+        #expect(value.storedBytes.withUnsafeBytes { Decimal128(bytes: $0) }?.stringValue == "123.456")
+        #expect([UInt8]([1, 2]).withUnsafeBytes { Decimal128(bytes: $0) } == nil)
+    }
+
+    @Test func `sums, differences, products and quotients are exact where 34 digits are enough`() {
+        #expect((Decimal128("0.1") + "0.2").stringValue == "0.3")
+        #expect((Decimal128("19.90") * 3).stringValue == "59.70")
+        #expect((Decimal128("1") - "0.9").stringValue == "0.1")
+        #expect((Decimal128("1") / "8").stringValue == "0.125")
+        #expect((Decimal128("1") / "3").stringValue == "0.3333333333333333333333333333333333")
+        #expect((Decimal128("2") / "3").stringValue == "0.6666666666666666666666666666666667")
+        #expect((Decimal128("100") / "10").stringValue == "10")
+        #expect(Decimal128("1E+40") + "1" == "1E+40" && Decimal128("1E+6000") - "1E-6000" == "1E+6000")
+        #expect(Decimal128("1") + "1E-33" == "1.000000000000000000000000000000001")
+        #expect(Decimal128("1") - "1E-34" == "0.9999999999999999999999999999999999")
+        #expect(Decimal128("1") / "0" == .infinity && (Decimal128("0") / "0").isNaN)
+        #expect((Decimal128.infinity - .infinity).isNaN && -Decimal128.infinity + 1 == -Decimal128.infinity)
+        let nines = Decimal128("9999999999999999999999999999999999")
+        #expect(nines * nines == "9.999999999999999999999999999999998E+67")
+        #expect(Decimal128(UInt64.max).stringValue == "18446744073709551615" && Decimal128(0.1).stringValue == "0.1")
+        #expect(Decimal128("12.5").doubleValue == 12.5)
+    }
+
+    @Test func `arithmetic agrees with integers, for random ones`() {
+        var generator = Seeded(state: 99)
+        for _ in 0..<2_000 {
+            let a = Int64.random(in: -1_000_000_000...1_000_000_000, using: &generator)
+            let b = Int64.random(in: -1_000_000_000...1_000_000_000, using: &generator)
+            let (x, y) = (Decimal128(a), Decimal128(b))
+            #expect(x + y == Decimal128(a + b) && x - y == Decimal128(a - b) && x * y == Decimal128(a * b))
+            #expect((x < y) == (a < b))
+            if b != 0 { #expect(x * y / y == x) }
+            let scaled = Decimal128("1E-9") * x
+            #expect((try? Decimal128(string: scaled.stringValue))?.stringValue == scaled.stringValue)
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import Strata
+import Testing
+
+/// A row of the object layer's types each.
+@Suite struct TypeTests {
+    struct Celsius: CustomPersistable {
+        let degrees: Double
+        init(degrees: Double) { self.degrees = degrees }
+        init(persistedValue: Double) { degrees = persistedValue }
+        var persistableValue: Double { degrees }
+    }
+    struct Address: FailableCustomPersistable {
+        let text: String
+        init?(persistedValue: String) {
+            guard persistedValue.contains("@") else { return nil }
+            text = persistedValue
+        }
+        var persistableValue: String { text }
+    }
+    final class Spot: EmbeddedObject {
+        @Persisted var x = 0.0
+        @Persisted var y = 0.0
+    }
+    struct Point: CustomPersistable {
+        var x = 0.0
+        var y = 0.0
+        init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+        init(persistedValue: Spot) { (x, y) = (persistedValue.x, persistedValue.y) }
+        var persistableValue: Spot { Spot(value: [x, y]) }
+    }
+    enum Level: Int, PersistableEnum { case low = 1, high = 10 }
+
+    final class Custom: Object {
+        @Persisted var temperature: Celsius
+        @Persisted var maybe: Celsius?
+        @Persisted var mail: Address?
+        @Persisted var place: Point
+        @Persisted var history: List<Celsius>
+        @Persisted var path: List<Point>
+        @Persisted var named: Map<String, Celsius>
+        @Persisted var level = Level.low
+        @Persisted var levels: List<Level>
+        @Persisted var levelSet: MutableSet<Level>
+        @Persisted var levelMap: Map<String, Level>
+        @Persisted var maybeLevel: Level?
+    }
+
+    @Test func `custom types are stored as theirs and read as themselves`() throws {
+        let realm = try makeRealm([Custom.self])
+        let custom = Custom()
+        custom.temperature = Celsius(degrees: 21.5)
+        custom.mail = Address(persistedValue: "a@b")
+        custom.place = Point(x: 1, y: 2)
+        custom.history.append(objectsIn: [Celsius(degrees: 1), Celsius(degrees: 2)])
+        custom.path.append(objectsIn: [Point(x: 3, y: 4), Point(x: 5, y: 6)])
+        custom.named["now"] = Celsius(degrees: 9)
+        #expect(custom.temperature.degrees == 21.5)
+        try realm.write { realm.add(custom) }
+        let read = realm.objects(Custom.self)[0]
+        #expect(read.temperature.degrees == 21.5 && read.maybe == nil && read.mail?.text == "a@b")
+        #expect(read.place == Point(x: 1, y: 2) && read.path.map(\.x) == [3, 5])
+        #expect(read.history.map(\.degrees) == [1, 2] && read.named["now"]?.degrees == 9)
+        #expect(realm.dynamicObjects("Spot").count == 3)
+        try realm.write {
+            read.temperature = Celsius(degrees: -3)
+            read.maybe = Celsius(degrees: 0)
+            read.place = Point(x: 7, y: 8)
+            read.path.remove(at: 0)
+        }
+        #expect(read.temperature.degrees == -3 && read.maybe?.degrees == 0 && read.place == Point(x: 7, y: 8))
+        #expect(realm.dynamicObjects("Spot").count == 2)
+        try realm.write { realm.dynamicObjects("Custom")[0]["mail"] = "nonsense" }
+        #expect(read.mail == nil)
+        try realm.store.checkInvariants()
+    }
+
+    @Test func `enumerations work everywhere, and a case that is not there is refused`() throws {
+        let realm = try makeRealm([Custom.self])
+        let custom = Custom()
+        custom.level = .high
+        custom.levels.append(objectsIn: [.low, .high])
+        custom.levelSet.insert(objectsIn: [.high, .high])
+        custom.levelMap["a"] = .high
+        try realm.write { realm.add(custom) }
+        #expect(custom.level == .high && Array(custom.levels) == [.low, .high] && Array(custom.levelSet) == [.high])
+        #expect(custom.levelMap["a"] == .high && custom.maybeLevel == nil)
+        do {
+            try realm.write { _ = realm.create(Custom.self, value: ["level": 5]) }
+            Issue.record("stored a case that is not there")
+        } catch let error as Realm.Error {
+            #expect(error.message.contains("'Custom.level'") && error.message.contains("Int 5"))
+        }
+        try realm.write { realm.create(Custom.self, value: ["level": 10, "levels": [1], "maybeLevel": Level.low]) }
+        #expect(realm.objects(Custom.self)[1].level == .high && realm.objects(Custom.self)[1].maybeLevel == .low)
+    }
+
+    final class Exact: Object {
+        @Persisted var price: Decimal128
+        @Persisted var maybe: Decimal128?
+        @Persisted var all: List<Decimal128>
+        @Persisted var distinct: MutableSet<Decimal128>
+        @Persisted var named: Map<String, Decimal128?>
+    }
+
+    @Test func `decimals keep their digits and are queried by value`() throws {
+        let realm = try makeRealm([Exact.self])
+        try realm.write {
+            for text in ["1.50", "-3", "1E+30"] {
+                let exact = Exact()
+                exact.price = try Decimal128(string: text)
+                exact.all.append(objectsIn: ["1.10", "2"])
+                exact.distinct.insert(objectsIn: ["1", "1.0", "2"])
+                exact.named["none"] = .some(nil)
+                realm.add(exact)
+            }
+            realm.add(Exact())
+        }
+        let all = realm.objects(Exact.self)
+        #expect(all.map(\.price.stringValue) == ["1.50", "-3", "1E+30", "0"])
+        #expect(all[0].all.map(\.stringValue) == ["1.10", "2"] && all[0].distinct.count == 2)
+        #expect(all[0].distinct.contains("1.000") && all[0].named["none"] == .some(nil) && all[0].maybe == nil)
+        #expect(all.filter("price == %@", Decimal128("1.5")).count == 1)
+        #expect(all.filter("price > 1").count == 2)
+        #expect(all.sorted(byKeyPath: "price").map(\.price.stringValue) == ["-3", "0", "1.50", "1E+30"])
+    }
+
+    final class Anything: Object {
+        @Persisted(primaryKey: true) var id = 0
+        @Persisted var value: AnyRealmValue
+        @Persisted var list: List<AnyRealmValue>
+        @Persisted var set: MutableSet<AnyRealmValue>
+        @Persisted var map: Map<String, AnyRealmValue>
+    }
+
+    @Test func `a value of any type keeps its type`() throws {
+        let realm = try makeRealm([Anything.self, Note.self])
+        let values: [AnyRealmValue] = [
+            .none, .int(-5), .bool(true), .float(1.5), .double(.pi), .string("text"), .data(Data([1, 2])),
+            .date(Date(timeIntervalSince1970: 9)), .objectId(ObjectId.generate()), .decimal128("1.20"), .uuid(UUID()),
+        ]
+        try realm.write {
+            for (id, value) in values.enumerated() {
+                let anything = Anything(value: ["id": id])
+                anything.value = value
+                anything.list.append(objectsIn: values)
+                anything.set.insert(objectsIn: values + values)
+                anything.map["x"] = value
+                realm.add(anything)
+            }
+        }
+        for (id, value) in values.enumerated() {
+            let read = try #require(realm.object(ofType: Anything.self, forPrimaryKey: id))
+            #expect(read.value == value && read.map["x"] == value && Array(read.list) == values)
+            #expect(read.set.count == values.count && read.set.contains(value))
+        }
+        #expect(realm.objects(Anything.self).filter("value == 'text'").map(\.id) == [5])
+        #expect(realm.dynamicObjects("Anything")[1]["value"] as? AnyRealmValue == .int(-5))
+    }
+
+    @Test func `an object in a value of any type is found until it is deleted`() throws {
+        let realm = try makeRealm([Anything.self, Note.self])
+        let (anything, note) = (Anything(), Note("n"))
+        anything.value = .object(note)
+        anything.list.append(objectsIn: [.object(note), .object(anything), .int(1)])
+        try realm.write { realm.add(anything) }
+        #expect(anything.value.object(Note.self)?.text == "n" && anything.value == .object(note))
+        #expect(anything.list[1].object(Anything.self) == anything && anything.list[2] == .int(1))
+        try realm.write { anything.map["new"] = .object(Note("later")) }
+        #expect(anything.map["new"]?.object(Note.self)?.text == "later")
+        try realm.write { realm.delete(note) }
+        #expect(anything.value == .none && anything.list[0] == .none && anything.list.count == 3)
+        try realm.write { realm.add(Note("again")) }
+        #expect(anything.value == .none)
+    }
+
+    final class Mapped: Object {
+        @Persisted(primaryKey: true) var key = 0
+        @Persisted var firstName = ""
+        @Persisted var friend: Mapped?
+        var note = "not kept"
+        override class func propertiesMapping() -> [String: String] { ["key": "_id", "firstName": "first_name"] }
+    }
+
+    @Test func `properties may have other names in the file`() throws {
+        let file = TemporaryFile()
+        let realm = try Realm(configuration: file.configuration([Mapped.self]))
+        try realm.write {
+            realm.create(Mapped.self, value: ["key": 3, "firstName": "Ada", "friend": ["key": 4, "firstName": "Bob"]])
+        }
+        #expect(realm.schema["Mapped"]?.properties.map(\.name) == ["_id", "first_name", "friend"])
+        #expect(realm.object(ofType: Mapped.self, forPrimaryKey: 3)?.friend?.firstName == "Bob")
+        #expect(realm.objects(Mapped.self).where { $0.firstName == "Ada" }.count == 1)
+        #expect(realm.objects(Mapped.self).filter("friend.firstName == 'Bob'").count == 1)
+        #expect(realm.dynamicObject(ofType: "Mapped", forPrimaryKey: 4)?["first_name"] as? String == "Bob")
+    }
+
+    final class OldPerson: Object {
+        let dogs = List<OldDog>()
+        let names = List<String>()
+        let tags = MutableSet<String>()
+        let ages = Map<String, Int>()
+        @Persisted var id = 0
+        @Persisted var name: String = ""
+        @Persisted var cache = 0
+        override class func primaryKey() -> String? { "id" }
+        override class func indexedProperties() -> [String] { ["name"] }
+        override class func ignoredProperties() -> [String] { ["cache"] }
+    }
+    final class OldDog: Object {
+        @Persisted var name = ""
+        let owners = LinkingObjects(fromType: OldPerson.self, property: "dogs")
+    }
+
+    @Test func `the older form of declaration works for collections, linking objects and class overrides`() throws {
+        let realm = try makeRealm([OldPerson.self])
+        let (person, dog) = (OldPerson(), OldDog(value: ["name": "Rex"]))
+        person.id = 7
+        let dogs = person.dogs
+        person.dogs.append(dog)
+        person.names.append("a")
+        person.ages["x"] = 1
+        try realm.write { realm.add(person) }
+        try realm.write {
+            person.tags.insert("t")
+            dogs.append(OldDog(value: ["name": "Max"]))
+        }
+        let read = try #require(realm.object(ofType: OldPerson.self, forPrimaryKey: 7))
+        #expect(read.dogs.map(\.name) == ["Rex", "Max"] && Array(read.names) == ["a"] && read.ages["x"] == 1)
+        #expect(Array(read.tags) == ["t"] && dog.owners.first == person && dog.owners.count == 1)
+        #expect(realm.objects(OldDog.self).first?.owners.map(\.id) == [7])
+        let schema = try #require(realm.schema["OldPerson"])
+        #expect(schema["cache"] == nil && schema["name"]?.isIndexed == true && schema.primaryKeyProperty?.name == "id")
+        try realm.write {
+            realm.create(OldPerson.self, value: ["id": 8, "names": ["p", "q"], "dogs": [["name": "Z"]]])
+        }
+        #expect(realm.object(ofType: OldPerson.self, forPrimaryKey: 8)?.dogs.first?.name == "Z")
+        try realm.write { realm.delete(read) }
+        #expect(dogs.isEmpty && dog.owners.isEmpty)
+    }
+}
