@@ -8,9 +8,8 @@ struct EmbeddedRow: Hashable {
 
 /// Embedded objects: each has exactly one parent.
 ///
-/// Invariant: outside the execution of a call, every embedded row of the running write is led to by exactly one link, or
-/// is in `unowned` because the call that makes it its parent's comes next. What is left there when the write is
-/// committed is deleted.
+/// Invariant: between calls, every embedded row of the running write is led to by exactly one link, or is in `unowned`
+/// because the call that gives it to its parent comes next. What is left there when the write is committed is deleted.
 extension RealmInstance {
     /// A row that was made for a parent to be.
     func noteUnowned(_ access: ClassAccess, _ key: Int64) {

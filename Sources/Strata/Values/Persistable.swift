@@ -182,11 +182,13 @@ extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue & _
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { map { $0._mapObject(convert) } }
 }
 
+/// What Foundation's JSON has for null, if the program has Foundation: it is not linked for this alone.
+private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
+
 /// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.
 func _flatten(_ value: Any?) -> Any? {
     guard let value else { return nil }
-    // What Foundation's JSON has for null; its type is of a library that is not linked for this alone.
-    if !(value is ObjectBase), String(describing: type(of: value)) == "NSNull" { return nil }
+    if let foundationNull, type(of: value) == foundationNull { return nil }
     if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
     return value
 }
