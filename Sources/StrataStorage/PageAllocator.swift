@@ -12,8 +12,8 @@ internal import StrataFiles
 /// 4. Free pages and room at the end of the file are together at least the reserve, unless a transaction that only
 ///    deletes has used it.
 ///
-/// Concurrency: guarded by its lock, which every call takes. `regions`, `root`, `isMapOpen` and which pages are unreached
-/// change under the write gate alone.
+/// Concurrency: guarded by its lock, which every call takes. `regions`, `root`, `isMapOpen` and which pages are
+/// unreached change under the write gate alone.
 final class PageAllocator {
     let lock: any Monitor
     let file: any File

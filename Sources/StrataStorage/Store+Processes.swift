@@ -263,7 +263,8 @@ extension Store {
                     try table.releaseOwnership()
                 }
             } catch {
-                // Nobody waits for this thread: who asked is not answered, and the next use of the store meets the cause.
+                // Nobody waits for this thread: who asked gets no answer, and the next use of the store meets the
+                // cause.
             }
             gate.release()
         }

@@ -7,6 +7,12 @@ import SQLiteEngine
 import StrataEngine
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The engines of this build, and places for their databases.
 enum EnginesUnderTest {
     static var all: [any Engine] {

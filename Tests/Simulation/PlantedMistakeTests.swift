@@ -5,7 +5,8 @@ import Testing
 /// The simulation against the store with a mistake planted: one that it does not find is a kind of bug that it says
 /// nothing about.
 ///
-/// One alone: `SIMULATION_MISTAKE=settleOneSlot`. A debug build, which takes minutes for all, tries those that show soon.
+/// One alone: `SIMULATION_MISTAKE=settleOneSlot`. A debug build, which takes minutes for all, tries those that
+/// show soon.
 @Suite(.serialized) struct PlantedMistakeTests {
     private static var tried: [PlantedMistake] {
         if let name = ProcessInfo.processInfo.environment["SIMULATION_MISTAKE"] {
