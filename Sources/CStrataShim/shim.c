@@ -119,3 +119,33 @@ int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
     return pthread_cond_timedwait(condition, mutex, &end);
 #endif
 }
+
+uint64_t strata_thread_number(void) {
+    static _Atomic uint64_t last;
+    static _Thread_local uint64_t number;
+    if (number == 0) number = ++last;
+    return number;
+}
+
+// Of Swift's concurrency runtime, where compiled code that checks its isolation calls it too.
+__attribute__((swiftcall, weak)) _Bool swift_task_isCurrentExecutorWithFlags(
+    uintptr_t identity, uintptr_t implementation, uintptr_t flags);
+
+int strata_is_on_executor(uintptr_t identity, uintptr_t implementation) {
+    return swift_task_isCurrentExecutorWithFlags
+        && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
+}
+
+static uint64_t first_thread;
+
+// Before main, on the thread that the program starts on; a library that is loaded later may be on another one.
+__attribute__((constructor)) static void find_first_thread(void) {
+#ifdef __APPLE__
+    int is_first = pthread_main_np();
+#else
+    int is_first = syscall(SYS_gettid) == getpid();
+#endif
+    if (is_first) first_thread = strata_thread_number();
+}
+
+int strata_is_first_thread(void) { return first_thread != 0 && strata_thread_number() == first_thread; }

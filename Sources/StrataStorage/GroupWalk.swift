@@ -45,10 +45,16 @@ struct GroupWalk {
 
     /// The next group, or nil at the end.
     mutating func next() throws(StorageError) -> Group? {
+        guard let reference = try nextReference() else { return nil }
+        return Group(try reader.node(reference, .group))
+    }
+
+    /// Where the next group stands, or nil at the end. The group itself is not read.
+    mutating func nextReference() throws(StorageError) -> NodeReference? {
         while true {
             if let reference = pending {
                 pending = nil
-                if reference.is(.group) { return Group(try reader.node(reference, .group)) }
+                if reference.is(.group) { return reference }
                 path.append(try step(reference))
             }
             guard let last = path.last else { return nil }
@@ -63,7 +69,7 @@ struct GroupWalk {
             if child.is(.group) {
                 key = .min
                 if last.next + 1 < last.branch.count { reader.prefetch(last.branch.reference(last.next + 1)) }
-                return Group(try reader.node(child, .group))
+                return child
             }
             pending = child
         }

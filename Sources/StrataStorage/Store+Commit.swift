@@ -33,9 +33,11 @@ extension Store {
         writer.dirtyHigh = max(writer.dirtyHigh, high)
     }
 
-    /// Makes a finished transaction a version. Gives the write gate back in every case.
-    /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`.
-    func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
+    /// Makes a finished transaction a version. Gives the write gate back, but in a group that goes on.
+    /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`. The gate is given back then.
+    func commit(
+        _ transaction: WriteTransaction, ending: CommitEnding = .durable
+    ) throws(StorageError) -> PendingCommit {
         let version = transaction.version
         let state: VersionState
         var plan: CheckpointPlan?
@@ -66,8 +68,10 @@ extension Store {
             checkpointIfDue()
             gate.release()
             deliverNotices()
-            return TransactionID(version)
+            return PendingCommit(self, TransactionID(version))
         }
+        var pinned: Snapshot?
+        var isGateHeld = false
         if let plan {
             mark(.largeTransaction)
             adopt(transaction, state, isDurable: false)
@@ -78,19 +82,26 @@ extension Store {
             }
         } else {
             writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
+            let isFull = options.durability == .full
+            isGateHeld = isFull && ending == .grouped
             adopt(
                 transaction, state, isDurable: false,
-                record: transaction.workspace.recorder.finish(lsn: version))
+                record: transaction.workspace.recorder.finish(lsn: version), isHeldBack: isGateHeld)
+            if isFull && ending != .durable { pinned = pin(state) }
+            isGateHeld = isGateHeld && pinned != nil
         }
         if options.durability == .periodic && plan == nil {
             defer { gate.release() }
             try flushPeriodically(version)
         } else {
-            gate.release()
+            if !isGateHeld { gate.release() }
+            if pinned != nil {
+                return PendingCommit(self, TransactionID(version), snapshot: pinned, isGateHeld: isGateHeld)
+            }
             if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
         }
         deliverNotices()
-        return TransactionID(version)
+        return PendingCommit(self, TransactionID(version))
     }
 
     private func giveUp(_ transaction: WriteTransaction) {
@@ -104,7 +115,7 @@ extension Store {
     /// Lets a version follow the last committed one, and ends its transaction.
     private func adopt(
         _ transaction: WriteTransaction, _ state: VersionState, isDurable: Bool,
-        record: UnsafeRawBufferPointer? = nil
+        record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
     ) {
         let allocator = allocator.allocator
         allocator.settle(transaction.nodes, protecting: state.version)
@@ -120,9 +131,16 @@ extension Store {
                         schemaChanged: transaction.schemaChanged))
             }
             if let record {
-                if self.state.pending.isEmpty { self.state.pendingFirst = state.version }
-                self.state.pending.append(contentsOf: record)
-                self.state.pendingLast = state.version
+                if isHeldBack {
+                    self.state.held.append(contentsOf: record)
+                    if self.state.heldFirst == 0 { self.state.heldFirst = state.version }
+                    self.state.heldLast = state.version
+                } else {
+                    self.state.releaseHeld()
+                    if self.state.pending.isEmpty { self.state.pendingFirst = state.version }
+                    self.state.pending.append(contentsOf: record)
+                    self.state.pendingLast = state.version
+                }
             }
             if isDurable { gone = advance(through: state.version) }
         }
@@ -163,6 +181,8 @@ extension Store {
     /// - Returns: false when it may not be.
     func waitUntilDurable(_ version: UInt64) -> Bool {
         monitor.lock()
+        // Whoever waits for a group ends it.
+        if state.heldFirst != 0 && version >= state.heldFirst { state.releaseHeld() }
         while true {
             if state.durable >= version {
                 monitor.unlock()

@@ -252,6 +252,11 @@ struct StoreState {
     var pending: [UInt8] = []
     var pendingFirst: UInt64 = 0
     var pendingLast: UInt64 = 0
+    /// Records of a group of commits that goes on, so that no leader writes some of them without the others.
+    var held: [UInt8] = []
+    /// 0 when there are none.
+    var heldFirst: UInt64 = 0
+    var heldLast: UInt64 = 0
     /// Versions committed and not visible yet, in order.
     var unpublished: [VersionState] = []
     var isLeading = false

@@ -257,6 +257,16 @@ package final class WriteTransaction {
     /// - Complexity: one run of pages and one sync that all waiting commits share.
     @discardableResult
     package func commit() throws(StorageError) -> TransactionID {
+        guard try !finishesEmpty() else {
+            if !store.waitUntilDurable(base.version) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
+            return TransactionID(base.version)
+        }
+        return try store.commit(self).version
+    }
+
+    /// Applies what waits; gives a transaction that changed nothing up.
+    /// - Returns: whether it did.
+    func finishesEmpty() throws(StorageError) -> Bool {
         if isEnded { throw .misuse(.transactionEnded) }
         do throws(StorageError) {
             if isFailed { throw .misuse(.transactionFailed) }
@@ -265,12 +275,9 @@ package final class WriteTransaction {
             rollback()
             throw error
         }
-        if workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty {
-            rollback()
-            if !store.waitUntilDurable(base.version) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
-            return TransactionID(base.version)
-        }
-        return try store.commit(self)
+        guard workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty else { return false }
+        rollback()
+        return true
     }
 
     /// Gives everything back.

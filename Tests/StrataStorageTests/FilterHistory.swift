@@ -78,6 +78,11 @@ struct FilterHistory {
         rows[key] = values
     }
 
+    /// One more transaction.
+    mutating func change(_ steps: Int) throws {
+        try write { (history, transaction) in try history.change(steps, transaction) }
+    }
+
     private mutating func change(_ steps: Int, _ transaction: WriteTransaction) throws {
         let keys = rows.keys.sorted()
         for _ in 0..<steps {

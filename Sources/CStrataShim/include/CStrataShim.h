@@ -54,3 +54,14 @@ typedef struct {
 // strata_unwatch, which comes before the range is unmapped.
 strata_damage *strata_watch(const void *base, size_t length);
 void strata_unwatch(strata_damage *damage);
+
+// A number of the calling thread that no other thread of this process ever has, unlike the system's, which are used
+// again.
+uint64_t strata_thread_number(void);
+
+// Whether the calling code runs on the executor of an actor, given as the two words of its reference. False in a
+// program without Swift's concurrency.
+int strata_is_on_executor(uintptr_t identity, uintptr_t implementation);
+
+// Whether the calling thread is the one that the program started on.
+int strata_is_first_thread(void);
