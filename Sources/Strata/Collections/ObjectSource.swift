@@ -22,6 +22,8 @@ public final class ObjectSource {
     let base: Base
     let steps: [Step]
     private var cache: (stamp: UInt64, keys: [Int64])?
+    /// Keys that an observer found while it followed the collection.
+    private var known: (stamp: UInt64, keys: () -> [Int64])?
 
     enum Step {
         case filter(Predicate)
@@ -105,13 +107,16 @@ public final class ObjectSource {
     func keys() -> [Int64] {
         if let cache, cache.stamp == instance.stamp { return cache.keys }
         instance.checkConfinement()
-        let keys = evaluate()
+        let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
+        known = nil
         if !instance.isFrozen { cache = (instance.stamp, keys) }
         return keys
     }
 
-    /// Takes keys that were found by other means for the version that is shown.
-    func seed(_ keys: [Int64]) { if !instance.isFrozen { cache = (instance.stamp, keys) } }
+    /// Takes keys that were found by other means for the version that is shown, worked out when somebody asks.
+    func seed(_ keys: @escaping () -> [Int64]) {
+        if !instance.isFrozen { known = (instance.stamp, keys) }
+    }
 
     /// Runs `body`; when storage fails, remembers why and gives `otherwise`.
     func attempt<Value>(_ otherwise: Value, _ body: () throws(StorageError) -> Value) -> Value {

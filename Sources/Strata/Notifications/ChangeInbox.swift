@@ -1,14 +1,13 @@
-import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Changes that were committed and that one Realm instance has not looked at yet.
+/// Changes that were committed and that one Realm instance's observers were not told of yet.
 ///
 /// Concurrency: commits put in from their threads, the instance takes out on its own. Bounded: beyond `limit` entries
-/// the details are given up, and observers compare instead.
+/// the details are given up, and observers look for what the versions do not share.
 final class ChangeInbox: Sendable {
     private let state = Mutex(State())
-    /// Tells the instance that something came, on its queue; nil when it looks by itself.
+    /// Tells the instance that something came, where it lives; nil when it looks by itself.
     private let wake: (@Sendable () -> Void)?
     private static let limit = 200_000
 
@@ -60,12 +59,19 @@ final class ChangeInbox: Sendable {
     func wakeArrived() { state.withLock { $0.isWakePending = false } }
 
     /// What happened after `old`, up to and with `new`; nil when the details were given up.
-    func take(after old: TransactionID, upTo new: TransactionID) -> [CommitNotice]? {
+    func notices(after old: TransactionID, upTo new: TransactionID) -> [CommitNotice]? {
         state.withLock { state in
-            let taken = state.notices.filter { $0.version <= new && $0.version > old }
-            state.notices.removeAll { $0.version <= new }
+            guard state.lostUpTo <= old, state.received >= new else { return nil }
+            return state.notices.filter { $0.version <= new && $0.version > old }
+        }
+    }
+
+    /// Lets go of what every observer was told of.
+    func forget(upTo version: TransactionID) {
+        state.withLock { state in
+            guard let first = state.notices.first, first.version <= version else { return }
+            state.notices.removeAll { $0.version <= version }
             state.entries = state.notices.count
-            return state.lostUpTo > old || state.received < new ? nil : taken
         }
     }
 }

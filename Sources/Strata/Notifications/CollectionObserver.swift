@@ -1,186 +1,249 @@
 import StrataStorage
 
 /// Tells how a collection of objects changed, in places.
+///
+/// Complexity, for the commonest kinds, of a change of c rows: a whole class O(c log rows), without knowing its keys;
+/// a filter, with or without orders, O(c log rows) and a small part of the collection; the objects that lead to another
+/// one the same. Lists, and whatever counts or skips elements, are compared as a whole when something that they depend
+/// on changed, and only then.
 final class CollectionObserver: Observer {
-    struct Delta {
-        var deletions: [Int] = []
-        var insertions: [Int] = []
-        var modifications: [Int] = []
-        var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
-    }
-
     let isActive = ActiveFlag()
-    private let source: ObjectSource
-    /// Columns whose change counts, by name; nil for all.
-    private let properties: Set<String>?
-    private let call: (Delta) -> Void
-    /// What the collection was; nil for a whole class, where storage itself knows places.
-    private var keys: [Int64]?
+    let source: ObjectSource
+    private let keyPaths: [String]?
+    private let call: (Result<PlaceChanges, Realm.Error>) -> Void
+    private var filter: KeyPathFilter
+    private var tracking: Tracking
+    /// What the collection was; not kept of a whole class, where storage itself knows places.
+    private(set) var keys: KeySequence
 
-    init(_ source: ObjectSource, keyPaths: [String]?, _ call: @escaping (Delta) -> Void) {
+    /// How the collection is followed.
+    enum Tracking {
+        /// All rows of a class, in the order of keys.
+        case table
+        /// Rows of a class that match, in the order of keys or of sorts.
+        case matches(Membership)
+        /// Rows whose property leads to the owner.
+        case backlinks(ObjectBase, BoundProperty)
+        /// Anything else.
+        case compared(Dependencies)
+    }
+
+    /// - Throws: `invalidInput` for a key path that leads nowhere.
+    init(
+        _ source: ObjectSource, keyPaths: [String]?, _ call: @escaping (Result<PlaceChanges, Realm.Error>) -> Void
+    ) throws(Realm.Error) {
         self.source = source
-        properties = keyPaths.map { Set($0.map { $0.split(separator: ".").first.map(String.init) ?? $0 }) }
+        self.keyPaths = keyPaths
         self.call = call
-        keys = source.isWholeTable ? nil : source.keys()
+        filter = try KeyPathFilter(keyPaths, source.access)
+        tracking = Self.tracking(of: source)
+        if case .table = tracking { keys = KeySequence([]) } else { keys = KeySequence(source.keys()) }
     }
 
-    func update(_ batch: ChangeBatch) {
-        let delta = source.attempt(Delta()) { () throws(StorageError) in try difference(batch) }
-        if !delta.isEmpty && !batch.isSilenced { call(delta) }
-    }
-
-    private func difference(_ batch: ChangeBatch) throws(StorageError) -> Delta {
-        guard let tables = batch.tables else { return try compared(batch) }
-        let changes = tables[source.access.tableID]
-        if keys == nil {
-            guard let changes else { return Delta() }
-            return try placed(changes, batch)
+    private static func tracking(of source: ObjectSource) -> Tracking {
+        switch source.base {
+        case .table where source.steps.isEmpty: return .table
+        case .table: if let membership = Membership(source) { return .matches(membership) }
+        case .backlinks(let owner, let origin, let property) where source.steps.isEmpty:
+            return .backlinks(owner, origin.properties[property])
+        default: break
         }
-        if tables.isEmpty { return Delta() }
-        let old = keys ?? []
-        let new = try newKeys(old, changes, batch)
-        keys = new
-        return delta(from: old, to: new, changes) { key in changes.map { isModified(key, $0) } ?? false }
+        return .compared(Dependencies(source))
     }
 
-    /// The keys after the change: patched where the records tell which rows can have come or gone, else found again.
-    private func newKeys(
-        _ old: [Int64], _ changes: MergedChanges?, _ batch: ChangeBatch
-    ) throws(StorageError) -> [Int64] {
-        guard case .table = source.base, source.steps.count == 1, case .filter(let predicate) = source.steps[0],
-            predicate.paths.allSatisfy({ $0.count == 1 && isPlain($0[0]) }), let view = source.instance.currentView
-        else { return source.keys() }
-        guard let changes else { return old }
-        let limit = 64 + old.count / 8
-        guard let inserted = changes.insertedKeys(limit: limit), changes.modified.count + changes.deleted.count < limit
-        else { return source.keys() }
-        let evaluator = PredicateEvaluator(source.instance, source.access, predicate)
-        var candidates = Set(changes.modified.keys)
-        candidates.formUnion(inserted)
-        candidates.formUnion(changes.deleted)
+    func update(_ batch: ChangeBatch, isSilenced: Bool) {
+        do {
+            let changes = try changes(batch)
+            if !changes.isEmpty && !isSilenced { call(.success(changes)) }
+        } catch {
+            isActive.clear()
+            if !isSilenced { call(.failure((error as? Realm.Error) ?? Realm.Error(.fail, "\(error)"))) }
+        }
+    }
+
+    private func changes(_ batch: ChangeBatch) throws -> PlaceChanges {
+        if batch.schemaDiffers {
+            filter = try KeyPathFilter(keyPaths, source.access)
+            tracking = Self.tracking(of: source)
+        }
+        do throws(StorageError) {
+            let touched = try filter.touched(batch)
+            switch tracking {
+            case .table: return try placed(touched, batch)
+            case .matches(let membership):
+                if !batch.schemaDiffers, let candidates = try membership.candidates(batch, limit: patchLimit) {
+                    return try patched(candidates, touched, batch, membership)
+                }
+            case .backlinks(let owner, let property):
+                if !batch.schemaDiffers, let patch = LinkPatch(owner, property, source.access),
+                    let candidates = try patch.candidates(batch, limit: patchLimit)
+                {
+                    return try patched(candidates, touched, batch, patch)
+                }
+            case .compared(let dependencies):
+                let mayDiffer = batch.schemaDiffers ? true : try dependencies.mayDiffer(batch)
+                if !mayDiffer {
+                    var changes = PlaceChanges()
+                    for (place, _) in places(of: touched) { changes.modifications.append(place) }
+                    return changes
+                }
+            }
+            return try compared(touched, batch)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// With more changed rows than this, finding the collection again is the cheaper way.
+    private var patchLimit: Int { 64 + keys.count / 8 }
+
+    // MARK: A whole class
+
+    /// Places come from the trees of the two versions.
+    private func placed(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
+        let table = source.access.tableID
+        let difference = try batch.difference(of: table)
+        var changes = PlaceChanges()
+        if let before = batch.old.view.schema.position(of: table) {
+            for key in difference.deleted {
+                changes.deletions.append(try batch.old.view.rank(of: RowKey(key), in: before))
+            }
+            // A row may have been touched by the loss of a link, and be gone itself.
+            let gone = Set(difference.deleted)
+            for key in touched.sorted() where !difference.wasInserted(key) && !gone.contains(key) {
+                if let place = try batch.old.view.ordinal(of: RowKey(key), in: before) {
+                    changes.modifications.append(place)
+                }
+            }
+        }
+        guard let after = batch.new.view.schema.position(of: table) else { return changes }
+        for range in difference.inserted {
+            let first = try batch.new.view.rank(of: RowKey(range.lowerBound), in: after)
+            changes.insertions += Array(first..<(first + range.count))
+        }
+        return changes
+    }
+
+    // MARK: Patching
+
+    private func patched(
+        _ candidates: Set<Int64>, _ touched: Set<Int64>, _ batch: ChangeBatch, _ members: some Patching
+    ) throws(StorageError) -> PlaceChanges {
+        let difference = try batch.difference(of: source.access.tableID)
+        let isTouched = { (key: Int64) in touched.contains(key) && !difference.wasInserted(key) }
+        var changes = PlaceChanges()
+        // Rows that stay where they are.
+        for (place, _) in try places(of: touched.subtracting(candidates), batch.old.view, members) {
+            changes.modifications.append(place)
+        }
+        let removed = try places(of: candidates, batch.old.view, members)
+        for (place, _) in removed.reversed() { keys.remove(at: place) }
+        let inserted = try insert(candidates, batch.new.view, members)
+        if !removed.isEmpty || !inserted.isEmpty { seed() }
+        let kept = Self.kept(removed, inserted) { !difference.recreated.contains($0) }
+        let stay = Set(kept.map(\.old))
+        let come = Set(kept.map(\.new))
+        for (place, _) in removed where !stay.contains(place) { changes.deletions.append(place) }
+        for (place, _) in inserted where !come.contains(place) { changes.insertions.append(place) }
+        for pair in kept where isTouched(pair.key) { changes.modifications.append(pair.old) }
+        changes.modifications.sort()
+        return changes
+    }
+
+    /// Puts those candidates that are members now into their places.
+    private func insert(
+        _ candidates: Set<Int64>, _ view: ReadView, _ members: some Patching
+    ) throws(StorageError) -> [(place: Int, key: Int64)] {
         var present: [Int64] = []
-        for key in candidates.sorted() {
-            guard try view.locate(source.access.table, RowKey(key)) != nil else { continue }
-            if try evaluator.matches(RowKey(key), view) { present.append(key) }
+        for key in candidates {
+            for _ in 0..<(try members.multiplicity(of: key, view)) { present.append(key) }
         }
-        let patched = Self.merge(old.filter { !candidates.contains($0) }, present)
-        source.seed(patched)
-        return patched
+        var inserted: [(place: Int, key: Int64)] = []
+        for key in try members.ordered(present, view) {
+            // Behind its equals, so that what was put in before stays where it is.
+            let place = try keys.partition { (other) throws(StorageError) -> Bool in
+                if other == key { return true }
+                return try members.precedes(other, key, view)
+            }
+            keys.insert(key, at: place)
+            inserted.append((place, key))
+        }
+        return inserted
     }
 
-    private func isPlain(_ name: String) -> Bool {
-        guard let property = source.access.property(name) else { return false }
-        return !property.isLinkingObjects
+    /// Candidates that are where they were, between the same others and in the same order among each other.
+    private static func kept(
+        _ removed: [(place: Int, key: Int64)], _ inserted: [(place: Int, key: Int64)], _ mayStay: (Int64) -> Bool
+    ) -> [(key: Int64, old: Int, new: Int)] {
+        var places: [Int64: [(place: Int, gap: Int)]] = [:]
+        for (index, entry) in inserted.enumerated() {
+            places[entry.key, default: []].append((entry.place, entry.place - index))
+        }
+        var pairs: [(key: Int64, old: Int, new: Int)] = []
+        for (index, entry) in removed.enumerated() where mayStay(entry.key) {
+            guard let new = places[entry.key]?.first else { continue }
+            places[entry.key]?.removeFirst()
+            if new.gap == entry.place - index { pairs.append((entry.key, entry.place, new.place)) }
+        }
+        return SequenceDifference.longestAscending(pairs.map(\.new)).map { pairs[$0] }
     }
 
-    private static func merge(_ a: [Int64], _ b: [Int64]) -> [Int64] {
-        var merged: [Int64] = []
-        merged.reserveCapacity(a.count + b.count)
-        var place = 0
-        for key in a {
-            while place < b.count, b[place] < key {
-                merged.append(b[place])
+    /// Where keys stand in the collection as it was, ascending.
+    private func places(
+        of wanted: Set<Int64>, _ old: ReadView, _ members: some Patching
+    ) throws(StorageError) -> [(place: Int, key: Int64)] {
+        if wanted.count > patchLimit { return places(of: wanted) }
+        var places: [(place: Int, key: Int64)] = []
+        for key in wanted {
+            var place = try keys.partition { (other) throws(StorageError) -> Bool in
+                if other == key { return false }
+                return try members.precedes(other, key, old)
+            }
+            while keys.key(at: place) == key {
+                places.append((place, key))
                 place += 1
             }
-            merged.append(key)
         }
-        return merged + b[place...]
+        return places.sorted { $0.place < $1.place }
     }
 
-    /// Places that differ, with rows that were deleted and made again under the same key as both.
-    private func delta(
-        from old: [Int64], to new: [Int64], _ changes: MergedChanges?, _ isModified: (Int64) -> Bool
-    ) -> Delta {
-        let difference = SequenceDifference(from: old, to: new)
-        var delta = Delta(deletions: difference.deletions, insertions: difference.insertions)
-        for (before, after) in difference.kept {
-            let key = old[before]
-            if let changes, changes.deleted.contains(key), changes.wasInserted(key) {
-                delta.deletions.append(before)
-                delta.insertions.append(after)
-            } else if isModified(key) {
-                delta.modifications.append(before)
-            }
-        }
-        delta.deletions.sort()
-        delta.insertions.sort()
-        delta.modifications.sort()
-        return delta
+    /// The same by a walk over all keys.
+    private func places(of wanted: Set<Int64>) -> [(place: Int, key: Int64)] {
+        var places: [(place: Int, key: Int64)] = []
+        if wanted.isEmpty { return places }
+        for (place, key) in keys.keys.enumerated() where wanted.contains(key) { places.append((place, key)) }
+        return places
     }
 
-    /// Without records: both versions are read.
-    /// - Complexity: O(rows x columns).
-    private func compared(_ batch: ChangeBatch) throws(StorageError) -> Delta {
-        let table = source.access.tableID
-        guard let before = batch.old.view.schema.position(of: table),
-            let after = batch.new.view.schema.position(of: table)
-        else { return Delta() }
-        let old: [Int64]
-        if let keys { old = keys } else { old = try batch.old.view.keys(before) }
+    /// The collection need not be found again by whoever looks at it in the notification.
+    private func seed() {
+        let keys = keys
+        source.seed { keys.keys }
+    }
+
+    // MARK: Comparing
+
+    /// The collection is found again, and compared with what it was.
+    private func compared(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
+        let old = keys.keys
         let new = source.keys()
-        if keys != nil { keys = new }
-        var modified: Set<Int64> = []
-        var recreated = MergedChanges()
-        for key in Set(old).intersection(new) {
-            guard let a = try batch.old.view.locate(before, RowKey(key)),
-                let b = try batch.new.view.locate(after, RowKey(key))
-            else { continue }
-            if try batch.old.view.creationVersion(a) != batch.new.view.creationVersion(b) {
-                recreated.recreate(key)
-            } else if try differs(batch, before, a, after, b) {
-                modified.insert(key)
+        keys = KeySequence(new)
+        let recreated = try batch.difference(of: source.access.tableID).recreated
+        let difference = SequenceDifference(from: old, to: new)
+        var changes = PlaceChanges(deletions: difference.deletions, insertions: difference.insertions)
+        if !recreated.isEmpty || !touched.isEmpty {
+            for (before, after) in difference.kept {
+                if recreated.contains(old[before]) {
+                    changes.deletions.append(before)
+                    changes.insertions.append(after)
+                } else if touched.contains(old[before]) {
+                    changes.modifications.append(before)
+                }
             }
         }
-        return delta(from: old, to: new, recreated) { modified.contains($0) }
-    }
-
-    private func differs(
-        _ batch: ChangeBatch, _ before: Int, _ old: RowLocation, _ after: Int, _ new: RowLocation
-    ) throws(StorageError) -> Bool {
-        let columns = batch.old.view.schema.tables[before].columns
-        for (position, column) in columns.enumerated() where properties?.contains(column.name) ?? true {
-            guard let tag = ColumnTag(rawValue: column.tag),
-                let other = batch.new.view.schema.tables[after].position(of: column.id)
-            else { continue }
-            if try batch.old.view.value(old, position, tag) != batch.new.view.value(new, other, tag) { return true }
-        }
-        return false
-    }
-
-    /// A whole class: places come from the trees of the two versions.
-    /// - Complexity: O(changes log rows).
-    private func placed(_ changes: MergedChanges, _ batch: ChangeBatch) throws(StorageError) -> Delta {
-        let table = source.access.tableID
-        guard let before = batch.old.view.schema.position(of: table),
-            let after = batch.new.view.schema.position(of: table)
-        else { return Delta() }
-        var delta = Delta()
-        for key in changes.deleted {
-            if let place = try batch.old.view.ordinal(of: RowKey(key), in: before) { delta.deletions.append(place) }
-        }
-        for range in changes.inserted {
-            for key in range {
-                if let place = try batch.new.view.ordinal(of: RowKey(key), in: after) { delta.insertions.append(place) }
-            }
-        }
-        for (key, columns) in changes.modified
-        where !changes.deleted.contains(key) && !changes.wasInserted(key) && counts(columns) {
-            if let place = try batch.old.view.ordinal(of: RowKey(key), in: before) { delta.modifications.append(place) }
-        }
-        delta.deletions.sort()
-        delta.insertions = Array(Set(delta.insertions)).sorted()
-        delta.modifications.sort()
-        return delta
-    }
-
-    /// Whether a change of these columns is one that the observer asked for.
-    private func counts(_ columns: Set<UInt16>) -> Bool {
-        guard let properties, let view = source.instance.currentView else { return true }
-        let definitions = view.schema.tables[source.access.table].columns
-        return definitions.contains { columns.contains($0.id.rawValue) && properties.contains($0.name) }
-    }
-
-    private func isModified(_ key: Int64, _ changes: MergedChanges) -> Bool {
-        changes.modified[key].map { counts($0) } ?? false
+        changes.deletions.sort()
+        changes.insertions.sort()
+        changes.modifications.sort()
+        return changes
     }
 }

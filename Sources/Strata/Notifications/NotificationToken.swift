@@ -22,7 +22,7 @@ public final class NotificationToken: Sendable {
             state = Held(observer: nil, isActive: false)
             return Held(observer: observer)
         }
-        gone.observer?.isActive.store(false, ordering: .relaxed)
+        gone.observer?.isActive.clear()
     }
 
     deinit { invalidate() }

@@ -1,18 +1,15 @@
 import Dispatch
+import StrataStorage
 
 extension Realm {
-    /// Tells of every new version that the Realm shows. See ``Observation`` for when.
+    /// Tells of every new version that the Realm shows, and of those that it does not follow by itself. See
+    /// ``Observation`` for when.
     public func observe(_ block: @escaping (Notification, Realm) -> Void) -> NotificationToken {
         instance.checkConfinement()
+        if instance.isFrozen { fatalError("a frozen Realm does not change; thaw it to observe it") }
         let observer = RealmObserver(instance, block)
-        instance.observation.add(observer)
-        return NotificationToken(observer)
+        return NotificationToken(instance.add(observer) ? observer : nil)
     }
-}
-
-/// Carries values to the queue that they are used on.
-private struct Carried<Value>: @unchecked Sendable {  // handed over: the sender does not use it again
-    let value: Value
 }
 
 extension RealmCollection where Element: ObjectBase {
@@ -25,134 +22,181 @@ extension RealmCollection where Element: ObjectBase {
     ///         case .error(let error): ...
     ///         }
     ///     }
+    ///
+    /// A collection whose owner is deleted tells of an update that takes everything out, the last one; one whose owner
+    /// went before `.initial` is empty there, and nothing follows.
     /// - Parameters:
-    ///   - keyPaths: properties whose change counts as a modification; nil for all.
-    ///   - queue: where to be told; nil for the Realm's own thread, at its commits, refreshes and begins of writes.
+    ///   - keyPaths: what counts as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it leads
+    ///     to and for their names. Nil for the elements' own properties.
+    ///   - queue: where to be told; nil for where the Realm lives, at its commits, refreshes and begins of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
+        let source = observableSource()
+        Self.check(keyPaths, source)
+        let token = NotificationToken(nil)
+        guard let queue else {
+            Self.start(source, keyPaths, self, token, block)
+            return token
+        }
+        let detached = DetachedSource(source)
+        let start: (RealmInstance, NotificationToken) -> Void = { instance, token in
+            Self.start(detached, instance, keyPaths, token, block)
+        }
+        source.instance.start(on: queue, token, Carried(value: (start, { block(.error($0)) })))
+        return token
+    }
+
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: queue, block)
+    }
+
+    /// Tells an actor what the collection is, before this returns, and then every change of it.
+    public func observe<Place: Actor>(
+        keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let source = observableSource()
+        Self.check(keyPaths, source)
+        let detached = DetachedSource(source)
+        return await source.instance.start(on: actor, isolation) { [weak actor] instance, token in
+            let tell: (RealmCollectionChange<Self>) -> Void = { change in
+                let carried = Carried(value: change)
+                actor?.assumeIsolated { block($0, carried.value) }
+            }
+            guard let instance else { return }
+            Self.start(detached, instance, keyPaths, token, tell)
+        }
+    }
+
+    func observableSource() -> ObjectSource {
         guard let source = _source else {
             fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
         }
         source.instance.checkConfinement()
-        precondition(!source.instance.isFrozen, "a frozen collection does not change")
-        let token = NotificationToken(nil)
-        if let queue {
-            observe(source, keyPaths, queue, token, block)
-        } else {
-            Self.start(source, keyPaths, self, token, block)
-        }
-        return token
+        if source.instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
+        return source
     }
 
-    public func observe<Value>(
-        keyPaths: [KeyPath<Element, Value>], on queue: DispatchQueue? = nil,
-        _ block: @escaping (RealmCollectionChange<Self>) -> Void
-    ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
+    /// Stops the program at a key path that leads nowhere: the programmer wrote it, and `observe` cannot throw.
+    static func check(_ keyPaths: [String]?, _ source: ObjectSource) {
+        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, source.access) } catch { fatalError(error.message) }
     }
 
     private static func start(
+        _ detached: DetachedSource, _ instance: RealmInstance, _ keyPaths: [String]?, _ token: NotificationToken,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) {
+        guard let source = detached.found(in: instance, allowsGone: true), let collection = Self._make(source) else {
+            return
+        }
+        start(source, keyPaths, collection, token, block)
+    }
+
+    static func start(
         _ source: ObjectSource, _ keyPaths: [String]?, _ collection: Self, _ token: NotificationToken,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) {
-        let observer = CollectionObserver(source, keyPaths: keyPaths) { delta in
-            block(
-                .update(
-                    collection, deletions: delta.deletions, insertions: delta.insertions,
-                    modifications: delta.modifications))
-        }
-        guard token.hold(observer) else { return }
-        source.instance.observation.add(observer)
-        block(.initial(collection))
-    }
-
-    private func observe(
-        _ source: ObjectSource, _ keyPaths: [String]?, _ queue: DispatchQueue, _ token: NotificationToken,
-        _ block: @escaping (RealmCollectionChange<Self>) -> Void
-    ) {
-        let configuration = source.instance.configuration
-        guard let frozen = source.instance.frozen().flatMap({ source.moved(to: $0) }) else { return }
-        let start: (RealmInstance, NotificationToken) -> Void = { instance, token in
-            guard let moved = frozen.moved(to: instance), let collection = Self._make(moved) else { return }
-            Self.start(moved, keyPaths, collection, token, block)
-        }
-        let fail: (any Error) -> Void = { block(.error($0)) }
-        onQueue(queue, configuration, token, Carried(value: (start, fail)))
-    }
-}
-
-/// Opens a queue's own Realm there, and starts an observer on it.
-private func onQueue(
-    _ queue: DispatchQueue, _ configuration: Realm.Configuration, _ token: NotificationToken,
-    _ carried: Carried<(start: (RealmInstance, NotificationToken) -> Void, fail: (any Error) -> Void)>
-) {
-    queue.async { [weak token] in
-        guard let token, token.isActive else { return }
-        do {
-            let instance = try InstanceCache.instance(configuration, queue: queue)
-            instance.refresh()
-            carried.value.start(instance, token)
+        if source.owner?.isInvalidated ?? false { return block(.initial(collection)) }
+        do throws(Realm.Error) {
+            let observer = try CollectionObserver(source, keyPaths: keyPaths) { result in
+                switch result {
+                case .success(let changes):
+                    block(
+                        .update(
+                            collection, deletions: changes.deletions, insertions: changes.insertions,
+                            modifications: changes.modifications))
+                case .failure(let error): block(.error(error))
+                }
+            }
+            source.instance.start(observer, token) { block(.initial(collection)) }
         } catch {
-            carried.value.fail(error)
+            block(.error(error))
         }
-    }
-}
-
-extension List where Element: _Scalar {
-    /// Tells what the list is, and then every change of it; on the Realm's own thread.
-    public func observe(_ block: @escaping (RealmCollectionChange<List>) -> Void) -> NotificationToken {
-        guard let instance = owner?._instance else {
-            fatalError("an unmanaged list cannot be observed; add its owner to a Realm first")
-        }
-        instance.checkConfinement()
-        let observer = ValueListObserver(self) { delta in
-            block(.update(self, deletions: delta.deletions, insertions: delta.insertions, modifications: []))
-        }
-        instance.observation.add(observer)
-        let token = NotificationToken(observer)
-        block(.initial(self))
-        return token
     }
 }
 
 extension _CheckedReading {
     /// Tells of every change of the object, and of its end.
-    /// - Parameter queue: where to be told; nil for the Realm's own thread.
+    /// - Parameters:
+    ///   - keyPaths: which changes: `"name"`, or `"dogs.name"` for the dogs that it leads to and their names; nil
+    ///     for the object's own properties.
+    ///   - queue: where to be told; nil for where the Realm lives.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        guard let instance = _instance, !isInvalidated else {
-            fatalError("only a managed object that is there can be observed")
-        }
-        precondition(!instance.isFrozen, "a frozen object does not change")
+        let instance = observableInstance(keyPaths)
         let token = NotificationToken(nil)
         guard let queue else {
             Self.start(self, keyPaths, token, block)
             return token
         }
-        let configuration = instance.configuration
-        guard let frozen = instance.frozen().flatMap({ $0.twin(of: self) }) else { return token }
-        let start: (RealmInstance, NotificationToken) -> Void = { instance, token in
-            guard let live = instance.twin(of: frozen) as? Self else { return block(.deleted) }
-            Self.start(live, keyPaths, token, block)
-        }
-        onQueue(queue, configuration, token, Carried(value: (start, { block(.error($0)) })))
+        let start = Self.starting(DetachedObject(self), keyPaths, block)
+        instance.start(on: queue, token, Carried(value: (start, { block(.error($0)) })))
         return token
+    }
+
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: queue, block)
+    }
+
+    /// Tells an actor of every change of the object, and of its end.
+    public func observe<Place: Actor>(
+        keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let instance = observableInstance(keyPaths)
+        let detached = DetachedObject(self)
+        return await instance.start(on: actor, isolation) { [weak actor] instance, token in
+            let tell: (ObjectChange<Self>) -> Void = { change in
+                let carried = Carried(value: change)
+                actor?.assumeIsolated { block($0, carried.value) }
+            }
+            guard let instance else { return }
+            Self.starting(detached, keyPaths, tell)(instance, token)
+        }
+    }
+
+    func observableInstance(_ keyPaths: [String]?) -> RealmInstance {
+        guard let instance = _instance, !isInvalidated else {
+            fatalError("only a managed object that is there can be observed")
+        }
+        if instance.isFrozen { fatalError("a frozen object does not change; thaw it to observe it") }
+        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, _access) } catch { fatalError(error.message) }
+        return instance
+    }
+
+    static func starting(
+        _ detached: DetachedObject?, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> (RealmInstance, NotificationToken) -> Void {
+        { instance, token in
+            guard let live = detached?.found(in: instance) as? Self else { return block(.deleted) }
+            start(live, keyPaths, token, block)
+        }
     }
 
     private static func start(
         _ object: Self, _ keyPaths: [String]?, _ token: NotificationToken,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) {
-        let observer = ObjectObserver(object, keyPaths: keyPaths) { event in
-            switch event {
-            case .change(let properties): block(.change(object, properties))
-            case .deleted: block(.deleted)
+        do throws(Realm.Error) {
+            let observer = try ObjectObserver(object, keyPaths: keyPaths) { event in
+                switch event {
+                case .change(let properties): block(.change(object, properties))
+                case .deleted: block(.deleted)
+                case .error(let error): block(.error(error))
+                }
             }
+            object._access.instance.start(observer, token) {}
+        } catch {
+            block(.error(error))
         }
-        guard token.hold(observer) else { return }
-        object._access.instance.observation.add(observer)
     }
 }

@@ -7,9 +7,20 @@ struct SequenceDifference {
     /// Places in the old sequence whose element is still there and not moved, with their places in the new one.
     private(set) var kept: [(old: Int, new: Int)] = []
 
-    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and the
-    /// whole
-    ///   middle counts as replaced in long ones.
+    /// Of values of any kind.
+    init<Value: Hashable>(from old: [Value], to new: [Value]) {
+        var numbers: [Value: Int64] = [:]
+        func number(_ value: Value) -> Int64 {
+            if let known = numbers[value] { return known }
+            let made = Int64(numbers.count)
+            numbers[value] = made
+            return made
+        }
+        self.init(from: old.map(number), to: new.map(number))
+    }
+
+    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and
+    ///   the whole middle counts as replaced in long ones.
     init(from old: [Int64], to new: [Int64]) {
         var start = 0
         while start < old.count, start < new.count, old[start] == new[start] {

@@ -115,6 +115,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     public final func _readChecked<Value>(_ read: () -> Value) throws -> Value {
         guard _frame != nil else { return read() }
         let access = _access
+        try access.instance.requireHere()
         if !_isCurrentRow() {
             if let error = access.tryRelocate(self) { throw error }
         }

@@ -1,60 +1,145 @@
 import Dispatch
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import StrataFiles
+import Synchronization
 
 /// Where a Realm and everything read from it may be used.
 enum Confinement {
-    case thread(UInt)
-    case queue(DispatchQueue, mark: QueueMark)
+    /// A thread of the program's own; nothing can be sent there.
+    case thread(UInt64)
+    /// The main thread, the main queue and the main actor, which on some systems is not always the same thread.
+    case main
+    case queue(DispatchQueue, UInt64)
+    case actor(ActorPlace)
     /// Frozen: anywhere.
     case none
 
-    /// The calling thread's identity; of no use after the thread ended.
-    static var currentThread: UInt {
-        #if canImport(Darwin)
-            return UInt(bitPattern: pthread_self())
-        #else
-            return UInt(pthread_self())
-        #endif
+    /// The place where the caller runs, as far as that can be told: on a queue, when a Realm was opened for it before.
+    static var here: Self {
+        if isOnMain { return .main }
+        if let mark = DispatchQueue.getSpecific(key: QueueMark.key), let queue = QueueMark.queue(mark) {
+            return .queue(queue, mark)
+        }
+        return .thread(CallingContext.thread)
     }
 
+    /// The calling thread's number, which no other thread ever has.
+    static var currentThread: UInt64 { CallingContext.thread }
+
     static func queue(_ queue: DispatchQueue) -> Self {
-        let mark = QueueMark()
-        queue.setSpecific(key: mark.key, value: true)
-        return .queue(queue, mark: mark)
+        queue === DispatchQueue.main ? .main : .queue(queue, QueueMark.mark(queue))
+    }
+
+    static func actor(_ actor: any Actor) -> Self {
+        actor is MainActor ? .main : .actor(ActorPlace(actor))
     }
 
     var isHere: Bool {
         switch self {
-        case .thread(let thread): return thread == Self.currentThread
-        case .queue(_, let mark): return DispatchQueue.getSpecific(key: mark.key) == true
+        case .thread(let thread): return thread == CallingContext.thread
+        case .main: return Self.isOnMain
+        case .queue(_, let mark): return DispatchQueue.getSpecific(key: QueueMark.key) == mark
+        case .actor(let place): return place.isHere
         case .none: return true
+        }
+    }
+
+    private static var isOnMain: Bool {
+        if CallingContext.isFirstThread { return true }
+        _ = QueueMark.main
+        return DispatchQueue.getSpecific(key: QueueMark.key) == QueueMark.main
+    }
+
+    /// What tells the place from others.
+    var identity: Identity {
+        switch self {
+        case .thread(let thread): return .thread(thread)
+        case .main: return .main
+        case .queue(_, let mark): return .queue(mark)
+        case .actor(let place): return .actor(place.identity)
+        case .none: return .thread(0)
+        }
+    }
+
+    enum Identity: Hashable, Sendable {
+        case thread(UInt64), main, queue(UInt64), actor(ObjectIdentifier)
+    }
+
+    /// Runs work there, later. Nil for a thread of the program's own.
+    var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
+        switch self {
+        case .thread, .none: return nil
+        // Not by the main queue: what runs there is, on Linux, not on the main actor to the runtime.
+        case .main: return { work in Task { @MainActor in work() } }
+        case .queue(let queue, _): return { work in queue.async(execute: work) }
+        case .actor(let place): return { work in place.run(work) }
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .thread: return "the thread that opened it"
+        case .main: return "the main thread"
+        case .queue(let queue, _): return "the queue '\(queue.label)'"
+        case .actor(let place): return "the actor \(place.name)"
+        case .none: return "any thread"
         }
     }
 }
 
-/// Tells a queue from others.
-final class QueueMark: Sendable {
-    let key = DispatchSpecificKey<Bool>()
-}
+/// Numbers that queues carry, so that code can tell which of them it runs on.
+private enum QueueMark {
+    static let key = DispatchSpecificKey<UInt64>()
+    private static let queues = Mutex<[UInt64: WeakQueue]>([:])
+    private static let last = Atomic<UInt64>(1)
 
-extension Confinement {
-    /// Whether the caller runs on the thread that the program started on.
-    static var isMainThread: Bool {
-        #if canImport(Darwin)
-            return pthread_main_np() != 0
-        #else
-            return getpid() == currentThreadNumber()
-        #endif
+    private struct WeakQueue { weak var queue: DispatchQueue? }
+
+    /// Set when it is first asked for.
+    static let main: UInt64 = {
+        DispatchQueue.main.setSpecific(key: key, value: 1)
+        return 1
+    }()
+
+    /// The number of a queue, which stays with it.
+    static func mark(_ queue: DispatchQueue) -> UInt64 {
+        queues.withLock { queues in
+            if let known = queue.getSpecific(key: key) { return known }
+            queues = queues.filter { $0.value.queue != nil }
+            let number = last.add(1, ordering: .relaxed).newValue
+            queue.setSpecific(key: key, value: number)
+            queues[number] = WeakQueue(queue: queue)
+            return number
+        }
     }
+
+    static func queue(_ number: UInt64) -> DispatchQueue? { queues.withLock { $0[number]?.queue } }
 }
 
-#if !canImport(Darwin)
-    /// The kernel's number of the calling thread; the first thread's is the process's.
-    @_silgen_name("gettid")
-    private func currentThreadNumber() -> pid_t
-#endif
+/// An actor, not kept alive by the Realms that live on it.
+final class ActorPlace: Sendable {
+    let identity: ObjectIdentifier
+    let name: String
+    private let executor: UnownedSerialExecutor
+    private let actor: Mutex<WeakActor>
+
+    private struct WeakActor { weak var actor: (any Actor)? }
+
+    init(_ actor: any Actor) {
+        identity = ObjectIdentifier(actor)
+        name = "\(type(of: actor))"
+        executor = actor.unownedExecutor
+        let reference = WeakActor(actor: actor)
+        self.actor = Mutex(reference)
+    }
+
+    private var current: (any Actor)? { actor.withLock { $0.actor } }
+
+    var isHere: Bool { current != nil && CallingContext.isRunning(on: executor) }
+
+    func run(_ work: @escaping @Sendable () -> Void) {
+        guard let actor = current else { return }
+        Task { await Self.run(on: actor, work) }
+    }
+
+    private static func run(on actor: isolated any Actor, _ work: @Sendable () -> Void) { work() }
+}

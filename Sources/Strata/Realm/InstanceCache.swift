@@ -2,15 +2,14 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Live instances by file and thread or queue, so that a thread sees one version of a file and not several.
+/// Live instances by file and place, so that a thread, queue or actor sees one version of a file and not several.
 enum InstanceCache {
     private struct Key: Hashable {
         var store: SharedStore.Key
-        var place: UInt
-        var isQueue: Bool
+        var place: Confinement.Identity
     }
 
-    private struct Entry: @unchecked Sendable {  // read under the lock; used on the instance's own thread only
+    private struct Entry: @unchecked Sendable {  // read under the lock; used where the instance lives only
         weak var instance: RealmInstance?
     }
 
@@ -19,69 +18,87 @@ enum InstanceCache {
     /// The live instance of a configuration here, opened when there is none.
     /// - Throws: ``Realm/Error``, or what the migration block threw.
     static func instance(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmInstance {
+        try instance(configuration, queue.map { .queue($0) } ?? .here)
+    }
+
+    static func instance(_ configuration: Realm.Configuration, _ place: Confinement) throws -> RealmInstance {
+        if let known = try known(configuration, place) { return known }
+        return try make(configuration, try SharedStore.open(configuration), place)
+    }
+
+    /// The instance of a file that is open already.
+    static func instance(
+        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
+    ) throws -> RealmInstance {
+        if let known = try known(configuration, place, shared) { return known }
+        return try make(configuration, shared, place)
+    }
+
+    /// The live twin of a frozen instance on this thread, queue or actor.
+    static func live(_ frozen: RealmInstance) -> RealmInstance? {
+        guard let shared = frozen.shared else { return nil }
+        return live(frozen.configuration, shared)
+    }
+
+    static func live(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
+        do { return try instance(configuration, shared, .here) } catch { return nil }
+    }
+
+    private static func known(
+        _ configuration: Realm.Configuration, _ place: Confinement, _ shared: SharedStore? = nil
+    ) throws -> RealmInstance? {
         guard configuration.fileURL != nil || configuration.inMemoryIdentifier != nil else {
             throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
         }
-        let key = key(SharedStore.Key(configuration), queue)
-        if let known = known(key), known.configuration.isCompatible(with: configuration),
-            known.shared?.isStale != true
-        {
-            return known
-        }
-        let shared = try SharedStore.open(configuration)
-        return try make(configuration, shared, key, queue)
-    }
-
-    /// The live twin of a frozen instance on this thread.
-    static func live(_ frozen: RealmInstance) -> RealmInstance? {
-        guard let shared = frozen.shared else { return nil }
-        let key = key(shared.key, nil)
-        if let known = known(key) { return known }
-        do { return try make(frozen.configuration, shared, key, nil) } catch { return nil }
-    }
-
-    private static func key(_ store: SharedStore.Key, _ queue: DispatchQueue?) -> Key {
-        Key(
-            store: store,
-            place: queue.map { UInt(bitPattern: ObjectIdentifier($0).hashValue) } ?? Confinement.currentThread,
-            isQueue: queue != nil)
-    }
-
-    private static func known(_ key: Key) -> RealmInstance? {
-        let entry = instances.withLock { $0[key] }
-        guard let instance = entry?.instance, instance.confinement.isHere else { return nil }
+        let entry = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
+        // A place that has gone may have left its name to another one.
+        guard let instance = entry?.instance, instance.confinement.isHere,
+            instance.configuration.isCompatible(with: configuration)
+        else { return nil }
+        // A file that was replaced stays with those who have it open.
+        if let shared { return instance.shared === shared ? instance : nil }
+        if instance.shared?.isStale ?? false { return nil }
         return instance
     }
 
     private static func make(
-        _ configuration: Realm.Configuration, _ shared: SharedStore, _ key: Key, _ queue: DispatchQueue?
+        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
-        let confinement = queue.map { Confinement.queue($0) } ?? .thread(Confinement.currentThread)
-        let wakeQueue = queue ?? (Confinement.isMainThread ? DispatchQueue.main : nil)
-        let place = WakePlace()
-        let inbox = ChangeInbox(wake: wakeQueue.map { queue in { @Sendable in queue.async { place.wake() } } })
-        let made = try RealmInstance(
-            .live, store: shared.store, shared: shared, configuration: configuration, confinement: confinement,
-            inbox: inbox)
-        place.set(made)
-        do throws(StorageError) {
-            shared.add(inbox)
-            made.show(try shared.store.snapshot())
-        } catch {
-            throw Realm.Error(error)
-        }
+        let made = try unshared(configuration, shared, place)
         let entry = Entry(instance: made)
+        let key = Key(store: shared.key, place: place.identity)
         instances.withLock { instances in
             instances = instances.filter { $0.value.instance != nil }
             instances[key] = entry
         }
         return made
     }
+
+    /// A live instance that nobody else gets.
+    static func unshared(
+        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
+    ) throws -> RealmInstance {
+        let target = WakeTarget()
+        let scheduler = place.scheduler
+        let inbox = ChangeInbox(
+            wake: scheduler.map { schedule in { @Sendable in schedule { target.instance?.wakeUp() } } })
+        let made = try RealmInstance(
+            .live, store: shared.store, shared: shared, configuration: configuration, confinement: place,
+            inbox: inbox)
+        target.set(made)
+        do throws(StorageError) {
+            shared.add(inbox)
+            made.show(try shared.store.snapshot())
+        } catch {
+            throw Realm.Error(error)
+        }
+        return made
+    }
 }
 
-/// Leads from a commit on any thread to an instance on its own queue.
-private final class WakePlace: Sendable {
-    private struct Target: @unchecked Sendable {  // used on the instance's own queue only
+/// Leads from a commit on any thread to an instance where it lives.
+final class WakeTarget: Sendable {
+    private struct Target: @unchecked Sendable {  // used where the instance lives only
         weak var instance: RealmInstance?
     }
 
@@ -92,11 +109,21 @@ private final class WakePlace: Sendable {
         target.withLock { $0 = made }
     }
 
-    func wake() {
-        let found = target.withLock { $0 }
-        guard let instance = found.instance else { return }
-        instance.observation.inbox?.wakeArrived()
-        if instance.autorefresh, !instance.isInWrite, instance.currentView != nil { instance.refresh() }
+    var instance: RealmInstance? { target.withLock { $0 }.instance }
+}
+
+extension RealmInstance {
+    /// Somebody committed. The caller is where the instance lives.
+    func wakeUp() {
+        observation.inbox?.wakeArrived()
+        guard currentView != nil else { return }
+        if let onWake { return onWake() }
+        if isInWrite { return }
+        if autorefresh {
+            refresh()
+        } else if let snapshot, store.newestVersion > snapshot.version {
+            observation.tellRefreshIsRequired()
+        }
     }
 }
 

@@ -39,15 +39,20 @@ extension Realm {
     }
 
     /// Makes the transaction durable, as `Configuration.durability` says, and visible; then tells this Realm's
-    /// observers.
+    /// observers, but those of `tokens`, who miss this one commit.
+    /// - Throws: ``Realm/Error``; the transaction is rolled back then.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
-        guard instance.isInWrite else { throw Realm.Error(.wrongState, "commitWrite without beginWrite") }
+        try instance.requireHere()
+        guard instance.isInWrite else {
+            throw Realm.Error(.wrongState, "commitWrite without beginWrite; begin a write first, or use write { ... }")
+        }
         try instance.commit(withoutNotifying: tokens)
     }
 
     /// Gives the transaction up. Objects that it added are invalid, those that it deleted are back.
     public func cancelWrite() {
-        precondition(instance.isInWrite, "cancelWrite without beginWrite")
+        instance.checkConfinement()
+        if !instance.isInWrite { fatalError("cancelWrite without beginWrite; begin a write first") }
         instance.cancel()
     }
 
@@ -92,97 +97,4 @@ extension Realm {
 
     /// Deletes every object of every class.
     public func deleteAll() { instance.deleteAll() }
-}
-
-extension RealmInstance {
-    /// Begins a write on the newest version.
-    func begin() throws {
-        checkConfinement()
-        guard kind == .live else { throw Realm.Error(.wrongState, "a frozen Realm cannot be written to; thaw it") }
-        guard !configuration.readOnly else {
-            throw Realm.Error(.filePermissionDenied, "\(configuration.path) was opened with readOnly")
-        }
-        guard transaction == nil else { throw Realm.Error(.wrongState, "the Realm is already in a write") }
-        refresh()
-        let transaction: WriteTransaction
-        do throws(StorageError) { transaction = try store.beginWrite() } catch { throw Realm.Error(error) }
-        guard hasOwnSchema(transaction.view) else {
-            transaction.rollback()
-            throw Realm.Error(
-                .schemaMismatch,
-                "\(configuration.path) was migrated to schema version \(transaction.view.schema.userVersion) since it "
-                    + "was opened with \(configuration.schemaVersion); let go of it, and open it with the new classes")
-        }
-        show(transaction, number: writeNumber &+ 1)
-    }
-
-    /// Whether a version has the schema that the Realm was opened with. After a migration by somebody else the Realm
-    /// stays at the last version that has.
-    private func hasOwnSchema(_ view: ReadView) -> Bool { view.schema.userVersion == configuration.schemaVersion }
-
-    /// - Throws: why the write was marked, or what storage said; the write is rolled back then.
-    func commit(withoutNotifying tokens: [NotificationToken]) throws {
-        checkConfinement()
-        guard let running = transaction else { return }
-        deleteUnowned()
-        if let failure {
-            cancel()
-            throw failure
-        }
-        do throws(StorageError) {
-            _ = try running.commit()
-        } catch {
-            endWrite(cancelled: true)
-            showNewest()
-            throw Realm.Error(error)
-        }
-        endWrite(cancelled: false)
-        advance(silencing: tokens)
-    }
-
-    func cancel() {
-        checkConfinement()
-        guard let running = transaction else { return }
-        running.rollback()
-        endWrite(cancelled: true)
-        if let snapshot { show(snapshot) } else { showNewest() }
-    }
-
-    /// Shows the newest version without telling anybody.
-    private func showNewest() {
-        do throws(StorageError) { show(try store.snapshot()) } catch {
-            noteDamage(Realm.Error(error))
-            if let snapshot { show(snapshot) } else { invalidate() }
-        }
-    }
-
-    /// Shows the newest version, if there is one, and tells observers.
-    @discardableResult
-    func refresh() -> Bool {
-        guard kind == .live, transaction == nil else { return false }
-        if let snapshot, currentView != nil, store.newestVersion == snapshot.version { return false }
-        return advance(silencing: [])
-    }
-
-    /// Goes from the version that observers know to the newest one.
-    @discardableResult
-    private func advance(silencing tokens: [NotificationToken]) -> Bool {
-        let old = snapshot
-        do throws(StorageError) {
-            let new = try store.snapshot()
-            guard hasOwnSchema(new.view) else { return false }
-            if let old, old.version == new.version {
-                show(old)
-                return false
-            }
-            let changes = old.flatMap { observation.changes(from: $0, to: new) }
-            show(new)
-            if let changes { observation.deliver(changes, silencing: tokens) }
-            return true
-        } catch {
-            noteDamage(Realm.Error(error))
-            if let old { show(old) }
-            return false
-        }
-    }
 }

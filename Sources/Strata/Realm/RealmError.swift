@@ -54,6 +54,8 @@ extension Realm {
         public static let duplicateKey = Code.duplicateKey
         public static let missingValues = Code.missingValues
         public static let deleteDenied = Code.deleteDenied
+        public static let incorrectThread = Code.incorrectThread
+        public static let wrongState = Code.wrongState
     }
 }
 

@@ -6,7 +6,7 @@ extension RealmInstance {
         var rows: [DeleteRun.Row] = []
         for object in objects {
             guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
-                precondition(isInWrite, "delete works inside a write only")
+                if !isInWrite { fatalError("delete works inside a write only") }
                 return fail(
                     Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
             }
@@ -32,6 +32,7 @@ extension RealmInstance {
     }
 
     func deleteAll() {
+        checkConfinement()
         guard let transaction, let view = currentView else {
             fatalError("deleteAll works inside a write only")
         }

@@ -238,7 +238,7 @@ extension RealmInstance {
                     .wrongState, "an old \(access.name) shows what was before the migration; change the new object"))
             return nil
         }
-        precondition(!isFrozen, "a frozen \(access.name) cannot be changed; thaw it first")
+        if isFrozen { fatalError("a frozen \(access.name) cannot be changed; thaw it first") }
         guard let transaction else {
             fatalError("a managed \(access.name) can be changed inside a write only: realm.write { ... }")
         }

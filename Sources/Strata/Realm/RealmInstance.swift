@@ -1,5 +1,6 @@
 import Dispatch
 import StrataStorage
+import Synchronization
 
 /// A Realm on one thread or queue, a frozen one, or one side of a migration: the view that its objects read through.
 ///
@@ -22,10 +23,20 @@ final class RealmInstance {
     /// What reads see; nil once invalidated or closed.
     private(set) var currentView: ReadView?
     var autorefresh = true
+    /// Instead of following a commit.
+    var onWake: (() -> Void)?
+    /// A transaction that was begun and is not shown yet: notifications come first, and may use it.
+    var acquired: WriteTransaction?
+    /// Made when the first write waits without blocking.
+    private(set) var existingAsyncWrites: AsyncWrites?
+    /// The stamp at the begin of the running write: as long as it stands, nothing was changed.
+    private(set) var stampAtBegin: UInt64 = 0
 
     private var accesses: [ClassAccess] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var dynamicAccesses: [String: ClassAccess] = [:]
+    /// Many threads may ask a frozen instance for a class by name.
+    private let dynamicLock = Mutex<Void>(())
     private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
     private var resolvedSchema = TransactionID(0)
@@ -77,11 +88,19 @@ final class RealmInstance {
     /// Stops the program when called where the instance does not belong.
     @inline(__always)
     func checkConfinement() {
-        if !confinement.isHere {
-            fatalError(
-                "Realm accessed from incorrect thread: objects, results and Realms belong to the thread or queue that "
-                    + "opened the Realm. Freeze them, or pass a ThreadSafeReference.")
-        }
+        if !confinement.isHere { fatalError(confinementError.message) }
+    }
+
+    /// For callers that can throw.
+    func requireHere() throws(Realm.Error) {
+        if !confinement.isHere { throw confinementError }
+    }
+
+    var confinementError: Realm.Error {
+        Realm.Error(
+            .incorrectThread,
+            "Realm accessed from incorrect thread: objects, results and Realms belong to the thread, queue or actor "
+                + "that opened the Realm, here \(confinement.description). Freeze them, or pass a ThreadSafeReference.")
     }
 
     // MARK: Views
@@ -92,12 +111,23 @@ final class RealmInstance {
         setView(snapshot.view)
     }
 
+    /// Pins a version without showing it: the one that the running write began with.
+    func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
+
+    var asyncWrites: AsyncWrites {
+        if let existingAsyncWrites { return existingAsyncWrites }
+        let made = AsyncWrites(self)
+        existingAsyncWrites = made
+        return made
+    }
+
     /// Shows a write transaction's own state.
     func show(_ transaction: WriteTransaction, number: UInt32) {
         self.transaction = transaction
         writeNumber = number
         writeVersion = transaction.view.version.next.rawValue
         setView(transaction.view)
+        stampAtBegin = stamp
     }
 
     private func setView(_ view: ReadView) {
@@ -176,6 +206,11 @@ final class RealmInstance {
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool) -> ClassAccess? {
         if typed, let plan = plans.values.first(where: { $0.name == name }) { return access(for: plan.type) }
+        if kind != .frozen { return dynamicAccess(name) }
+        return dynamicLock.withLock { _ in Carried(value: dynamicAccess(name)) }.value
+    }
+
+    private func dynamicAccess(_ name: String) -> ClassAccess? {
         if let known = dynamicAccesses[name] { return known }
         guard let made = ClassAccess(self, plan: nil, name: name) else { return nil }
         accesses.append(made)
@@ -206,7 +241,7 @@ final class RealmInstance {
     /// An immutable instance of the version that is shown; the same one as long as it lives and the version is shown.
     func frozen() -> RealmInstance? {
         if isFrozen { return self }
-        guard let shared else { return nil }
+        if shared == nil { return nil }
         let pinned: Snapshot
         if let snapshot, transaction == nil {
             pinned = snapshot
@@ -215,15 +250,26 @@ final class RealmInstance {
             pinned = newest
         }
         if let frozenTwin, frozenTwin.snapshot?.version == pinned.version { return frozenTwin }
-        guard
-            let made = try? RealmInstance(
-                .frozen, store: store, shared: shared, configuration: configuration, confinement: .none)
-        else { return nil }
-        made.show(pinned)
-        for plan in plans.values { _ = made.access(for: plan.type) }
-        made.lastAccess = nil
+        guard let made = frozen(at: pinned) else { return nil }
         frozenTwin = made
         return made
+    }
+
+    /// An immutable instance of a pinned version.
+    func frozen(at pinned: Snapshot) -> RealmInstance? {
+        guard let shared else { return nil }
+        do throws(Realm.Error) {
+            let made = try RealmInstance(
+                .frozen, store: store, shared: shared, configuration: configuration, confinement: .none)
+            made.show(pinned)
+            // Many threads read it: no class of the program is added once it was handed out.
+            for plan in plans.values { _ = made.access(for: plan.type) }
+            made.lastAccess = nil
+            return made
+        } catch {
+            noteDamage(error)
+            return nil
+        }
     }
 
     private func snapshotOrReport() -> Snapshot? {
@@ -258,13 +304,14 @@ final class RealmInstance {
 
     /// Marks the running write, so that it throws `error` instead of being committed.
     func fail(_ error: Realm.Error) {
-        precondition(transaction != nil, error.description)
+        if transaction == nil { fatalError(error.description) }
         if failure == nil { failure = error }
     }
 
     /// Remembers that something could not be read, for callers that can throw.
     func noteDamage(_ error: Realm.Error) {
-        if damage == nil { damage = error }
+        // Many threads read a frozen instance at once.
+        if kind != .frozen && damage == nil { damage = error }
         if transaction != nil && failure == nil { failure = error }
     }
 
@@ -296,6 +343,7 @@ final class RealmInstance {
 
     /// Runs `read`, and throws what it could not read.
     func collectingDamage<Value>(_ read: () -> Value) throws -> Value {
+        if kind == .frozen { return read() }
         let before = damage
         damage = nil
         defer { damage = before }

@@ -26,6 +26,8 @@ final class SharedStore: Sendable {
     private let encryptionKey: Data?
     private let state = Mutex(State())
     private let open: OpenCount
+    /// Where asynchronous writes wait for the write lock, one after the other.
+    let writeQueue = DispatchQueue(label: "strata.writes")
 
     struct Key: Hashable {
         var path: String
@@ -46,7 +48,7 @@ final class SharedStore: Sendable {
     private final class Entry: Sendable {
         let store = Mutex(WeakStore())
         /// The thread that opens the store now, or 0. Keeps a migration from opening the file that it migrates.
-        let opener = Atomic<UInt>(0)
+        let opener = Atomic<UInt64>(0)
     }
 
     /// Stores of one file that are not closed yet; a file that takes its place is counted anew.
@@ -71,12 +73,12 @@ final class SharedStore: Sendable {
             registry[key] = made
             return made
         }
-        if entry.opener.load(ordering: .relaxed) == Confinement.currentThread {
+        if entry.opener.load(ordering: .relaxed) == CallingContext.thread {
             throw Realm.Error(
                 .wrongState, "\(key.path) is being migrated by this thread; use the migration's own objects")
         }
         return try entry.store.withLock { place in
-            entry.opener.store(Confinement.currentThread, ordering: .relaxed)
+            entry.opener.store(CallingContext.thread, ordering: .relaxed)
             defer { entry.opener.store(0, ordering: .relaxed) }
             // A file that was replaced or deleted stays with those who have it open; who opens now gets what is there.
             if let known = place.store, !known.isStale {

@@ -1,108 +1,124 @@
 import StrataStorage
 import Synchronization
 
-/// Leads to an object or to results from another thread: made here, resolved once over there.
-///
-///     let reference = ThreadSafeReference(to: person)
-///     queue.async { let person = try Realm().resolve(reference) }
-public final class ThreadSafeReference<Confined>: @unchecked Sendable {  // the target is frozen; `state` is a Mutex
-    private enum Target {
-        case object(ObjectBase)
-        case source(ObjectSource)
+/// What belongs to a thread, queue or actor, and can be found again on another one.
+public protocol ThreadConfined {
+    /// The Realm that manages it; nil for what is unmanaged.
+    var realm: Realm? { get }
+    /// Whether it is gone.
+    var isInvalidated: Bool { get }
+    /// For ``ThreadSafeReference`` and ``ThreadSafe``.
+    func _detached() -> _DetachedValue?
+    static func _found(_ value: _DetachedValue, in realm: Realm) -> Self?
+}
+
+/// What leads to an object or a collection from any thread.
+public struct _DetachedValue: Sendable {
+    enum Kind: Sendable {
+        case object(DetachedObject)
+        case source(DetachedSource)
     }
 
-    private let target: Target?
-    private let isUsed = Mutex(false)
-    private let make: (Target) -> Confined?
+    let kind: Kind
+}
 
-    private init(_ target: Target?, _ make: @escaping (Target) -> Confined?) {
-        self.target = target
-        self.make = make
+/// Leads to an object or to a collection from another thread: made here, resolved once over there.
+///
+///     let reference = ThreadSafeReference(to: person)
+///     queue.async { let person = try Realm(configuration: configuration).resolve(reference) }
+///
+/// It keeps no version, however long it waits: what happened to the object meanwhile is seen when it is resolved.
+public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
+    private let value: Mutex<_DetachedValue?>
+
+    /// - Parameter target: managed; of one that is gone, or that no commit has made yet, the reference is invalidated.
+    public init(to target: Confined) {
+        if target.realm == nil {
+            fatalError("an unmanaged value belongs to no thread; pass it as it is, or add it to a Realm first")
+        }
+        value = Mutex(target._detached())
     }
 
     /// Whether it leads nowhere: resolved already, or made from something deleted.
-    public var isInvalidated: Bool { target == nil || isUsed.withLock { $0 } }
+    public var isInvalidated: Bool { value.withLock { $0 == nil } }
 
-    func resolve(in instance: RealmInstance) -> Confined? {
-        let wasUsed = isUsed.withLock { used in
-            defer { used = true }
-            return used
-        }
-        guard !wasUsed, let target else { return nil }
-        switch target {
-        case .object(let frozen):
-            if let version = frozen._instance?.currentView?.version, let current = instance.currentView?.version,
-                version > current
-            {
-                instance.refresh()
-            }
-            return instance.twin(of: frozen).flatMap { make(.object($0)) }
-        case .source(let source): return source.moved(to: instance).flatMap { make(.source($0)) }
-        }
-    }
-}
-
-extension ThreadSafeReference where Confined: ObjectBase {
-    public convenience init(to object: Confined) {
-        let frozen = object._instance?.frozen()?.twin(of: object)
-        self.init(frozen.map { .object($0) }) { target in
-            if case .object(let object) = target { return object as? Confined }
-            return nil
-        }
-    }
-}
-
-extension ThreadSafeReference where Confined: RealmCollection {
-    public convenience init(to collection: Confined) {
-        let source = collection._source
-        let frozen = source?.instance.frozen().flatMap { source?.moved(to: $0) }
-        self.init(frozen.map { .source($0) }) { target in
-            if case .source(let source) = target { return Confined._make(source) }
-            return nil
+    func take() -> _DetachedValue? {
+        value.withLock { value in
+            defer { value = nil }
+            return value
         }
     }
 }
 
 extension Realm {
-    /// The object or collection on this Realm's thread; nil when it was deleted, or the reference used before.
+    /// The object or collection where this Realm lives; nil when it was deleted, or the reference used before.
+    ///
+    /// A Realm that is behind shows the newest version first; inside a write it shows the write's own.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkConfinement()
-        return reference.resolve(in: instance)
+        return reference.take().flatMap { Confined._found($0, in: self) }
     }
 }
 
-// MARK: Freezing
+/// Keeps an object or a collection so that every thread, queue or actor reads its own one. Nil when it was deleted.
+///
+///     @ThreadSafe var person = realm.objects(Person.self).first
+///     queue.async { print(person?.name ?? "gone") }
+///
+/// It keeps the file open, and no version.
+@propertyWrapper
+public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
+    private struct Kept {
+        var value: _DetachedValue
+        var configuration: Realm.Configuration
+        var shared: SharedStore
+    }
 
-extension _CheckedReading {
-    /// The object as it is now, for ever, on any thread.
-    public func freeze() -> Self {
-        guard let made = _instance?.frozen()?.twin(of: self) as? Self else {
-            fatalError("only a managed object that is there can be frozen")
+    private let kept = Mutex<Kept?>(nil)
+
+    public init(wrappedValue: Confined?) { self.wrappedValue = wrappedValue }
+
+    public var wrappedValue: Confined? {
+        get {
+            guard let kept = kept.withLock({ $0 }),
+                let instance = InstanceCache.live(kept.configuration, kept.shared)
+            else { return nil }
+            return Confined._found(kept.value, in: Realm(instance))
         }
-        return made
+        set {
+            guard let newValue else { return kept.withLock { $0 = nil } }
+            guard let instance = newValue.realm?.instance, let shared = instance.shared else {
+                fatalError("@ThreadSafe keeps what a Realm manages; add the value to one first")
+            }
+            let made = newValue._detached().map {
+                Kept(value: $0, configuration: instance.configuration, shared: shared)
+            }
+            kept.withLock { $0 = made }
+        }
     }
+}
 
-    /// The live object of a frozen one on this thread; nil when it was deleted.
-    public func thaw() -> Self? {
-        guard let instance = _instance else { return nil }
-        guard instance.isFrozen else { return self }
-        return InstanceCache.live(instance)?.twin(of: self) as? Self
+extension ObjectBase: ThreadConfined {
+    public func _detached() -> _DetachedValue? { DetachedObject(self).map { _DetachedValue(kind: .object($0)) } }
+
+    public static func _found(_ value: _DetachedValue, in realm: Realm) -> Self? {
+        guard case .object(let object) = value.kind else { return nil }
+        return object.found(in: realm.instance) as? Self
     }
 }
 
-extension RealmCollection where Element: ObjectBase {
-    /// The collection as it is now, for ever, on any thread.
-    public func freeze() -> Self {
-        guard let source = _source, let frozen = source.instance.frozen(), let moved = source.moved(to: frozen),
-            let made = Self._make(moved)
-        else { fatalError("only a managed collection can be frozen") }
-        return made
+extension RealmCollection {
+    public func _detached() -> _DetachedValue? {
+        isInvalidated ? nil : _source.map { _DetachedValue(kind: .source(DetachedSource($0))) }
     }
 
-    /// The live collection on this thread; nil when its owner was deleted.
-    public func thaw() -> Self? {
-        guard let source = _source else { return nil }
-        guard source.instance.isFrozen else { return self }
-        return InstanceCache.live(source.instance).flatMap { source.moved(to: $0) }.flatMap { Self._make($0) }
+    public static func _found(_ value: _DetachedValue, in realm: Realm) -> Self? {
+        guard case .source(let source) = value.kind else { return nil }
+        return source.found(in: realm.instance).flatMap { _make($0) }
     }
 }
+
+extension Results: ThreadConfined {}
+extension List: ThreadConfined {}
+extension LinkingObjects: ThreadConfined {}
+extension MutableSet: ThreadConfined {}

@@ -137,11 +137,14 @@ final class ClassAccess {
     }
 
     /// Finds the row of `object` in the current view, and remembers where.
-    func relocate(_ object: ObjectBase) -> Bool { tryRelocate(object) == nil }
+    func relocate(_ object: ObjectBase) -> Bool {
+        instance.checkConfinement()
+        return tryRelocate(object) == nil
+    }
 
     /// - Returns: why the row cannot be read.
     func tryRelocate(_ object: ObjectBase) -> Realm.Error? {
-        instance.checkConfinement()
+        if !instance.confinement.isHere { return instance.confinementError }
         guard let view = instance.currentView, object._creation != 0 else { return deletedError(object) }
         do throws(StorageError) {
             guard let location = try view.locate(table, RowKey(object._key)),

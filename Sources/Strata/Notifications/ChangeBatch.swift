@@ -1,0 +1,261 @@
+import StrataStorage
+
+/// What happened between two versions, worked out table by table when somebody asks, once for all observers.
+///
+/// The answer follows from the two versions alone: commits that cancel each other out leave nothing behind, and a value
+/// that was written again as it was is no change. The records of the commits say where to look; without them -
+/// another process's commits, or too many - what the versions do not share does.
+final class ChangeBatch {
+    let old: Snapshot
+    let new: Snapshot
+    let schemaDiffers: Bool
+    private unowned let instance: RealmInstance
+    /// By table; nil when the records are not all there.
+    private let records: [TableID: RecordedChanges]?
+    private var plain: [TableID: TableDifference] = [:]
+    private var whole: [TableID: TableDifference] = [:]
+    private var before: RealmInstance?
+    /// What ``LinkPath/touched(_:)`` found, by path.
+    var touched: [String: Set<Int64>] = [:]
+
+    init(_ instance: RealmInstance, old: Snapshot, new: Snapshot, notices: [CommitNotice]?) {
+        self.instance = instance
+        self.old = old
+        self.new = new
+        schemaDiffers = old.view.schema != new.view.schema
+        guard let notices, notices.allSatisfy({ $0.changes.allSatisfy(\.isComplete) && !$0.schemaChanged }) else {
+            records = nil
+            return
+        }
+        var records: [TableID: RecordedChanges] = [:]
+        for notice in notices {
+            for change in notice.changes { records[change.table, default: RecordedChanges()].add(change) }
+        }
+        self.records = records
+    }
+
+    /// A frozen Realm of the old version, for values that are objects; made when first asked for.
+    func oldInstance() -> RealmInstance? {
+        if let before { return before }
+        before = instance.frozen(at: old)
+        return before
+    }
+
+    /// How a table's rows differ.
+    /// - Complexity: O(changes log rows) by records; else O(groups), and the rows of groups that changed.
+    func difference(of table: TableID) throws(StorageError) -> TableDifference {
+        if let known = whole[table] { return known }
+        var made = try rowDifference(of: table)
+        for (column, target) in links(of: table) {
+            // Whoever still leads to a row that was made again under its key leads to another object now.
+            for key in try rowDifference(of: target).recreated { try relink(table, column, key, &made) }
+        }
+        whole[table] = made
+        return made
+    }
+
+    private func rowDifference(of table: TableID) throws(StorageError) -> TableDifference {
+        if let known = plain[table] { return known }
+        let made: TableDifference
+        if let records {
+            made =
+                try records[table].map { (changes) throws(StorageError) in try changes.resolved(table, self) }
+                ?? TableDifference()
+        } else {
+            made = TableDifference(try new.view.changes(of: table, since: old.view))
+        }
+        plain[table] = made
+        return made
+    }
+
+    /// Columns of links, with the tables that they lead to.
+    private func links(of table: TableID) -> [(column: ColumnDefinition, target: TableID)] {
+        let schema = new.view.schema
+        guard let position = schema.position(of: table) else { return [] }
+        return schema.tables[position].columns.compactMap { column in
+            column.type.isLink ? column.target.map { (column, $0) } : nil
+        }
+    }
+
+    private func relink(
+        _ table: TableID, _ column: ColumnDefinition, _ target: Int64, _ difference: inout TableDifference
+    ) throws(StorageError) {
+        let schema = new.view.schema
+        guard let position = schema.position(of: table),
+            let place = schema.tables[position].position(of: column.id)
+        else { return }
+        var origins: [Int64] = []
+        try new.view.backlinks(to: RowKey(target), of: position, place) { (key, _) throws(StorageError) in
+            origins.append(key.rawValue)
+            return true
+        }
+        for key in origins where !difference.wasInserted(key) {
+            difference.modified[key, default: []].insert(column.id.rawValue)
+        }
+    }
+
+    /// Where a row stands in the old version; nil when it was not there.
+    func oldRow(_ table: TableID, _ key: Int64) throws(StorageError) -> RowLocation? {
+        guard let position = old.view.schema.position(of: table) else { return nil }
+        return try old.view.locate(position, RowKey(key))
+    }
+
+    func newRow(_ table: TableID, _ key: Int64) throws(StorageError) -> RowLocation? {
+        guard let position = new.view.schema.position(of: table) else { return nil }
+        return try new.view.locate(position, RowKey(key))
+    }
+}
+
+/// How the rows of a table differ between two versions.
+struct TableDifference {
+    /// Keys of rows that are new, as ranges that ascend; each key in them is there.
+    var inserted: [ClosedRange<Int64>] = []
+    /// Keys of rows that are gone, ascending.
+    var deleted: [Int64] = []
+    /// Keys under which another row stands now; they are in both lists.
+    var recreated: Set<Int64> = []
+    /// Identities of columns whose value differs, by key; of rows that are in both versions.
+    var modified: [Int64: Set<UInt16>] = [:]
+
+    init() {}
+
+    /// - Parameter changes: as storage finds them by itself.
+    init(_ changes: TableChanges) {
+        inserted = changes.inserted
+        deleted = changes.deleted
+        for (key, column) in changes.modified { modified[key, default: []].insert(column) }
+        for key in deleted where wasInserted(key) { recreated.insert(key) }
+    }
+
+    var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty }
+
+    /// - Complexity: O(log ranges).
+    func wasInserted(_ key: Int64) -> Bool {
+        var low = 0
+        var high = inserted.count
+        while low < high {
+            let middle = (low + high) / 2
+            if inserted[middle].upperBound < key { low = middle + 1 } else { high = middle }
+        }
+        return low < inserted.count && inserted[low].contains(key)
+    }
+
+    var insertedCount: Int { inserted.reduce(0) { $0 + $1.count } }
+
+    var insertedKeys: [Int64] { inserted.flatMap { Array($0) } }
+}
+
+/// What the records of several commits say of one table: which rows to look at.
+struct RecordedChanges {
+    private var inserted: [ClosedRange<Int64>] = []
+    private var deleted: Set<Int64> = []
+    private var modified: [Int64: Set<UInt16>] = [:]
+
+    mutating func add(_ change: TableChanges) {
+        inserted += change.inserted
+        deleted.formUnion(change.deleted)
+        for (key, column) in change.modified { modified[key, default: []].insert(column) }
+    }
+
+    /// What is left of it when the two versions are compared there.
+    func resolved(_ table: TableID, _ batch: ChangeBatch) throws(StorageError) -> TableDifference {
+        var difference = TableDifference()
+        // A row that was inserted and never deleted was not there before.
+        difference.inserted = Self.without(deleted, Self.merged(inserted))
+        var back: [ClosedRange<Int64>] = []
+        for key in deleted.sorted() {
+            let was = try batch.oldRow(table, key) != nil
+            let isThere = try batch.newRow(table, key) != nil
+            if was { difference.deleted.append(key) }
+            if isThere { back.append(key...key) }
+            if was && isThere { difference.recreated.insert(key) }
+        }
+        if !back.isEmpty { difference.inserted = Self.merged(difference.inserted + back) }
+        let comparison = RowComparison(batch, table)
+        for (key, columns) in modified where !deleted.contains(key) && !difference.wasInserted(key) {
+            let changed = try comparison.changed(key, columns)
+            if !changed.isEmpty { difference.modified[key] = changed }
+        }
+        return difference
+    }
+
+    /// Ascending ranges that neither touch nor overlap.
+    private static func merged(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
+        var merged: [ClosedRange<Int64>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 {
+                merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
+
+    private static func without(_ keys: Set<Int64>, _ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
+        if keys.isEmpty { return ranges }
+        let keys = keys.sorted()
+        var next = 0
+        var kept: [ClosedRange<Int64>] = []
+        for range in ranges {
+            while next < keys.count, keys[next] < range.lowerBound { next += 1 }
+            var start = range.lowerBound
+            var isWhole = true
+            while next < keys.count, keys[next] <= range.upperBound {
+                if keys[next] > start { kept.append(start...(keys[next] - 1)) }
+                if keys[next] == range.upperBound { isWhole = false } else { start = keys[next] + 1 }
+                next += 1
+            }
+            if isWhole { kept.append(start...range.upperBound) }
+        }
+        return kept
+    }
+}
+
+/// Compares the values of rows in two versions.
+struct RowComparison {
+    private let batch: ChangeBatch
+    private let before: Int?
+    private let after: Int?
+    private var columns: [UInt16: (old: Int, new: Int, type: ColumnType)] = [:]
+
+    init(_ batch: ChangeBatch, _ table: TableID) {
+        self.batch = batch
+        before = batch.old.view.schema.position(of: table)
+        after = batch.new.view.schema.position(of: table)
+        guard let before, let after else { return }
+        let definitions = batch.old.view.schema.tables[before]
+        for (place, column) in batch.new.view.schema.tables[after].columns.enumerated() {
+            guard let old = definitions.position(of: column.id) else { continue }
+            columns[column.id.rawValue] = (old, place, column.type)
+        }
+    }
+
+    /// Those of `columns` whose value differs.
+    func changed(_ key: Int64, _ columns: Set<UInt16>) throws(StorageError) -> Set<UInt16> {
+        guard let before, let after, let old = try batch.old.view.locate(before, RowKey(key)),
+            let new = try batch.new.view.locate(after, RowKey(key))
+        else { return [] }
+        var changed: Set<UInt16> = []
+        for column in columns {
+            guard let places = self.columns[column] else { continue }
+            if try !isSame(old, new, places) { changed.insert(column) }
+        }
+        return changed
+    }
+
+    private func isSame(
+        _ old: RowLocation, _ new: RowLocation, _ column: (old: Int, new: Int, type: ColumnType)
+    ) throws(StorageError) -> Bool {
+        let (a, b) = (batch.old.view, batch.new.view)
+        switch column.type {
+        case .integer, .link: return try a.integer(old, column.old) == b.integer(new, column.new)
+        case .double:
+            return try a.double(old, column.old)?.bitPattern == b.double(new, column.new)?.bitPattern
+        case .bytes, .links:
+            let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))
+            guard let first, let second else { return first == nil && second == nil }
+            return first.elementsEqual(second)
+        }
+    }
+}

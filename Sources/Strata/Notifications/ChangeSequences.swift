@@ -1,0 +1,189 @@
+import Dispatch
+
+/// The changes of something, one after the other: what it is first, then each change since the one before.
+///
+/// However many commits lie between two calls of `next()`, they are told of at once. What is handed over is frozen; it
+/// may be kept, and `thaw()` leads to what is live. The sequence ends with its task, and when there is nothing left to
+/// tell of. It keeps the file open, and one version of it.
+public struct Changes<Element>: AsyncSequence, Sendable {
+    public typealias Failure = Never
+
+    /// Works from anywhere: what it holds leads to things, and does not touch them.
+    private let start: Carried<() -> ChangePuller<Element>>
+
+    init(_ start: @escaping () -> ChangePuller<Element>) { self.start = Carried(value: start) }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(puller: start.value()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let puller: ChangePuller<Element>
+
+        public mutating func next() async -> Element? { await puller.next() }
+        public mutating func next(isolation: isolated (any Actor)?) async -> Element? { await puller.next() }
+    }
+}
+
+/// Follows something with a Realm of its own, on a queue of its own, as fast as somebody asks.
+final class ChangePuller<Element>: @unchecked Sendable {  // everything but the queue is used on the queue only
+    private let queue = DispatchQueue(label: "strata.changes")
+    private let open: (DispatchQueue) throws -> RealmInstance
+    private let observe: (RealmInstance, ChangePuller) -> NotificationToken
+    private let failed: (any Error) -> Element?
+    private var instance: RealmInstance?
+    private var token: NotificationToken?
+    private var ready: [Element] = []
+    private var waiting: CheckedContinuation<Carried<Element>?, Never>?
+    private var isFinished = false
+
+    /// - Parameters:
+    ///   - observe: begins to tell, by ``tell(_:isLast:)``.
+    ///   - failed: what is told when the Realm cannot be opened.
+    init(
+        _ source: RealmInstance, failed: @escaping (any Error) -> Element?,
+        _ observe: @escaping (RealmInstance, ChangePuller) -> NotificationToken
+    ) {
+        let configuration = source.configuration
+        let shared = source.shared
+        open = { queue in
+            guard let shared else { throw Realm.Error(.wrongState, "a migration cannot be observed") }
+            return try InstanceCache.unshared(configuration, shared, .queue(queue))
+        }
+        self.observe = observe
+        self.failed = failed
+    }
+
+    func next() async -> Element? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.async { self.pull(continuation) }
+            }
+        } onCancel: {
+            queue.async { self.finish() }
+        }?.value
+    }
+
+    private func pull(_ continuation: CheckedContinuation<Carried<Element>?, Never>) {
+        if token == nil && !isFinished { begin() }
+        if !ready.isEmpty { return continuation.resume(returning: Carried(value: ready.removeFirst())) }
+        if isFinished { return continuation.resume(returning: nil) }
+        waiting = continuation
+        instance?.refresh()
+    }
+
+    private func begin() {
+        do {
+            let instance = try open(queue)
+            self.instance = instance
+            // Nobody is told ahead of time: what nobody asked for yet stays one change.
+            instance.onWake = { [weak self] in
+                guard let self, self.waiting != nil else { return }
+                self.instance?.refresh()
+            }
+            token = observe(instance, self)
+        } catch {
+            failed(error).map { ready.append($0) }
+            isFinished = true
+        }
+    }
+
+    func tell(_ element: Element, isLast: Bool = false) {
+        if let continuation = waiting {
+            waiting = nil
+            continuation.resume(returning: Carried(value: element))
+        } else {
+            ready.append(element)
+        }
+        if isLast { isFinished = true }
+    }
+
+    private func finish() {
+        isFinished = true
+        token?.invalidate()
+        ready = []
+        waiting?.resume(returning: nil)
+        waiting = nil
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// What the collection is, and its changes; see ``observe(keyPaths:on:_:)``.
+    ///
+    ///     for await change in results.changes { ... }
+    public var changes: Changes<RealmCollectionChange<Self>> { changes(keyPaths: nil) }
+
+    /// - Parameter keyPaths: what counts as a modification of an element; nil for its own properties.
+    public func changes(keyPaths: [String]?) -> Changes<RealmCollectionChange<Self>> {
+        let source = observableSource()
+        Self.check(keyPaths, source)
+        let detached = DetachedSource(source)
+        let origin = source.instance
+        return Changes {
+            ChangePuller(origin, failed: { .error($0) }) { instance, puller in
+                let token = NotificationToken(nil)
+                guard let source = detached.found(in: instance, allowsGone: true), let collection = Self._make(source)
+                else { return token }
+                Self.start(source, keyPaths, collection, token) { [weak puller] change in
+                    switch change {
+                    case .initial(let collection):
+                        let isGone = collection.isInvalidated
+                        puller?.tell(.initial(isGone ? collection : collection.freeze()), isLast: isGone)
+                    case .update(let collection, let deletions, let insertions, let modifications):
+                        let isGone = collection.isInvalidated
+                        puller?.tell(
+                            .update(
+                                isGone ? collection : collection.freeze(), deletions: deletions,
+                                insertions: insertions, modifications: modifications), isLast: isGone)
+                    case .error(let error): puller?.tell(.error(error), isLast: true)
+                    }
+                }
+                return token
+            }
+        }
+    }
+}
+
+extension _CheckedReading {
+    /// The object's changes, and its end; see ``observe(keyPaths:on:_:)``.
+    public var changes: Changes<ObjectChange<Self>> { changes(keyPaths: nil) }
+
+    public func changes(keyPaths: [String]?) -> Changes<ObjectChange<Self>> {
+        let origin = observableInstance(keyPaths)
+        let detached = DetachedObject(self)
+        return Changes {
+            ChangePuller(origin, failed: { .error($0) }) { instance, puller in
+                let token = NotificationToken(nil)
+                Self.starting(detached, keyPaths) { [weak puller] change in
+                    switch change {
+                    case .change(let object, let properties):
+                        puller?.tell(.change(object.freeze(), properties.map(\.frozen)))
+                    case .deleted: puller?.tell(.deleted, isLast: true)
+                    case .error(let error): puller?.tell(.error(error), isLast: true)
+                    }
+                }(instance, token)
+                return token
+            }
+        }
+    }
+}
+
+extension PropertyChange {
+    fileprivate var frozen: PropertyChange {
+        guard let object = newValue as? ObjectBase, !object.isFrozen else { return self }
+        return PropertyChange(name: name, oldValue: oldValue, newValue: object.isInvalidated ? nil : object.freeze())
+    }
+}
+
+extension Realm {
+    /// Every version from now on, frozen, that is the newest when somebody asks.
+    ///
+    ///     for await version in realm.changes { draw(version.objects(Dog.self)) }
+    public var changes: Changes<Realm> {
+        instance.checkConfinement()
+        let origin = instance
+        return Changes {
+            ChangePuller(origin, failed: { _ in nil }) { instance, puller in
+                Realm(instance).observe { [weak puller] _, realm in puller?.tell(realm.freeze()) }
+            }
+        }
+    }
+}

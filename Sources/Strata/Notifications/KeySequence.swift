@@ -1,0 +1,89 @@
+import StrataStorage
+
+/// Keys in an order that changes in few places: taking one out or putting one in costs a piece, not the whole.
+///
+/// Complexity: O(sqrt n) for a change at a place or a place's key, with small constants; a search by an order is
+/// O(log n) comparisons.
+struct KeySequence {
+    private var pieces: [[Int64]] = []
+    private(set) var count = 0
+    private static let pieceSize = 512
+
+    init(_ keys: [Int64]) {
+        var start = 0
+        while start < keys.count {
+            let end = min(keys.count, start + Self.pieceSize)
+            pieces.append(Array(keys[start..<end]))
+            start = end
+        }
+        count = keys.count
+    }
+
+    var keys: [Int64] {
+        var all: [Int64] = []
+        all.reserveCapacity(count)
+        for piece in pieces { all += piece }
+        return all
+    }
+
+    /// The number of keys that come before, as `precedes` says: true for a first part of the sequence, false for the
+    /// rest.
+    func partition(_ precedes: (Int64) throws(StorageError) -> Bool) throws(StorageError) -> Int {
+        var low = 0
+        var high = pieces.count
+        while low < high {
+            let middle = (low + high) / 2
+            // No piece is empty.
+            if try precedes(pieces[middle][pieces[middle].count - 1]) { low = middle + 1 } else { high = middle }
+        }
+        var before = 0
+        for piece in pieces[..<low] { before += piece.count }
+        guard low < pieces.count else { return before }
+        let piece = pieces[low]
+        var first = 0
+        var last = piece.count
+        while first < last {
+            let middle = (first + last) / 2
+            if try precedes(piece[middle]) { first = middle + 1 } else { last = middle }
+        }
+        return before + first
+    }
+
+    private func find(_ place: Int) -> (piece: Int, place: Int) {
+        var left = place
+        for (index, piece) in pieces.enumerated() {
+            if left < piece.count { return (index, left) }
+            left -= piece.count
+        }
+        return (pieces.count, 0)
+    }
+
+    /// Nil behind the end.
+    func key(at place: Int) -> Int64? {
+        guard place >= 0, place < count else { return nil }
+        let found = find(place)
+        return pieces[found.piece][found.place]
+    }
+
+    mutating func remove(at place: Int) {
+        let found = find(place)
+        guard found.piece < pieces.count else { return }
+        pieces[found.piece].remove(at: found.place)
+        if pieces[found.piece].isEmpty { pieces.remove(at: found.piece) }
+        count -= 1
+    }
+
+    mutating func insert(_ key: Int64, at place: Int) {
+        var found = find(place)
+        if found.piece == pieces.count {
+            if pieces.isEmpty { pieces.append([]) }
+            found = (pieces.count - 1, pieces[pieces.count - 1].count)
+        }
+        pieces[found.piece].insert(key, at: found.place)
+        count += 1
+        guard pieces[found.piece].count > 2 * Self.pieceSize else { return }
+        let tail = Array(pieces[found.piece][Self.pieceSize...])
+        pieces[found.piece].removeLast(tail.count)
+        pieces.insert(tail, at: found.piece + 1)
+    }
+}

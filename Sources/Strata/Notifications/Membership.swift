@@ -1,0 +1,176 @@
+import StrataStorage
+
+/// A collection whose members can be told one by one, and whose order by comparing two of them.
+protocol Patching {
+    /// How often a row stands in the collection, in a version.
+    func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int
+    /// Whether one of two different members stands before the other.
+    func precedes(_ a: Int64, _ b: Int64, _ view: ReadView) throws(StorageError) -> Bool
+    func ordered(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64]
+}
+
+/// Rows of a class that match some predicates, in the order of keys or of sorts.
+struct Membership: Patching {
+    private let access: ClassAccess
+    private let evaluators: [PredicateEvaluator]
+    private let sorts: [RowSort]
+    private let dependencies: [LinkPath]
+
+    /// Nil when the collection is more than that.
+    init?(_ source: ObjectSource) {
+        access = source.access
+        var evaluators: [PredicateEvaluator] = []
+        var sorts: [RowSort] = []
+        for step in source.steps {
+            if case .filter(let predicate) = step {
+                evaluators.append(PredicateEvaluator(source.instance, source.access, predicate))
+            } else if case .sort(let descriptors) = step {
+                sorts.append(RowSort(source.instance, source.access, descriptors))
+            } else {
+                return nil
+            }
+        }
+        guard let paths = Dependencies.paths(of: source) else { return nil }
+        self.evaluators = evaluators
+        self.sorts = sorts
+        dependencies = paths
+    }
+
+    /// Rows that may have come, gone or moved; nil when there are more than `limit`.
+    func candidates(_ batch: ChangeBatch, limit: Int) throws(StorageError) -> Set<Int64>? {
+        let difference = try batch.difference(of: access.tableID)
+        guard difference.insertedCount + difference.deleted.count <= limit else { return nil }
+        var candidates = Set(difference.deleted)
+        candidates.formUnion(difference.insertedKeys)
+        for path in dependencies { candidates.formUnion(try path.touched(batch)) }
+        return candidates.count > limit ? nil : candidates
+    }
+
+    func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int {
+        guard try view.locate(access.table, RowKey(key)) != nil else { return 0 }
+        for evaluator in evaluators where try !evaluator.matches(RowKey(key), view) { return 0 }
+        return 1
+    }
+
+    func precedes(_ a: Int64, _ b: Int64, _ view: ReadView) throws(StorageError) -> Bool {
+        if sorts.isEmpty { return a < b }
+        return try ordered([a, b], view)[0] == a
+    }
+
+    func ordered(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
+        var keys = keys.sorted()
+        for sort in sorts { keys = try sort.sorted(keys, view) }
+        return keys
+    }
+}
+
+/// Rows of a class whose property leads to an owner, once per link.
+struct LinkPatch: Patching {
+    private let owner: Int64
+    private let table: Int
+    private let tableID: TableID
+    private let column: Int
+    private let columnID: UInt16
+
+    /// Nil when the owner is gone.
+    init?(_ owner: ObjectBase, _ property: BoundProperty, _ origin: ClassAccess) {
+        guard !owner.isInvalidated, property.column >= 0, let view = origin.instance.currentView else { return nil }
+        self.owner = owner._key
+        table = origin.table
+        tableID = origin.tableID
+        column = property.column
+        columnID = view.schema.tables[origin.table].columns[property.column].id.rawValue
+    }
+
+    func candidates(_ batch: ChangeBatch, limit: Int) throws(StorageError) -> Set<Int64>? {
+        let difference = try batch.difference(of: tableID)
+        guard difference.insertedCount + difference.deleted.count + difference.modified.count <= limit else {
+            return nil
+        }
+        var candidates = Set(difference.deleted)
+        candidates.formUnion(difference.insertedKeys)
+        for (key, columns) in difference.modified where columns.contains(columnID) { candidates.insert(key) }
+        return candidates
+    }
+
+    func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int {
+        guard let row = try view.locate(table, RowKey(key)) else { return 0 }
+        if view.schema.tables[table].columns[column].type == .link {
+            return try view.integer(row, column) == owner ? 1 : 0
+        }
+        guard let bytes = try view.bytes(row, column), let reader = LinkPayload.Reader(bytes) else { return 0 }
+        return reader.links.count { $0 == owner }
+    }
+
+    func precedes(_ a: Int64, _ b: Int64, _ view: ReadView) -> Bool { a < b }
+    func ordered(_ keys: [Int64], _ view: ReadView) -> [Int64] { keys.sorted() }
+}
+
+/// What a collection's elements and their order depend on.
+struct Dependencies {
+    /// Nil when that is not known.
+    private let paths: [LinkPath]?
+    /// The property that holds the collection, and whose row it is.
+    private var column: (path: LinkPath, owner: ObjectBase)?
+    /// The class that leads to the owner.
+    private var origin: TableID?
+    private let table: TableID
+    /// Whether rows are elements by being in the class.
+    private var isOfTable = false
+
+    init(_ source: ObjectSource) {
+        table = source.access.tableID
+        var paths = Self.paths(of: source)
+        switch source.base {
+        case .list(let owner, let property):
+            do throws(Realm.Error) {
+                column = (try LinkPath([owner._access.properties[property].name], owner._access), owner)
+            } catch {
+                paths = nil
+            }
+        case .backlinks(_, let origin, _): self.origin = origin.tableID
+        case .table, .keys: isOfTable = true
+        }
+        self.paths = paths
+    }
+
+    /// The paths that a collection's steps look at; nil when they are not known.
+    static func paths(of source: ObjectSource) -> [LinkPath]? {
+        var paths: [LinkPath] = []
+        do throws(Realm.Error) {
+            for step in source.steps {
+                if case .filter(let predicate) = step {
+                    for names in predicate.paths where !names.isEmpty {
+                        paths.append(try LinkPath(names, source.access))
+                    }
+                } else if case .sort(let descriptors) = step {
+                    for descriptor in descriptors {
+                        let names = descriptor.keyPath.split(separator: ".").map(String.init)
+                        paths.append(try LinkPath(names, source.access))
+                    }
+                } else {
+                    return nil
+                }
+            }
+        } catch {
+            return nil
+        }
+        return paths
+    }
+
+    /// Whether elements may have come, gone or moved.
+    func mayDiffer(_ batch: ChangeBatch) throws(StorageError) -> Bool {
+        guard let paths else { return true }
+        if isOfTable {
+            let rows = try batch.difference(of: table)
+            if !rows.inserted.isEmpty || !rows.deleted.isEmpty { return true }
+        }
+        if let origin, try !batch.difference(of: origin).isEmpty { return true }
+        if let column {
+            if column.owner.isInvalidated { return true }
+            if try column.path.touched(batch).contains(column.owner._key) { return true }
+        }
+        for path in paths where try !path.touched(batch).isEmpty { return true }
+        return false
+    }
+}

@@ -1,0 +1,131 @@
+import StrataStorage
+
+// The rules of delivery
+// 1. An observer without a queue or actor is told where its Realm lives: at the end of that Realm's own commits, by
+//    `refresh()`, and at the begin of a write, which refreshes; on the main thread, on a queue and on an actor also by
+//    itself, after a commit of anybody else. One with a queue or an actor has a Realm there.
+// 2. `.initial` comes before `observe` returns, or first on the queue or actor.
+// 3. Observers are told one after the other, in the order in which they were added. Each is told what happened between
+//    the version that it was told of last and the one that the Realm shows at that moment, in one call: what it is
+//    handed is always what the change leads to, however many commits lie between.
+// 4. Nobody is told inside a write. A notification may write: before that write begins, whoever comes after it is told
+//    of what it was told of; of its write the others are told at once, itself when it has returned.
+// 5. An observer that is added in a notification starts with what the Realm shows then. One whose token goes is not
+//    told again, not even in the same round.
+// 6. A silenced token's observer is told of everything before the silenced commit and of everything after it. Where it
+//    is itself being told of something, it is not silenced, since it has not heard of everything before.
+
+/// The observers of one Realm.
+final class Observation {
+    let inbox: ChangeInbox?
+    private var entries: [Entry] = []
+    /// How many deliveries run inside each other.
+    private var depth = 0
+
+    private final class Entry {
+        weak var observer: (any Observer)?
+        let isActive: ActiveFlag
+        /// What the observer was told of last.
+        var seen: Snapshot
+        var isBeingTold = false
+
+        init(_ observer: any Observer, _ seen: Snapshot) {
+            self.observer = observer
+            isActive = observer.isActive
+            self.seen = seen
+        }
+
+        var isAlive: Bool { isActive.isSet && observer != nil }
+    }
+
+    init(_ inbox: ChangeInbox?) { self.inbox = inbox }
+
+    var isEmpty: Bool { !entries.contains(where: \.isAlive) }
+
+    /// - Parameter seen: the version that the observer starts from.
+    func add(_ observer: any Observer, seen: Snapshot) {
+        removeGone()
+        entries.append(Entry(observer, seen))
+        inbox?.setCollecting(true)
+    }
+
+    /// Runs `initial`; the observer hears of what happens meanwhile afterwards.
+    func telling(_ observer: any Observer, _ initial: () -> Void) {
+        let entry = entries.last { $0.observer === observer }
+        entry?.isBeingTold = true
+        initial()
+        entry?.isBeingTold = false
+    }
+
+    private func removeGone() {
+        entries.removeAll { !$0.isAlive }
+        if entries.isEmpty { inbox?.setCollecting(false) }
+    }
+
+    /// Tells every observer what happened up to the version that the Realm shows, until none is behind.
+    func deliver(_ instance: RealmInstance) {
+        guard !entries.isEmpty else { return }
+        depth += 1
+        var batches = BatchCache(inbox)
+        while tellRound(instance, &batches) {}
+        depth -= 1
+        guard depth == 0 else { return }
+        removeGone()
+        inbox?.forget(upTo: entries.map(\.seen.version).min() ?? TransactionID(.max))
+    }
+
+    /// - Returns: whether somebody was behind.
+    private func tellRound(_ instance: RealmInstance, _ batches: inout BatchCache) -> Bool {
+        var isBehind = false
+        for entry in entries where !entry.isBeingTold {
+            guard let shown = instance.snapshot, !instance.isInWrite else { return false }
+            guard entry.seen.version < shown.version, entry.isActive.isSet, let observer = entry.observer else {
+                continue
+            }
+            isBehind = true
+            let batch = batches.batch(instance, from: entry.seen, to: shown)
+            entry.seen = shown
+            entry.isBeingTold = true
+            observer.update(batch, isSilenced: false)
+            entry.isBeingTold = false
+        }
+        return isBehind
+    }
+
+    /// The observers of `tokens` take note of a commit and are not told.
+    /// - Parameter base: what the commit was based on.
+    func silence(_ tokens: [NotificationToken], _ instance: RealmInstance, since base: TransactionID?) {
+        guard let shown = instance.snapshot else { return }
+        var batches = BatchCache(inbox)
+        for entry in entries where entry.seen.version == base && !entry.isBeingTold {
+            guard let observer = entry.observer, tokens.contains(where: { $0.holds(observer) }) else { continue }
+            let batch = batches.batch(instance, from: entry.seen, to: shown)
+            entry.seen = shown
+            observer.update(batch, isSilenced: true)
+        }
+    }
+
+    /// Tells that there is a newer version than the Realm shows.
+    func tellRefreshIsRequired() {
+        for entry in entries where entry.isActive.isSet { entry.observer?.refreshIsRequired() }
+    }
+}
+
+/// The batches of one delivery: observers that are equally far behind share one, and what it has worked out.
+private struct BatchCache {
+    private let inbox: ChangeInbox?
+    private var batches: [ChangeBatch] = []
+
+    init(_ inbox: ChangeInbox?) { self.inbox = inbox }
+
+    mutating func batch(_ instance: RealmInstance, from old: Snapshot, to new: Snapshot) -> ChangeBatch {
+        if let known = batches.first(where: { $0.old.version == old.version && $0.new.version == new.version }) {
+            return known
+        }
+        let made = ChangeBatch(
+            instance, old: old, new: new, notices: inbox?.notices(after: old.version, upTo: new.version))
+        batches.removeAll { $0.new.version != new.version }
+        batches.append(made)
+        return made
+    }
+}

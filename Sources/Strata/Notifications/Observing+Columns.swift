@@ -1,0 +1,143 @@
+import Dispatch
+import StrataStorage
+
+extension _ColumnCollection {
+    /// Lets an observer of the owner's column begin, here or on a queue.
+    /// - Parameters:
+    ///   - gone: called when the owner went before.
+    ///   - start: gets the collection where it is observed.
+    fileprivate func observeColumn(
+        on queue: DispatchQueue?, gone: @escaping (Self) -> Void, failed: @escaping (any Error) -> Void,
+        _ start: @escaping (Self, _CollectionColumn, NotificationToken) -> Void
+    ) -> NotificationToken {
+        guard let column = _column, let instance = column.owner._instance else {
+            fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
+        }
+        instance.checkConfinement()
+        if instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
+        let token = NotificationToken(nil)
+        guard let queue else {
+            start(self, column, token)
+            return token
+        }
+        let detached = DetachedObject(column.owner)
+        let name = column.property.name
+        let begin: (RealmInstance, NotificationToken) -> Void = { instance, token in
+            guard let owner = detached?.found(in: instance), let place = owner._access.positions[name] else {
+                return gone(Self())
+            }
+            let column = _CollectionColumn(owner, place)
+            start(Self(_column: column), column, token)
+        }
+        instance.start(on: queue, token, Carried(value: (begin, failed)))
+        return token
+    }
+
+    /// Tells of values in their order.
+    fileprivate func observeValues(
+        on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) {
+            collection, column, token in
+            let observer = ColumnObserver(column) { old, new in
+                let difference = SequenceDifference(from: old.values, to: new.values)
+                if difference.deletions.isEmpty && difference.insertions.isEmpty { return }
+                block(
+                    .update(
+                        collection, deletions: difference.deletions.sorted(),
+                        insertions: difference.insertions.sorted(), modifications: []))
+            }
+            column.owner._access.instance.start(observer, token) { block(.initial(collection)) }
+        }
+    }
+}
+
+extension List where Element: _Scalar {
+    /// Tells what the list is, and then every change of it. See the same method of lists of objects.
+    public func observe(
+        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<List>) -> Void
+    ) -> NotificationToken {
+        observeValues(on: queue, block)
+    }
+}
+
+extension MutableSet where Element: _Scalar {
+    /// Tells what the set is, and then every change of it, in places of the order in which it is walked.
+    public func observe(
+        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<MutableSet>) -> Void
+    ) -> NotificationToken {
+        observeValues(on: queue, block)
+    }
+}
+
+/// A collection whose elements have keys.
+public protocol RealmKeyedCollection {
+    associatedtype Key
+}
+
+extension Map: RealmKeyedCollection {}
+
+/// How a map came to be what it is now.
+public enum RealmMapChange<Collection: RealmKeyedCollection> {
+    /// The first notification.
+    case initial(Collection)
+    /// Keys in their order: those that are gone, those that are new, and those whose value is another one or changed.
+    case update(
+        Collection, deletions: [Collection.Key], insertions: [Collection.Key], modifications: [Collection.Key])
+    case error(any Error)
+}
+
+extension Map {
+    /// Tells what the map is, and then every change of it.
+    /// - Parameter keyPaths: which changes of an object count as a modification of its entry; nil for its own
+    ///   properties.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) { map, column, token in
+            do throws(Realm.Error) {
+                let filter = try column.context.target.map { (target) throws(Realm.Error) in
+                    try KeyPathFilter(keyPaths, target)
+                }
+                let observer = ColumnObserver(column, filter) { old, new, touched in
+                    let changes = EntryChanges(old, new, touched)
+                    if changes.isEmpty { return }
+                    block(
+                        .update(
+                            map, deletions: changes.deletions.compactMap { Key._from(mapKey: $0) },
+                            insertions: changes.insertions.compactMap { Key._from(mapKey: $0) },
+                            modifications: changes.modifications.compactMap { Key._from(mapKey: $0) }))
+                }
+                column.owner._access.instance.start(observer, token) { block(.initial(map)) }
+            } catch {
+                block(.error(error))
+            }
+        }
+    }
+}
+
+/// How the entries of a map differ.
+private struct EntryChanges {
+    private(set) var deletions: [String] = []
+    private(set) var insertions: [String] = []
+    private(set) var modifications: [String] = []
+
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+    init(_ old: StoredCollection, _ new: StoredCollection, _ touched: Set<Int64>) {
+        let before = Dictionary(zip(old.keys, old.values), uniquingKeysWith: { first, _ in first })
+        let after = Set(new.keys)
+        deletions = old.keys.filter { !after.contains($0) }
+        for (key, value) in zip(new.keys, new.values) {
+            guard let known = before[key] else {
+                insertions.append(key)
+                continue
+            }
+            if case .link(let target) = value, touched.contains(target) {
+                modifications.append(key)
+            } else if known != value {
+                modifications.append(key)
+            }
+        }
+    }
+}

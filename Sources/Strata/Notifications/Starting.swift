@@ -1,0 +1,66 @@
+import Dispatch
+import StrataStorage
+
+extension RealmInstance {
+    /// Lets an observer begin, unless its token went before.
+    /// - Parameter initial: tells what is there; whatever it changes is told afterwards.
+    func start(_ observer: any Observer, _ token: NotificationToken, _ initial: () -> Void) {
+        guard token.hold(observer) else { return }
+        guard add(observer) else { return token.invalidate() }
+        observation.telling(observer, initial)
+        if !isInWrite { observation.deliver(self) }
+    }
+
+    /// Lets an observer begin on a queue, with a Realm of that queue.
+    func start(
+        on queue: DispatchQueue, _ token: NotificationToken,
+        _ carried: Carried<(start: (RealmInstance, NotificationToken) -> Void, fail: (any Error) -> Void)>
+    ) {
+        let configuration = configuration
+        let place = Confinement.queue(queue)
+        place.scheduler? { [weak token] in
+            guard let token, token.isActive else { return }
+            do {
+                let instance = try InstanceCache.instance(configuration, place)
+                instance.refresh()
+                carried.value.start(instance, token)
+            } catch {
+                carried.value.fail(error)
+            }
+        }
+    }
+
+    /// Lets an observer begin on an actor, with a Realm of that actor.
+    /// - Parameter start: gets nil when there can be none.
+    func start(
+        on actor: some Actor, _ isolation: isolated (any Actor)?,
+        _ start: @escaping (RealmInstance?, NotificationToken) -> Void
+    ) async -> NotificationToken {
+        let token = NotificationToken(nil)
+        guard let shared else { return token }
+        await Self.start(isolatedOn: actor, configuration, shared, token, Carried(value: start))
+        return token
+    }
+
+    private static func start(
+        isolatedOn actor: isolated any Actor, _ configuration: Realm.Configuration, _ shared: SharedStore,
+        _ token: NotificationToken, _ carried: Carried<(RealmInstance?, NotificationToken) -> Void>
+    ) {
+        let instance: RealmInstance?
+        do { instance = try InstanceCache.instance(configuration, shared, .actor(actor)) } catch { instance = nil }
+        instance?.refresh()
+        carried.value(instance, token)
+    }
+}
+
+extension KeyPathTrace {
+    /// A key path as names with dots between them.
+    static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
+        let trace = KeyPathTrace()
+        let root = Root()
+        root._owner = trace
+        _ = root[keyPath: keyPath]
+        if trace.names.isEmpty { fatalError("the key path leads through no @Persisted property of \(Root.self)") }
+        return trace.names.joined(separator: ".")
+    }
+}

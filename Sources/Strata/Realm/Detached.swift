@@ -1,0 +1,135 @@
+import StrataStorage
+
+/// What leads to an object from any thread. Keeps no version: what became of the row is seen where it is found again.
+struct DetachedObject: Sendable {
+    private let className: String
+    private let isTyped: Bool
+    let key: Int64
+    private let creation: UInt64
+    /// The object was seen in this version.
+    private let version: TransactionID
+
+    /// Nil for an object that is gone, or that no commit has made yet.
+    init?(_ object: ObjectBase) {
+        guard let instance = object._instance, let version = instance.snapshot?.version, !object.isInvalidated,
+            object._creation <= version.rawValue
+        else { return nil }
+        className = object._access.name
+        isTyped = object._access.plan != nil
+        key = object._key
+        creation = object._creation
+        self.version = version
+    }
+
+    /// The object there; nil when it is gone. A Realm that is behind catches up first.
+    func found(in instance: RealmInstance) -> ObjectBase? {
+        instance.catchUp(version)
+        guard let access = instance.access(named: className, typed: isTyped),
+            let object = instance.materialize(access, RowKey(key)), object._creation == creation
+        else { return nil }
+        return object
+    }
+}
+
+/// What leads to a collection from any thread. Keeps no version.
+struct DetachedSource: @unchecked Sendable {  // immutable values; predicates were rid of objects
+    private enum Base {
+        case table
+        case list(DetachedObject?, ownerClass: String, isTyped: Bool, property: String)
+        case backlinks(DetachedObject?, ownerClass: String, isTyped: Bool, origin: String, property: String)
+        case keys([Int64])
+    }
+
+    private let className: String
+    private let isTyped: Bool
+    private let base: Base
+    private let steps: [ObjectSource.Step]
+    private let version: TransactionID
+
+    init(_ source: ObjectSource) {
+        className = source.access.name
+        isTyped = source.access.plan != nil
+        version = source.instance.snapshot?.version ?? TransactionID(0)
+        switch source.base {
+        case .table: base = .table
+        case .keys(let keys): base = .keys(keys)
+        case .list(let owner, let property):
+            let access = owner._access
+            base = .list(
+                DetachedObject(owner), ownerClass: access.name, isTyped: access.plan != nil,
+                property: access.properties[property].name)
+        case .backlinks(let owner, let origin, let property):
+            let access = owner._access
+            base = .backlinks(
+                DetachedObject(owner), ownerClass: access.name, isTyped: access.plan != nil, origin: origin.name,
+                property: origin.properties[property].name)
+        }
+        steps = source.steps.map { step in
+            if case .filter(let predicate) = step { return .filter(predicate.detached) }
+            return step
+        }
+    }
+
+    /// The collection there.
+    /// - Parameter allowsGone: one whose owner is gone is empty and invalidated; nil otherwise.
+    func found(in instance: RealmInstance, allowsGone: Bool = false) -> ObjectSource? {
+        instance.catchUp(version)
+        guard let access = instance.access(named: className, typed: isTyped) else { return nil }
+        func owner(_ object: DetachedObject?, _ name: String, _ isTyped: Bool) -> ObjectBase? {
+            if let found = object?.found(in: instance) { return found }
+            guard allowsGone, let access = instance.access(named: name, typed: isTyped) else { return nil }
+            return instance.invalidObject(access, key: object.map { RowKey($0.key) })
+        }
+        switch base {
+        case .table: return ObjectSource(access, .table, steps: steps)
+        case .keys(let keys): return ObjectSource(access, .keys(keys), steps: steps)
+        case .list(let object, let name, let isTyped, let property):
+            guard let owner = owner(object, name, isTyped), let place = owner._access.positions[property] else {
+                return nil
+            }
+            return ObjectSource(access, .list(owner, property: place), steps: steps)
+        case .backlinks(let object, let name, let isTyped, let origin, let property):
+            guard let owner = owner(object, name, isTyped),
+                let origin = instance.access(named: origin, typed: self.isTyped),
+                let place = origin.positions[property]
+            else { return nil }
+            return ObjectSource(access, .backlinks(owner, origin: origin, property: place), steps: steps)
+        }
+    }
+}
+
+extension RealmInstance {
+    /// Shows at least a version, unless that is impossible now.
+    func catchUp(_ version: TransactionID) {
+        if isFrozen || isInWrite { return }
+        if let snapshot, snapshot.version >= version { return }
+        refresh()
+    }
+}
+
+extension Predicate {
+    /// The same with keys in the place of objects, so that any thread may use it.
+    var detached: Predicate {
+        switch self {
+        case .not(let inner): return .not(inner.detached)
+        case .and(let a, let b): return .and(a.detached, b.detached)
+        case .or(let a, let b): return .or(a.detached, b.detached)
+        case .comparison(var comparison):
+            comparison.value = comparison.value.detached
+            return .comparison(comparison)
+        default: return self
+        }
+    }
+}
+
+extension Predicate.Operand {
+    fileprivate var detached: Predicate.Operand {
+        switch self {
+        case .object(let object):
+            let isThere = object._frame != nil && !object.isInvalidated
+            return .value(.link(isThere ? object._key : LinkPayload.null))
+        case .values(let operands): return .values(operands.map(\.detached))
+        default: return self
+        }
+    }
+}

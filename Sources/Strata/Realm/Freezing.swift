@@ -1,0 +1,90 @@
+import StrataStorage
+
+extension _CheckedReading {
+    /// The object as it is now, for ever, on any thread.
+    public func freeze() -> Self {
+        guard let made = _instance?.frozen()?.twin(of: self) as? Self else {
+            fatalError("only a managed object that is there, and that a commit has made, can be frozen")
+        }
+        return made
+    }
+
+    /// The live object of a frozen one on this thread, queue or actor; nil when it was deleted.
+    public func thaw() -> Self? {
+        guard let instance = _instance else { return nil }
+        guard instance.isFrozen else { return self }
+        guard let live = InstanceCache.live(instance) else { return nil }
+        instance.snapshot.map { live.catchUp($0.version) }
+        return live.twin(of: self) as? Self
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// The collection as it is now, for ever, on any thread.
+    public func freeze() -> Self {
+        guard let source = _source, let frozen = source.instance.frozen(), let moved = source.moved(to: frozen),
+            let made = Self._make(moved)
+        else { fatalError("only a managed collection whose owner is there can be frozen") }
+        return made
+    }
+
+    /// The live collection on this thread, queue or actor; nil when its owner was deleted.
+    public func thaw() -> Self? {
+        guard let source = _source else { return nil }
+        guard source.instance.isFrozen else { return self }
+        guard let live = InstanceCache.live(source.instance) else { return nil }
+        return DetachedSource(source).found(in: live).flatMap { Self._make($0) }
+    }
+}
+
+/// A frozen object, collection or Realm in a box that may be sent anywhere: the compiler cannot tell a frozen object
+/// from a live one, the box can.
+///
+///     let shown = Frozen(person)
+///     Task.detached { print(shown.value.name) }
+public struct Frozen<Value>: @unchecked Sendable {  // what is frozen never changes, and any thread may read it
+    /// Frozen; `thaw()` leads back to what is live.
+    public let value: Value
+
+    init(frozen value: Value) { self.value = value }
+}
+
+extension Frozen where Value: _CheckedReading {
+    /// Freezes an object, unless it is frozen.
+    public init(_ value: Value) { self.init(frozen: value.freeze()) }
+}
+
+extension Frozen where Value: RealmCollection, Value.Element: ObjectBase {
+    /// Freezes a collection, unless it is frozen.
+    public init(_ value: Value) { self.init(frozen: value.freeze()) }
+}
+
+extension Frozen<Realm> {
+    /// Freezes a Realm, unless it is frozen.
+    public init(_ value: Realm) { self.init(frozen: value.freeze()) }
+}
+
+extension ResultsSnapshot: @unchecked Sendable {}  // its source is frozen, and found before it is handed out
+
+// Live objects, collections and Realms belong to where they were read: the compiler stops what would carry them away.
+
+@available(*, unavailable, message: "a Realm belongs to its thread, queue or actor; open another one there")
+extension Realm: Sendable {}
+
+@available(*, unavailable, message: "an object belongs to its Realm's thread; pass a ThreadSafeReference or a Frozen")
+extension ObjectBase: Sendable {}
+
+@available(*, unavailable, message: "results belong to their Realm's thread; pass a ThreadSafeReference or a Frozen")
+extension Results: Sendable {}
+
+@available(*, unavailable, message: "a list belongs to its Realm's thread; pass a ThreadSafeReference or a Frozen")
+extension List: Sendable {}
+
+@available(*, unavailable, message: "linking objects belong to their Realm's thread; pass a ThreadSafeReference")
+extension LinkingObjects: Sendable {}
+
+@available(*, unavailable, message: "a set belongs to its Realm's thread; pass a ThreadSafeReference or a Frozen")
+extension MutableSet: Sendable {}
+
+@available(*, unavailable, message: "a map belongs to its Realm's thread; pass a ThreadSafeReference to its owner")
+extension Map: Sendable {}

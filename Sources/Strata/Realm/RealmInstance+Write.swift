@@ -1,0 +1,172 @@
+import StrataStorage
+
+extension RealmInstance {
+    /// Why a write cannot begin here and now.
+    func refusalToWrite() -> Realm.Error? {
+        if !confinement.isHere { return confinementError }
+        if kind != .live { return Realm.Error(.wrongState, "a frozen Realm cannot be written to; thaw it") }
+        if configuration.readOnly {
+            return Realm.Error(.filePermissionDenied, "\(configuration.path) was opened with readOnly")
+        }
+        if transaction != nil {
+            return Realm.Error(
+                .wrongState, "the Realm is already in a write; writes do not nest, ask isInWriteTransaction first")
+        }
+        return nil
+    }
+
+    /// Begins a write on the newest version. Observers were told of everything before.
+    func begin() throws {
+        if let refusal = refusalToWrite() { throw refusal }
+        if !refresh() { observation.deliver(self) }
+        try begin(nil)
+    }
+
+    /// Whether a version has the schema that the Realm was opened with. After a migration by somebody else the Realm
+    /// stays at the last version that has.
+    private func hasOwnSchema(_ view: ReadView) -> Bool { view.schema.userVersion == configuration.schemaVersion }
+
+    private func nextTransaction() throws(Realm.Error) -> WriteTransaction {
+        let made: WriteTransaction
+        do throws(StorageError) {
+            if let known = try existingAsyncWrites?.takeGrant() { made = known } else { made = try store.beginWrite() }
+        } catch {
+            throw Realm.Error(error)
+        }
+        return made
+    }
+
+    /// Begins a write with a transaction that somebody waited for already, or with one that is to be waited for.
+    func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
+        var granted = granted
+        while true {
+            let running: WriteTransaction
+            if let known = granted ?? acquired { running = known } else { running = try nextTransaction() }
+            granted = nil
+            acquired = nil
+            guard hasOwnSchema(running.view) else {
+                running.rollback()
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "\(configuration.path) was migrated to schema version \(running.view.schema.userVersion) since it "
+                        + "was opened with \(configuration.schemaVersion); let go of it, and open it with the new "
+                        + "classes"
+                )
+            }
+            let base = running.view.version
+            if observation.isEmpty || snapshot?.version == base {
+                show(running, number: writeNumber &+ 1)
+                return
+            }
+            // Somebody committed since the refresh. Observers hear of it first, outside the write; one that writes
+            // itself uses the transaction that was waited for.
+            acquired = running
+            _ = store.waitUntilVisible(base)
+            advance()
+            if acquired == nil { continue }
+            acquired = nil
+            show(running, number: writeNumber &+ 1)
+            return
+        }
+    }
+
+    /// - Throws: why the write was marked, or what storage said; the write is rolled back then.
+    func commit(withoutNotifying tokens: [NotificationToken]) throws {
+        checkConfinement()
+        guard let running = transaction else { return }
+        deleteUnowned()
+        if let failure {
+            cancel()
+            throw failure
+        }
+        do throws(StorageError) {
+            _ = try running.commit()
+        } catch {
+            endWrite(cancelled: true)
+            showNewest()
+            existingAsyncWrites?.writeEnded()
+            throw Realm.Error(error)
+        }
+        endWrite(cancelled: false)
+        advance(silencing: tokens)
+        existingAsyncWrites?.writeEnded()
+    }
+
+    func cancel() {
+        checkConfinement()
+        guard let running = transaction else { return }
+        running.rollback()
+        endWrite(cancelled: true)
+        if let snapshot { show(snapshot) } else { showNewest() }
+        existingAsyncWrites?.writeEnded()
+    }
+
+    /// Shows the newest version without telling anybody.
+    func showNewest() {
+        do throws(StorageError) { show(try store.snapshot()) } catch {
+            noteDamage(Realm.Error(error))
+            if let snapshot { show(snapshot) } else { invalidate() }
+        }
+    }
+
+    /// Shows the newest version, if there is one, and tells observers.
+    @discardableResult
+    func refresh() -> Bool {
+        guard kind == .live, transaction == nil else { return false }
+        if let snapshot, currentView != nil, store.newestVersion <= snapshot.version { return false }
+        return advance()
+    }
+
+    /// Goes from the version that observers know to the newest one.
+    @discardableResult
+    private func advance(silencing tokens: [NotificationToken] = []) -> Bool {
+        let old = snapshot
+        do throws(StorageError) {
+            let new = try store.snapshot()
+            guard hasOwnSchema(new.view) else { return false }
+            if let old, old.version >= new.version {
+                show(old)
+                observation.deliver(self)
+                return false
+            }
+            show(new)
+            if !tokens.isEmpty { observation.silence(tokens, self, since: old?.version) }
+            observation.deliver(self)
+            return true
+        } catch {
+            noteDamage(Realm.Error(error))
+            if let old { show(old) }
+            return false
+        }
+    }
+
+    // MARK: Observers
+
+    /// Adds an observer, which starts with what the Realm shows now.
+    ///
+    /// Inside a write that changed something nobody could say what that is: the write fails.
+    /// - Returns: whether it was added.
+    func add(_ observer: any Observer) -> Bool {
+        if let transaction {
+            guard stamp == stampAtBegin else {
+                fail(
+                    Realm.Error(
+                        .wrongState,
+                        "observe was called inside a write that has changed something; observe before the first "
+                            + "change, or after the write"))
+                return false
+            }
+            // Nobody observes yet, or the snapshot would be the transaction's base.
+            if snapshot?.version != transaction.view.version {
+                _ = store.waitUntilVisible(transaction.view.version)
+                do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
+                    fail(Realm.Error(error))
+                    return false
+                }
+            }
+        }
+        guard let snapshot else { return false }
+        observation.add(observer, seen: snapshot)
+        return true
+    }
+}
