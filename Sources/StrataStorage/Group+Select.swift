@@ -34,6 +34,9 @@ struct GroupSelector {
         case .key(let range): try test(.integers(range), RowSet.keyColumn, group, selection)
         case .integer(let column, let range):
             try test(.integers(range), column + RowSet.firstUserColumn, group, selection)
+        case .keys(let set): try test(.members(set), RowSet.keyColumn, group, selection)
+        case .integers(let column, let set):
+            try test(.members(set), column + RowSet.firstUserColumn, group, selection)
         case .double(let column, let range):
             try test(.doubles(range), column + RowSet.firstUserColumn, group, selection)
         case .bytes(let column, let bytes):
@@ -110,6 +113,11 @@ struct GroupSelector {
 
     /// Keys that follow one another are not written down: a range of keys is a range of slots.
     private func selectDenseKeys(_ test: ColumnTest, _ group: Group, _ selection: Selection) {
+        if case .members(let set) = test {
+            for slot in 0..<group.rows where set.contains(group.baseKey &+ Int64(slot)) {
+                selection.main[slot >> 6] |= 1 << UInt64(slot & 63)
+            }
+        }
         guard case .integers(let range) = test, group.rows > 0 else { return }
         let last = group.baseKey &+ Int64(group.rows - 1)
         let low = max(range.lowerBound, group.baseKey)

@@ -9,11 +9,19 @@ extension ReadView {
         try prepareRows(table)
         try filter.check(state.schema.tables[table].columns)
         let selector = GroupSelector(filter, state.layouts[table], reader)
-        try forEachGroup(table, from: .min) { (group) throws(StorageError) in
+        guard let bounds = filter.keyBounds else { return }
+        try forEachGroup(table, from: bounds.lowerBound) { (group) throws(StorageError) in
+            if bounds.upperBound != .max, try isBehind(bounds.upperBound, group) { return false }
             try body(group, try selector.select(group), selector)
             return true
         }
         try reader.confirm()
+    }
+
+    /// Whether all keys of a group are greater.
+    private func isBehind(_ key: Int64, _ group: Group) throws(StorageError) -> Bool {
+        guard let first = try group.select(0, reader) else { return false }
+        return try group.key(first, reader) > key
     }
 
     /// How many rows pass.

@@ -9,6 +9,10 @@ package indirect enum RowFilter: Sendable, Equatable {
     case key(ClosedRange<Int64>)
     /// An integer, or the key that a link leads to, lies within the range.
     case integer(Int, ClosedRange<Int64>)
+    /// The row's key is one of these.
+    case keys(IntegerSet)
+    /// An integer, or the key that a link leads to, is one of these.
+    case integers(Int, IntegerSet)
     /// Both zeros are one value; NaN lies nowhere.
     case double(Int, ClosedRange<Double>)
     case bytes(Int, BytesTest)
@@ -29,6 +33,8 @@ package indirect enum RowFilter: Sendable, Equatable {
         case contains([UInt8])
         /// By the first byte that differs; of two values where one starts with the other, the shorter is less.
         case ordered(Comparison, [UInt8])
+        /// Whatever the matcher says.
+        case matches(BytesMatcher)
     }
 
     /// A comparison with one number.
@@ -71,13 +77,29 @@ package indirect enum RowFilter: Sendable, Equatable {
             if let kind, SegmentKind(columns[column].type) != kind { throw .misuse(.wrongType) }
         }
         switch self {
-        case .everything, .nothing, .key: break
-        case .integer(let column, _): try require(column, .integer)
+        case .everything, .nothing, .key, .keys: break
+        case .integer(let column, _), .integers(let column, _): try require(column, .integer)
         case .double(let column, _): try require(column, .double)
         case .bytes(let column, _): try require(column, .bytes)
         case .null(let column): try require(column, nil)
         case .and(let parts), .or(let parts): for part in parts { try part.check(columns) }
         case .not(let part): try part.check(columns)
+        }
+    }
+
+    /// Keys beyond which no row passes; nil when none can.
+    var keyBounds: ClosedRange<Int64>? {
+        switch self {
+        case .nothing: return nil
+        case .key(let range): return range
+        case .and(let parts):
+            var bounds = Int64.min ... .max
+            for part in parts {
+                guard let other = part.keyBounds, other.overlaps(bounds) else { return nil }
+                bounds = bounds.clamped(to: other)
+            }
+            return bounds
+        default: return .min ... .max
         }
     }
 
@@ -94,6 +116,7 @@ package indirect enum RowFilter: Sendable, Equatable {
 /// What a filter asks of the values of one column.
 enum ColumnTest {
     case integers(ClosedRange<Int64>)
+    case members(IntegerSet)
     case doubles(ClosedRange<Double>)
     case bytes(RowFilter.BytesTest)
     case null
@@ -103,6 +126,7 @@ enum ColumnTest {
         switch self {
         case .null: cell.isNull
         case .integers(let range): !cell.isNull && range.contains(cell.integerValue)
+        case .members(let set): !cell.isNull && set.contains(cell.integerValue)
         case .doubles(let range): !cell.isNull && range.contains(cell.doubleValue)
         case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
         }
@@ -117,6 +141,7 @@ extension RowFilter.BytesTest {
         case .contains(let wanted): Self.contains(bytes, wanted)
         case .ordered(let comparison, let limit):
             Self.holds(comparison, limit.withUnsafeBytes { Self.order(bytes, $0) })
+        case .matches(let matcher): matcher.holds(bytes)
         }
     }
 

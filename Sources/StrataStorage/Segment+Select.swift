@@ -14,6 +14,8 @@ extension Segment {
             if let nulls { strata_bits_set(bits, bit, nulls, rows) }
             return
         case .integers(let range): selectIntegers(range, bits, bit)
+        case .members(let set):
+            for slot in 0..<rows where set.contains(integer(slot)) { Self.put(bits, bit + slot, true) }
         case .doubles(let range):
             strata_select_doubles(base + 8, rows, range.lowerBound, range.upperBound, bits, bit)
         case .bytes(let test): try selectBytes(test, bits, bit, reader, isStale)
@@ -77,7 +79,7 @@ extension Segment {
         switch test {
         case .equal(let wanted): selectPrefix(wanted, isExact: true, bits, bit)
         case .prefix(let wanted): selectPrefix(wanted, isExact: false, bits, bit)
-        case .contains, .ordered:
+        case .contains, .ordered, .matches:
             for slot in 0..<rows where !isLong(slot) && test.holds(bytes(slot)) { Self.put(bits, bit + slot, true) }
         }
         if flags & Self.hasLong == 0 { return }

@@ -142,6 +142,7 @@ struct FilterHistory {
         case 2, 3: return bytesTest()
         case 4:
             if random.below(2) == 0 { return .null(Int(random.below(7))) }
+            if random.below(3) == 0 { return .keys(IntegerSet(integers(9000))) }
             return .key(comparison(), Int64(random.below(9000)))
         case 5: return .not(filter(depth - 1))
         case 6: return .or((0..<Int(random.below(4))).map { _ in filter(depth - 1) })
@@ -156,9 +157,14 @@ struct FilterHistory {
     private mutating func integerTest() -> RowFilter {
         let column = [Self.small, Self.wide, Self.added][Int(random.below(3))]
         guard case .integer(let limit) = value(column) else { return .integer(column, .equal, .max) }
+        if random.below(4) == 0 { return .integers(column, IntegerSet(integers(2_000_000) + [limit])) }
         if random.below(4) > 0 { return .integer(column, comparison(), limit) }
         let other = Int64(random.below(1_100_000))
         return .integer(column, min(limit, other)...max(limit, other))
+    }
+
+    private mutating func integers(_ limit: UInt64) -> [Int64] {
+        (0..<Int(random.below(300))).map { _ in Int64(random.below(limit)) }
     }
 
     private mutating func doubleTest() -> RowFilter {
@@ -169,7 +175,10 @@ struct FilterHistory {
     private mutating func bytesTest() -> RowFilter {
         let column = [Self.code, Self.text, Self.addedText][Int(random.below(3))]
         guard case .bytes(let bytes) = value(column) else { return .bytes(column, .equal([])) }
-        switch random.below(5) {
+        switch random.below(6) {
+        case 5:
+            let last = bytes.last ?? 97
+            return .bytes(column, .matches(BytesMatcher { $0.last == last }))
         case 0: return .bytes(column, .prefix(Array(bytes.prefix(Int(random.below(6))))))
         case 1: return .bytes(column, .contains(Array(bytes.suffix(Int(random.below(4))))))
         case 2: return .bytes(column, .ordered(comparison(), bytes))
@@ -188,6 +197,10 @@ struct FilterHistory {
         case .everything: return true
         case .nothing: return false
         case .key(let range): return range.contains(key)
+        case .keys(let set): return set.contains(key)
+        case .integers(let column, let set):
+            guard case .integer(let value) = row[column] else { return false }
+            return set.contains(value)
         case .null(let column): return row[column] == .null
         case .and(let parts): return parts.allSatisfy { holds($0, key, row) }
         case .or(let parts): return parts.contains { holds($0, key, row) }
@@ -215,6 +228,7 @@ struct FilterHistory {
         case .ordered(.lessOrEqual, let limit): return !limit.lexicographicallyPrecedes(value)
         case .ordered(.greater, let limit): return limit.lexicographicallyPrecedes(value)
         case .ordered(.greaterOrEqual, let limit): return !value.lexicographicallyPrecedes(limit)
+        case .matches(let matcher): return value.withUnsafeBytes { matcher.holds($0) }
         }
     }
 }

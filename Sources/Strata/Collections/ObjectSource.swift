@@ -28,6 +28,10 @@ public final class ObjectSource {
     enum Step {
         case filter(Predicate)
         case sort([SortDescriptor])
+        /// The first of the rows with the same values.
+        case distinct([String])
+        /// At most so many rows, behind so many others.
+        case limit(Int, offset: Int)
     }
 
     init(_ access: ClassAccess, _ base: Base, steps: [Step] = []) {
@@ -38,12 +42,22 @@ public final class ObjectSource {
         if instance.isFrozen { cache = (instance.stamp, evaluate()) }
     }
 
-    func filtered(_ predicate: Predicate) -> ObjectSource {
-        ObjectSource(access, base, steps: steps + [.filter(predicate)])
-    }
+    func filtered(_ predicate: Predicate) -> ObjectSource { adding(.filter(predicate)) }
+    func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource { adding(.sort(descriptors)) }
 
-    func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource {
-        ObjectSource(access, base, steps: steps + [.sort(descriptors)])
+    /// A step behind the others. A filter goes in front of sorts, which leaves the same rows in the same order and
+    /// fewer to sort; two filters are one, so that the better of them decides where to look.
+    func adding(_ step: Step) -> ObjectSource {
+        var steps = steps
+        guard case .filter(let predicate) = step else { return ObjectSource(access, base, steps: steps + [step]) }
+        var place = steps.count
+        while place > 0, case .sort = steps[place - 1] { place -= 1 }
+        if place > 0, case .filter(let earlier) = steps[place - 1] {
+            steps[place - 1] = .filter(.both(earlier, predicate))
+        } else {
+            steps.insert(step, at: place)
+        }
+        return ObjectSource(access, base, steps: steps)
     }
 
     /// Whether it is the whole class in the order of keys, where storage counts and finds by itself.
@@ -57,8 +71,22 @@ public final class ObjectSource {
     func rowFilter(_ view: ReadView) -> RowFilter? {
         guard case .table = base, !instance.isFrozen else { return nil }
         if steps.isEmpty { return .everything }
-        guard steps.count == 1, case .filter(let predicate) = steps[0] else { return nil }
-        return TableQuery(instance, access, predicate).rowFilter(view)
+        guard let first = steps.first, case .filter(let predicate) = first else { return onlySorts ? .everything : nil }
+        guard onlySorts else { return nil }
+        return attempt(nil) { () throws(StorageError) in
+            try TableQuery(instance, access, predicate).rowFilter(view)
+        }
+    }
+
+    /// Whether nothing but sorts stands behind a filter: they change no count, no sum and no extreme.
+    private var onlySorts: Bool {
+        steps.enumerated().allSatisfy { place, step in
+            switch step {
+            case .filter: return place == 0
+            case .sort: return true
+            case .distinct, .limit: return false
+            }
+        }
     }
 
     /// The owner of a list or of backlinks.
@@ -157,16 +185,29 @@ public final class ObjectSource {
         }
         for step in steps {
             switch step {
-            case .filter(let predicate):
-                let evaluator = PredicateEvaluator(instance, access, predicate)
-                var kept: [Int64] = []
-                for key in keys where try evaluator.matches(RowKey(key), view) { kept.append(key) }
-                keys = kept
-            case .sort(let descriptors):
-                keys = try RowSort(instance, access, descriptors).sorted(keys, view)
+            case .filter(let predicate): keys = try filter(keys, predicate, view)
+            case .sort(let descriptors): keys = try RowSort(instance, access, descriptors).sorted(keys, view)
+            case .distinct(let keyPaths): keys = try RowDistinction(instance, access, keyPaths).kept(keys, view)
+            case .limit(let count, let offset): keys = Array(keys.dropFirst(offset).prefix(count))
             }
         }
         return keys
+    }
+
+    /// Rows that are gone match nothing. Many rows are looked for in the class as a whole.
+    private func filter(
+        _ keys: [Int64], _ predicate: Predicate, _ view: ReadView
+    ) throws(StorageError) -> [Int64] {
+        if try keys.count > 64 + view.rowCount(access.table) / 16 {
+            let found = IntegerSet(try TableQuery(instance, access, predicate).run(view))
+            return keys.filter { found.contains($0) }
+        }
+        let evaluator = PredicateEvaluator(instance, access, predicate)
+        var kept: [Int64] = []
+        for key in keys where try view.locate(access.table, RowKey(key)) != nil {
+            if try evaluator.matches(RowKey(key), view) { kept.append(key) }
+        }
+        return kept
     }
 
     private func baseKeys(_ view: ReadView) throws(StorageError) -> [Int64] {

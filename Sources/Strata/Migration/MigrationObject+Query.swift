@@ -14,7 +14,7 @@ public struct NamedProperty {
     let names: [String]
 
     private func compare(_ comparator: Predicate.Comparator, _ value: some _Scalar) -> Query<Bool> {
-        Query<Any>(.path(names)).compare(comparator, .value(value._stored))
+        Query<Any>.path(names).compare(comparator, value._stored)
     }
 
     public static func == (property: Self, value: some _Scalar) -> Query<Bool> { property.compare(.equal, value) }
@@ -29,7 +29,7 @@ public struct NamedProperty {
     }
 
     /// Whether it has no value, or leads nowhere.
-    public var isNull: Query<Bool> { Query<Any>(.path(names)).compare(.equal, .value(.null)) }
+    public var isNull: Query<Bool> { Query<Any>.path(names).compare(.equal, .null) }
     public func contains(_ text: String) -> Query<Bool> { compare(.contains, text) }
     public func starts(with text: String) -> Query<Bool> { compare(.beginsWith, text) }
     public func ends(with text: String) -> Query<Bool> { compare(.endsWith, text) }

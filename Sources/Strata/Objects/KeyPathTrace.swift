@@ -5,7 +5,7 @@ final class KeyPathTrace {
     private(set) var names: [String] = []
 
     /// The names of a key path that goes through persisted properties only.
-    static func names<Root: ObjectBase, Value>(of keyPath: KeyPath<Root, Value>) -> [String] {
+    static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [String] {
         let trace = KeyPathTrace()
         let root = Root()
         root._owner = trace

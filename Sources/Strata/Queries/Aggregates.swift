@@ -1,10 +1,17 @@
 import StrataStorage
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Types that `min` and `max` work on.
 public protocol MinMaxType: _Scalar {}
 /// Types that `sum` and `average` work on.
 public protocol AddableType: _Scalar {}
 
+extension Date: MinMaxType {}
 extension Int: MinMaxType, AddableType {}
 extension Int8: MinMaxType, AddableType {}
 extension Int16: MinMaxType, AddableType {}
@@ -14,12 +21,12 @@ extension Double: MinMaxType, AddableType {}
 extension Float: MinMaxType, AddableType {}
 
 extension RealmCollection where Element: ObjectBase {
-    /// The smallest value that is not null; nil when there is none.
+    /// The smallest value that is neither null nor NaN; nil when there is none.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Aggregates(_source, property).least().flatMap { Value._from($0) }
     }
 
-    /// The largest value that is not null; nil when there is none.
+    /// The largest value that is neither null nor NaN; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Aggregates(_source, property).most().flatMap { Value._from($0) }
     }
@@ -64,67 +71,76 @@ extension RealmCollection where Element: ObjectBase {
     }
 }
 
-/// One property of the objects of a collection.
+/// One property of the objects of a collection, or one that links lead to.
 private struct Aggregates {
-    let source: ObjectSource?
-    let property: BoundProperty?
+    private let source: ObjectSource?
+    private let reader: ColumnReader?
 
+    /// Stops the program when the property does not suit the class.
     init(_ source: ObjectSource?, _ name: String) {
         self.source = source
-        property = source?.access.property(name)
-        precondition(
-            source == nil || property?.tag.collection == PropertyCollection.none,
-            "'\(source?.access.name ?? "")' has no property '\(name)' with a single value")
+        do throws(Realm.Error) {
+            reader = try source.map { (source) throws(Realm.Error) in
+                try ColumnReader(source.instance, source.access, name, to: "aggregate")
+            }
+        } catch {
+            fatalError(error.description)
+        }
     }
 
-    typealias PropertyCollection = _PropertyCollection
-
     func least() -> _StoredValue? {
-        if let (view, table, column, filter) = stored {
-            return range(view, table, column, filter).map { .integer($0.lowerBound) }
-        }
+        if let range = storedRange() { return range.0 }
         return extreme { _StoredValue.precedes($0, $1) }
     }
 
     func most() -> _StoredValue? {
-        if let (view, table, column, filter) = stored {
-            return range(view, table, column, filter).map { .integer($0.upperBound) }
-        }
+        if let range = storedRange() { return range.1 }
         return extreme { _StoredValue.precedes($1, $0) }
     }
 
-    private func range(_ view: ReadView, _ table: Int, _ column: Int, _ filter: RowFilter) -> ClosedRange<Int64>? {
-        source?.attempt(nil) { () throws(StorageError) in
-            try view.integerExtremes(table, column, where: filter)
+    /// Storage finds extremes of rows that it finds by itself: it compares values where they stand. The outer nil: it
+    /// does not.
+    private func storedRange() -> (_StoredValue?, _StoredValue?)? {
+        guard let source, let (view, column, filter) = stored, let type = reader?.tag?.columnType else { return nil }
+        let table = source.access.table
+        return source.attempt((nil, nil)) { () throws(StorageError) in
+            if type == .integer {
+                let range = try view.integerExtremes(table, column, where: filter)
+                return (range.map { .integer($0.lowerBound) }, range.map { .integer($0.upperBound) })
+            }
+            let range = try view.doubleExtremes(table, column, where: filter)
+            return (range.map { .double($0.lowerBound) }, range.map { .double($0.upperBound) })
         }
     }
 
-    /// Integers of rows that storage finds by itself: it adds and compares them where they stand. Doubles are added in
-    /// the order of the rows, here, so that a sum does not depend on how rows are stored.
-    private var stored: (view: ReadView, table: Int, column: Int, filter: RowFilter)? {
-        guard let source, let property, property.column >= 0, property.tag.columnType == .integer,
+    /// The question to storage, where the property is a number of the row itself.
+    private var stored: (view: ReadView, column: Int, filter: RowFilter)? {
+        guard let source, let step = reader?.path.ownStep, step.property.column >= 0,
+            step.property.tag.columnType == .integer || step.property.tag.columnType == .double,
             let view = source.instance.currentView, let filter = source.rowFilter(view)
         else { return nil }
-        return (view, source.access.table, property.column, filter)
+        return (view, step.property.column, filter)
     }
 
     private func extreme(_ isBetter: (_StoredValue, _StoredValue) -> Bool) -> _StoredValue? {
         var best: _StoredValue?
         forEach { value in
+            if value.number?.isNaN == true { return }
             if let known = best { if isBetter(value, known) { best = value } } else { best = value }
         }
         return best
     }
 
+    /// Doubles are added in the order of the collection, here, so that a sum does not depend on how rows are stored.
     func sum() -> (sum: _StoredValue, count: Int) {
-        guard let source, let property else { return (.integer(0), 0) }
-        if let (view, table, column, filter) = stored {
+        guard let source, let reader else { return (.integer(0), 0) }
+        if reader.tag?.columnType == .integer, let (view, column, filter) = stored {
             return source.attempt((.integer(0), 0)) { () throws(StorageError) in
                 if filter == .everything {
-                    let (sum, count) = try view.sum(table, column)
+                    let (sum, count) = try view.sum(source.access.table, column)
                     return (.integer(sum), count)
                 }
-                let totals = try view.integers(table, column, where: filter)
+                let totals = try view.integers(source.access.table, column, where: filter)
                 return (.integer(totals.sum), totals.count)
             }
         }
@@ -139,39 +155,17 @@ private struct Aggregates {
             default: break
             }
         }
-        return (property.tag.columnType == .double ? .double(doubles) : .integer(integers), count)
+        return (reader.tag?.columnType == .double ? .double(doubles) : .integer(integers), count)
     }
 
     /// Calls `body` with every value that is not null.
     private func forEach(_ body: (_StoredValue) -> Void) {
-        guard let source, let property, let view = source.instance.currentView else { return }
+        guard let source, let reader, let view = source.instance.currentView else { return }
         source.attempt(()) { () throws(StorageError) in
-            if source.isWholeTable, property.column >= 0 {
-                return try scan(view, source.access.table, property, body)
+            try reader.forEach(source.keys(), view) { value in
+                if case .null = value { return }
+                body(value.stored(reader.tag))
             }
-            for key in source.keys() {
-                if property.column == Int(ColumnSlot.key) {
-                    body(.integer(key))
-                } else if property.column >= 0, let location = try view.locate(source.access.table, RowKey(key)) {
-                    let value = try view.value(location, property.column, property.tag)
-                    if !value.isNull { body(value) }
-                }
-            }
-        }
-    }
-
-    private func scan(
-        _ view: ReadView, _ table: Int, _ property: BoundProperty, _ body: (_StoredValue) -> Void
-    ) throws(StorageError) {
-        try view.scan(table, columns: [property.column]) { (batch) throws(StorageError) -> Bool in
-            for row in 0..<batch.count where !batch.isNull(0, row) {
-                switch property.tag.columnType {
-                case .integer: body(.integer(batch.integers(0)[row]))
-                case .double: body(.double(batch.doubles(0)[row]))
-                default: body(.bytes(Array(batch.bytes(0, row))))
-                }
-            }
-            return true
         }
     }
 }

@@ -3,21 +3,25 @@ indirect enum Predicate {
     case constant(Bool)
     case comparison(Comparison)
     case not(Predicate)
-    case and(Predicate, Predicate)
-    case or(Predicate, Predicate)
+    /// Holds when all do; also when there are none.
+    case and([Predicate])
+    /// Holds when one does.
+    case or([Predicate])
 
     struct Comparison {
-        /// Property names from the object itself; a list on the way makes several values.
-        var path: [String]
-        var quantifier = Quantifier.any
-        var aggregate: Aggregate?
+        var left: Expression
         var comparator: Comparator
-        var value: Operand
-        var ignoresCase = false
+        var right: Expression
+        /// What is asked of the values of `left`, where there are several.
+        var quantifier = Quantifier.any
+        /// Whether the quantifier was written down. Without it, `tags CONTAINS 'x'` asks for a member, with it for a
+        /// part of one.
+        var isQuantified = false
+        var options = TextOptions()
     }
 
-    enum Quantifier { case any, all, none }
-    enum Aggregate: String { case count, min, max, sum, avg }
+    enum Quantifier: String { case any, all, none }
+    enum Aggregate: String, CaseIterable { case count, min, max, sum, avg }
 
     enum Comparator {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
@@ -26,30 +30,166 @@ indirect enum Predicate {
         case isIn
         /// At least the first, at most the second.
         case between
+        /// At least the first, less than the second. Formats have no word for it.
+        case within
     }
 
-    enum Operand {
-        case value(_StoredValue)
+    /// One side of a comparison.
+    indirect enum Expression {
+        case path(Path)
+        case aggregate(Path, Aggregate)
+        /// How many objects at the end of the path match. The predicate calls each of them by the variable.
+        case subquery(Path, variable: String, Predicate)
+        case value(Constant)
         case object(ObjectBase)
-        case values([Operand])
-        case path([String])
+        case values([Expression])
     }
 
-    /// The names that the predicate looks at, one path per comparison.
-    var paths: [[String]] {
+    /// Property names from an object on. A collection on the way makes several values; no name at all is the object.
+    struct Path: Hashable {
+        var names: [String] = []
+        /// The variable of a subquery that the path starts at; nil for the object that the query looks at.
+        var variable: String?
+        /// How many of the names lead to the first collection. Known to typed queries alone.
+        var collectionLength: Int?
+    }
+
+    /// A value that is the same for every object.
+    struct Constant: Equatable {
+        var stored: _StoredValue
+        /// What the program gave, where a stored value does not tell: a date is a double. Nil when the compiler checked
+        /// the type.
+        var type: PropertyType?
+
+        init(_ stored: _StoredValue, _ type: PropertyType? = nil) {
+            self.stored = stored
+            self.type = type
+        }
+    }
+
+    /// The names that the predicate looks at, one path per operand, from the object that the query looks at.
+    var paths: [[String]] { paths([:]) }
+
+    /// - Parameter prefixes: what leads to the objects that variables stand for.
+    fileprivate func paths(_ prefixes: [String: [String]]) -> [[String]] {
         switch self {
         case .constant: return []
-        case .comparison(let comparison):
-            if case .path(let other) = comparison.value { return [comparison.path, other] }
-            return [comparison.path]
-        case .not(let inner): return inner.paths
-        case .and(let a, let b), .or(let a, let b): return a.paths + b.paths
+        case .comparison(let comparison): return comparison.left.paths(prefixes) + comparison.right.paths(prefixes)
+        case .not(let inner): return inner.paths(prefixes)
+        case .and(let parts), .or(let parts): return parts.flatMap { $0.paths(prefixes) }
         }
     }
 
     /// The parts that must all hold.
     var conjuncts: [Predicate] {
-        if case .and(let a, let b) = self { return a.conjuncts + b.conjuncts }
+        if case .and(let parts) = self { return parts.flatMap(\.conjuncts) }
         return [self]
+    }
+
+    // MARK: Making
+
+    static func both(_ a: Predicate, _ b: Predicate) -> Predicate {
+        if case .and(let parts) = a { return .and(parts + [b]) }
+        return .and([a, b])
+    }
+
+    static func either(_ a: Predicate, _ b: Predicate) -> Predicate {
+        if case .or(let parts) = a { return .or(parts + [b]) }
+        return .or([a, b])
+    }
+
+    static func negated(_ a: Predicate) -> Predicate {
+        if case .not(let inner) = a { return inner }
+        return .not(a)
+    }
+
+    /// How many parts stand inside one another.
+    var depth: Int {
+        switch self {
+        case .constant: return 1
+        case .comparison(let comparison): return 1 + max(comparison.left.depth, comparison.right.depth)
+        case .not(let inner): return 1 + inner.depth
+        case .and(let parts), .or(let parts): return 1 + (parts.map(\.depth).max() ?? 0)
+        }
+    }
+}
+
+extension Predicate.Expression {
+    /// Whether it is the same for every object.
+    var isConstant: Bool {
+        switch self {
+        case .value, .object: return true
+        case .values(let parts): return parts.allSatisfy(\.isConstant)
+        case .path, .aggregate, .subquery: return false
+        }
+    }
+
+    fileprivate func paths(_ prefixes: [String: [String]]) -> [[String]] {
+        func whole(_ path: Predicate.Path) -> [String] {
+            (path.variable.flatMap { prefixes[$0] } ?? []) + path.names
+        }
+        switch self {
+        case .path(let path), .aggregate(let path, _): return [whole(path)]
+        case .subquery(let path, let variable, let inner):
+            let collection = whole(path)
+            return [collection] + inner.paths(prefixes.merging([variable: collection]) { $1 })
+        case .values(let parts): return parts.flatMap { $0.paths(prefixes) }
+        case .value, .object: return []
+        }
+    }
+
+    fileprivate var depth: Int {
+        switch self {
+        case .subquery(_, _, let inner): return inner.depth
+        case .values(let parts): return parts.map(\.depth).max() ?? 0
+        default: return 0
+        }
+    }
+}
+
+extension Predicate.Comparator {
+    /// The same with the sides exchanged; nil where there is none.
+    var mirrored: Self? {
+        switch self {
+        case .less: return .greater
+        case .lessOrEqual: return .greaterOrEqual
+        case .greater: return .less
+        case .greaterOrEqual: return .lessOrEqual
+        case .equal, .notEqual: return self
+        case .contains, .beginsWith, .endsWith, .like, .isIn, .between, .within: return nil
+        }
+    }
+
+    /// As format strings spell it.
+    var symbol: String {
+        switch self {
+        case .equal: return "=="
+        case .notEqual: return "!="
+        case .less: return "<"
+        case .lessOrEqual: return "<="
+        case .greater: return ">"
+        case .greaterOrEqual: return ">="
+        case .contains: return "CONTAINS"
+        case .beginsWith: return "BEGINSWITH"
+        case .endsWith: return "ENDSWITH"
+        case .like: return "LIKE"
+        case .isIn: return "IN"
+        case .between: return "BETWEEN"
+        case .within: return "WITHIN"
+        }
+    }
+
+    var isTextual: Bool {
+        switch self {
+        case .contains, .beginsWith, .endsWith, .like: return true
+        default: return false
+        }
+    }
+
+    var isOrdering: Bool {
+        switch self {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .within: return true
+        default: return false
+        }
     }
 }

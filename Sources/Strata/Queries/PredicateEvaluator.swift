@@ -1,205 +1,286 @@
 import StrataStorage
 
-/// Tells whether one row matches, by following names to columns once and then reading.
+/// Tells whether one row matches, by reading the columns that the predicate was bound to.
+///
+/// Concurrency: confined; it keeps its place in the row that it looks at.
 final class PredicateEvaluator {
-    indirect enum Node {
-        case constant(Bool)
-        case comparison(BoundComparison)
-        case not(Node)
-        case and(Node, Node)
-        case or(Node, Node)
-    }
-
-    struct BoundComparison {
-        var path: BoundPath
-        var comparison: Predicate.Comparison
-        /// The operand, where it is the same for every row.
-        var constants: [_StoredValue]
-        var otherPath: BoundPath?
-    }
-
-    /// The properties on the way, each in the class that has it.
-    struct BoundPath {
-        var steps: [(access: ClassAccess, property: BoundProperty)]
-
-        /// Whether there is at most one value.
-        var isSingle: Bool {
-            steps.allSatisfy { $0.property.tag.collection == .none && !$0.property.isLinkingObjects }
-        }
-    }
-
-    let node: Node
+    let node: BoundPredicate
     private let instance: RealmInstance
+    private let access: ClassAccess
+    /// The row that the query looks at, then those that variables of subqueries stand for.
+    private var scopes: [Int64] = [0]
+    /// Where the row stands, once something was read from it.
+    private var place: Place = .unknown
+    private var batch: (rows: RowBatch, columns: [Int: Int], row: Int)?
 
-    init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
-        self.instance = instance
-        do throws(Realm.Error) { node = try Self.bind(predicate, access) } catch {
+    private enum Place {
+        case unknown
+        case missing
+        case found(RowLocation)
+    }
+
+    /// Stops the program when the predicate does not suit the class.
+    convenience init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
+        do throws(Realm.Error) {
+            self.init(instance, access, try PredicateBinder.bind(predicate, instance, access))
+        } catch {
             fatalError(error.description)
         }
     }
 
-    // MARK: Names to columns
-
-    /// - Throws: `invalidInput` for a property that the class does not have.
-    static func bind(_ predicate: Predicate, _ access: ClassAccess) throws(Realm.Error) -> Node {
-        switch predicate {
-        case .constant(let value): return .constant(value)
-        case .not(let inner): return .not(try bind(inner, access))
-        case .and(let a, let b): return .and(try bind(a, access), try bind(b, access))
-        case .or(let a, let b): return .or(try bind(a, access), try bind(b, access))
-        case .comparison(let comparison):
-            let path = try bind(comparison.path, access)
-            var bound = BoundComparison(path: path, comparison: comparison, constants: [])
-            switch comparison.value {
-            case .path(let other): bound.otherPath = try bind(other, access)
-            case .values(let values): bound.constants = values.map { constant($0) }
-            default: bound.constants = [constant(comparison.value)]
-            }
-            return .comparison(bound)
-        }
+    init(_ instance: RealmInstance, _ access: ClassAccess, _ node: BoundPredicate) {
+        self.instance = instance
+        self.access = access
+        self.node = node
     }
-
-    static func bind(_ names: [String], _ access: ClassAccess) throws(Realm.Error) -> BoundPath {
-        var path = BoundPath(steps: [])
-        var access = access
-        for (place, name) in names.enumerated() {
-            guard let property = access.property(name) else {
-                throw Realm.Error(.invalidInput, "'\(access.name)' has no property '\(name)'")
-            }
-            path.steps.append((access, property))
-            guard place + 1 < names.count else { break }
-            guard let target = access.target(of: property) else {
-                throw Realm.Error(.invalidInput, "'\(access.name).\(name)' leads to no object")
-            }
-            access = target
-        }
-        return path
-    }
-
-    private static func constant(_ operand: Predicate.Operand) -> _StoredValue {
-        switch operand {
-        case .value(let value): return value
-        // An object that is gone has no row that anything leads to.
-        case .object(let object):
-            return object._frame == nil || object.isInvalidated ? .link(LinkPayload.null) : .link(object._key)
-        case .values, .path: return .null
-        }
-    }
-
-    // MARK: Rows
 
     /// - Complexity: O(log rows) per link on the way.
-    func matches(_ key: RowKey, _ view: ReadView) throws(StorageError) -> Bool { try matches(node, key, view) }
+    func matches(_ key: RowKey, _ view: ReadView) throws(StorageError) -> Bool {
+        start(key.rawValue)
+        return try matches(node, view)
+    }
 
-    func matches(_ node: Node, _ key: RowKey, _ view: ReadView) throws(StorageError) -> Bool {
+    /// The same for a row of a batch; `columns` tells where the batch has which column.
+    func matches(_ rows: RowBatch, _ columns: [Int: Int], _ row: Int, _ view: ReadView) throws(StorageError) -> Bool {
+        start(rows.keys[row])
+        batch = (rows, columns, row)
+        defer { batch = nil }
+        return try matches(node, view)
+    }
+
+    private func start(_ key: Int64) {
+        scopes[0] = key
+        place = .unknown
+    }
+
+    private func matches(_ node: BoundPredicate, _ view: ReadView) throws(StorageError) -> Bool {
         switch node {
         case .constant(let value): return value
-        case .not(let inner): return try !matches(inner, key, view)
-        case .and(let a, let b):
-            guard try matches(a, key, view) else { return false }
-            return try matches(b, key, view)
-        case .or(let a, let b):
-            if try matches(a, key, view) { return true }
-            return try matches(b, key, view)
-        case .comparison(let comparison): return try matches(comparison, key, view)
+        case .not(let inner): return try !matches(inner, view)
+        case .and(let parts):
+            for part in parts where try !matches(part, view) { return false }
+            return true
+        case .or(let parts):
+            for part in parts where try matches(part, view) { return true }
+            return false
+        case .comparison(let comparison): return try matches(comparison, view)
         }
     }
 
-    private func matches(_ bound: BoundComparison, _ key: RowKey, _ view: ReadView) throws(StorageError) -> Bool {
+    private func matches(_ comparison: BoundComparison, _ view: ReadView) throws(StorageError) -> Bool {
+        if case .path(let path) = comparison.left, path.isSingle {
+            guard let holds = try holds(comparison, path, view) else { return comparison.quantifier != .any }
+            return holds != (comparison.quantifier == .none)
+        }
+        let values = try self.values(comparison.left, view)
+        let operands = try self.values(comparison.right, view)
+        switch comparison.quantifier {
+        case .any: return values.contains { comparison.test.holds($0, operands) }
+        case .all: return values.allSatisfy { comparison.test.holds($0, operands) }
+        case .none: return !values.contains { comparison.test.holds($0, operands) }
+        }
+    }
+
+    /// Whether the one value of a path holds; nil when it has none.
+    private func holds(
+        _ comparison: BoundComparison, _ path: BoundPath, _ view: ReadView
+    ) throws(StorageError) -> Bool? {
+        if let text = comparison.text, let tag = path.steps.last?.property.tag, tag.columnType == .bytes,
+            !tag.comparesByItself, path.steps.count == 1,
+            path.scope == 0, let column = path.steps.first?.property.column, column >= 0
+        {
+            if let batch, let index = batch.columns[column] {
+                if batch.rows.isNull(index, batch.row) { return text.comparator == .notEqual }
+                return text.holds(batch.rows.bytes(index, batch.row))
+            }
+            guard let location = try rootPlace(view), let bytes = try view.bytes(location, column) else {
+                return text.comparator == .notEqual
+            }
+            let holds = text.holds(bytes)
+            try view.confirm()
+            return holds
+        }
+        guard let value = try single(path, view) else { return nil }
+        return comparison.test.holds(value, try values(comparison.right, view))
+    }
+
+    // MARK: Values
+
+    private func values(_ expression: BoundExpression, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
+        switch expression {
+        case .constants(let values): return values
+        case .path(let path): return try values(path, view)
+        case .aggregate(let path, let aggregate): return [aggregate.of(try values(path, view))]
+        case .subquery(let path, let inner, _):
+            var count: Int64 = 0
+            for value in try values(path, view) {
+                guard case .link(let key) = value else { continue }
+                scopes.append(key)
+                defer { scopes.removeLast() }
+                if try matches(inner, view) { count += 1 }
+            }
+            return [.integer(count)]
+        case .several(let parts):
+            var all: [_StoredValue] = []
+            for part in parts { all += try values(part, view) }
+            return all
+        }
+    }
+
+    /// Every value that the path leads to.
+    func values(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
+        start(key)
+        return try values(path, view)
+    }
+
+    /// The one value of a path; nil when a link on the way is missing, and that does not count as null.
+    func single(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> _StoredValue? {
+        start(key)
+        return try single(path, view)
+    }
+
+    private func values(_ path: BoundPath, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
+        if path.isSingle { return try single(path, view).map { [$0] } ?? [] }
         var values: [_StoredValue] = []
-        try gather(bound.path, 0, key, view, &values)
-        if let aggregate = bound.comparison.aggregate { values = [Self.aggregate(aggregate, values)] }
-        var constants = bound.constants
-        if let other = bound.otherPath {
-            constants = []
-            try gather(other, 0, key, view, &constants)
+        try gather(path, 0, scopes[path.scope], view, &values)
+        return values
+    }
+
+    private func single(_ path: BoundPath, _ view: ReadView) throws(StorageError) -> _StoredValue? {
+        var key = scopes[path.scope]
+        for (index, step) in path.steps.enumerated() {
+            let value = try value(step.property, key, path.scope == 0 && index == 0, step.access, view)
+            if index + 1 == path.steps.count { return value }
+            guard case .link(let target) = value else { return path.missingIsNull ? .null : nil }
+            key = target
         }
-        let operands = constants
-        func holds(_ value: _StoredValue) -> Bool { Self.holds(bound.comparison, value, operands) }
-        switch bound.comparison.quantifier {
-        case .any: return values.contains(where: holds)
-        case .all: return values.allSatisfy(holds)
-        case .none: return !values.contains(where: holds)
+        return .link(key)
+    }
+
+    private func value(
+        _ property: BoundProperty, _ key: Int64, _ isRoot: Bool, _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) -> _StoredValue {
+        if property.column == Int(ColumnSlot.key) { return .integer(key) }
+        guard property.column >= 0 else { return .null }
+        if isRoot, let batch, let index = batch.columns[property.column] {
+            return batch.rows.value(index, batch.row, property.tag)
+        }
+        let location = isRoot ? try rootPlace(view) : try view.locate(access.table, RowKey(key))
+        guard let location else { return .null }
+        return try view.value(location, property.column, property.tag)
+    }
+
+    /// The row that the query looks at, located once.
+    private func rootPlace(_ view: ReadView) throws(StorageError) -> RowLocation? {
+        switch place {
+        case .missing: return nil
+        case .found(let location): return location
+        case .unknown:
+            guard let location = try view.locate(access.table, RowKey(scopes[0])) else {
+                place = .missing
+                return nil
+            }
+            place = .found(location)
+            return location
         }
     }
 
-    static func holds(
-        _ comparison: Predicate.Comparison, _ value: _StoredValue, _ constants: [_StoredValue]
-    ) -> Bool {
-        let ignoresCase = comparison.ignoresCase
-        switch comparison.comparator {
-        case .isIn:
-            return constants.contains { Predicate.Comparator.equal.holds(value, $0, ignoresCase: ignoresCase) }
-        case .between:
-            guard constants.count == 2 else { return false }
-            return Predicate.Comparator.greaterOrEqual.holds(value, constants[0], ignoresCase: false)
-                && Predicate.Comparator.lessOrEqual.holds(value, constants[1], ignoresCase: false)
-        default:
-            return constants.contains { comparison.comparator.holds(value, $0, ignoresCase: ignoresCase) }
-        }
-    }
-
-    /// Appends every value that the path leads to; a missing link on a single path counts as null.
+    /// Appends what the path leads to from its step `index` on; a link that is not there leads to nothing.
     private func gather(
-        _ path: BoundPath, _ place: Int, _ key: RowKey, _ view: ReadView, _ values: inout [_StoredValue]
+        _ path: BoundPath, _ index: Int, _ key: Int64, _ view: ReadView, _ values: inout [_StoredValue]
     ) throws(StorageError) {
-        let (access, property) = path.steps[place]
-        let isLast = place + 1 == path.steps.count
-        if property.isLinkingObjects {
-            guard let origin = access.target(of: property), let name = property.origin,
-                let column = origin.property(name)?.column, column >= 0
-            else { return }
-            var keys: [RowKey] = []
-            try view.backlinks(to: key, of: origin.table, column) { (key, count) throws(StorageError) in
-                for _ in 0..<count { keys.append(key) }
+        guard index < path.steps.count else { return values.append(.link(key)) }
+        let step = path.steps[index]
+        let isRoot = index == 0 && path.scope == 0
+        if step.property.isLinkingObjects {
+            guard let target = step.target else { return }
+            var origins: [Int64] = []
+            try view.backlinks(to: RowKey(key), of: target.table, step.originColumn) { (key, count) in
+                for _ in 0..<count { origins.append(key.rawValue) }
                 return true
             }
-            return try follow(keys, path, place, isLast, view, &values)
-        }
-        if property.column == Int(ColumnSlot.key) { return values.append(.integer(key.rawValue)) }
-        guard property.column >= 0, let location = try view.locate(access.table, key) else {
-            return values.append(.null)
-        }
-        if property.isList {
-            guard let bytes = try view.bytes(location, property.column) else { return }
-            if property.tag.type == .object {
-                let keys = (LinkPayload.Reader(bytes)?.links ?? []).map { RowKey($0) }
-                return try follow(keys, path, place, isLast, view, &values)
+            for origin in origins { try gather(path, index + 1, origin, view, &values) }
+        } else if step.isMany {
+            let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
+            guard let location else { return }
+            let elements = try CollectionValues.read(view, location, step.property)
+            for element in elements {
+                if index + 1 == path.steps.count {
+                    values.append(element)
+                } else if case .link(let target) = element {
+                    try gather(path, index + 1, target, view, &values)
+                }
             }
-            values += ListEncoding.decode(bytes) ?? []
-            return
-        }
-        let value = try view.value(location, property.column, property.tag)
-        if isLast { return values.append(value) }
-        if case .link(let target) = value {
-            try gather(path, place + 1, RowKey(target), view, &values)
-        } else if path.isSingle {
-            values.append(.null)
-        }
-    }
-
-    private func follow(
-        _ keys: [RowKey], _ path: BoundPath, _ place: Int, _ isLast: Bool, _ view: ReadView,
-        _ values: inout [_StoredValue]
-    ) throws(StorageError) {
-        for key in keys {
-            if isLast {
-                values.append(.link(key.rawValue))
-            } else {
-                try gather(path, place + 1, key, view, &values)
+        } else {
+            let value = try value(step.property, key, isRoot, step.access, view)
+            if index + 1 == path.steps.count {
+                values.append(value)
+            } else if case .link(let target) = value {
+                try gather(path, index + 1, target, view, &values)
             }
         }
     }
+}
 
-    private static func aggregate(_ aggregate: Predicate.Aggregate, _ values: [_StoredValue]) -> _StoredValue {
+/// What the column of a collection holds, for queries.
+enum CollectionValues {
+    /// Elements in order, of a map its values; none for a null column.
+    /// - Throws: `corrupt` when the bytes are of no known layout.
+    static func read(
+        _ view: ReadView, _ location: RowLocation, _ property: BoundProperty
+    ) throws(StorageError) -> [_StoredValue] {
+        guard property.column >= 0, let bytes = try view.bytes(location, property.column) else { return [] }
+        let values = decode(bytes, property.tag)
+        try view.confirm()
+        guard let values else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
+        return values
+    }
+
+    /// Nil when the bytes are of no known layout.
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) -> [_StoredValue]? {
+        StoredCollection(bytes, tag)?.values
+    }
+}
+
+extension RowBatch {
+    func value(_ column: Int, _ row: Int, _ tag: ColumnTag) -> _StoredValue {
+        if isNull(column, row) { return .null }
+        switch tag.columnType {
+        case .integer: return .integer(integers(column)[row])
+        case .link: return .link(integers(column)[row])
+        case .double: return .double(doubles(column)[row])
+        case .bytes, .links: return _StoredValue(bytes(column, row), tag)
+        }
+    }
+}
+
+extension Predicate.Aggregate {
+    /// Nulls are skipped, but for the count; NaN is skipped by minimum and maximum, where it has no place. The sum of
+    /// integers is one, and wraps around at 64 bits.
+    func of(_ values: [_StoredValue]) -> _StoredValue {
+        if self == .count { return .integer(Int64(values.count)) }
         let present = values.filter { !$0.isNull }
-        let numbers = present.compactMap(\.number)
-        switch aggregate {
-        case .count: return .integer(Int64(values.count))
-        case .min: return present.min(by: _StoredValue.precedes) ?? .null
-        case .max: return present.max(by: _StoredValue.precedes) ?? .null
-        case .sum: return .double(numbers.reduce(0, +))
-        case .avg: return numbers.isEmpty ? .null : .double(numbers.reduce(0, +) / Double(numbers.count))
+        switch self {
+        case .count, .sum:
+            if present.allSatisfy({ if case .integer = $0 { true } else { false } }) {
+                return .integer(
+                    present.reduce(0) { sum, value in
+                        if case .integer(let integer) = value { return sum &+ integer }
+                        return sum
+                    })
+            }
+            return .double(present.compactMap(\.number).reduce(0, +))
+        case .avg:
+            let numbers = present.compactMap(\.number)
+            return numbers.isEmpty ? .null : .double(numbers.reduce(0, +) / Double(numbers.count))
+        case .min: return Self.ordered(present).min(by: _StoredValue.precedes) ?? .null
+        case .max: return Self.ordered(present).max(by: _StoredValue.precedes) ?? .null
+        }
+    }
+
+    private static func ordered(_ values: [_StoredValue]) -> [_StoredValue] {
+        values.filter { value in
+            !(value.number?.isNaN ?? false)
         }
     }
 }

@@ -1,271 +1,226 @@
 /// Reads the format strings that `filter` takes.
 ///
-///     condition := and ("OR" and)*        and := not ("AND" not)*        not := ("NOT" | "!") not | primary
-///     primary   := "(" condition ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
-///     comparison := ["ANY" | "ALL" | "NONE"] operand operator ["[c]"] operand
-///     operand   := path | "%@" | "%K" | number | 'text' | "text" | TRUE | FALSE | NIL | "{" operand, ... "}"
+///     condition  := all ("OR" all)*           all := not ("AND" not)*           not := ("NOT" | "!")* primary
+///     primary    := "(" condition ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
+///     comparison := ["ANY" | "SOME" | "ALL" | "NONE"] operand ["NOT"] operator ["[c]" | "[d]" | "[cd]"] operand
+///     operator   := "==" "=" "!=" "<>" "<" "<=" "=<" ">" ">=" "=>" "IN" "BETWEEN" "CONTAINS" "BEGINSWITH" "ENDSWITH"
+///                   "LIKE"
+///     operand    := path | value | "%@" | "%K" | "%d" ... | "{" operand, ... "}"
+///                 | "SUBQUERY" "(" path "," $variable "," condition ")" ".@count"
+///     path       := ["SELF" | $variable] name ("." name)*, with @count, @min, @max, @sum, @avg behind or in front of
+///                   the last name, and @links.Class.property for what leads here
+///     value      := number | 'text' | "text" | TRUE | FALSE | YES | NO | NIL | NULL
+///
+/// Words are read in any case; `&&`, `||` are AND, OR. A property that is called like a word is written `#name`.
 struct PredicateParser {
-    private var tokens: [PredicateToken]
-    private var place = 0
-    private var arguments: [Any?]
+    /// Deeper formats are refused: reading one takes stack for each level.
+    static let maximumDepth = 64
 
-    /// - Throws: `invalidInput`, with the format and what was expected.
+    let format: [Character]
+    private let tokens: [PredicateToken]
+    private var place = 0
+    private var depth = 0
+    private let arguments: [Any?]
+    private var nextArgument = 0
+
+    /// - Throws: `invalidInput`, with the place in the format and what was expected there.
     static func parse(_ format: String, _ arguments: [Any?]) throws(Realm.Error) -> Predicate {
-        var parser = PredicateParser(tokens: try PredicateToken.read(format), arguments: arguments)
-        let predicate = try parser.condition(format)
-        guard parser.place == parser.tokens.count else { throw parser.error(format, "the end") }
-        guard parser.arguments.isEmpty else { throw parser.error(format, "a %@ for every argument") }
+        var parser = try PredicateParser(format, arguments)
+        let predicate = try parser.condition()
+        guard parser.token.kind == .end else { throw parser.error("AND, OR or the end") }
+        guard parser.nextArgument == arguments.count else {
+            throw Realm.Error(
+                .invalidInput,
+                "the filter \"\(format)\" takes \(parser.nextArgument) arguments, but \(arguments.count) were given")
+        }
         return predicate
     }
 
-    private init(tokens: [PredicateToken], arguments: [Any?]) {
-        self.tokens = tokens
-        self.arguments = arguments.reversed()
+    private init(_ format: String, _ arguments: [Any?]) throws(Realm.Error) {
+        self.format = Array(format)
+        self.arguments = arguments
+        var lexer = PredicateLexer(self.format)
+        tokens = try lexer.tokens()
     }
 
-    private func error(_ format: String, _ expected: String) -> Realm.Error {
-        let found = place < tokens.count ? "'\(tokens[place].text)'" : "the end"
-        return Realm.Error(.invalidInput, "cannot read the filter \"\(format)\": expected \(expected), found \(found)")
+    // MARK: Tokens
+
+    /// The next token; the end is never passed.
+    var token: PredicateToken { tokens[place] }
+
+    mutating func advance() { if place + 1 < tokens.count { place += 1 } }
+
+    mutating func take(_ words: String...) -> Bool {
+        guard token.kind == .word, words.contains(token.text.uppercased()) else { return false }
+        advance()
+        return true
     }
 
-    private mutating func take(_ words: String...) -> Bool {
-        guard place < tokens.count, case .word(let word) = tokens[place], words.contains(word.uppercased()) else {
-            return false
+    mutating func take(symbol: String) -> Bool {
+        guard token.isSymbol(symbol) else { return false }
+        advance()
+        return true
+    }
+
+    func error(_ expected: String) -> Realm.Error {
+        let found = token.kind == .end ? "the end" : "'\(token.text)'"
+        return PredicateSyntax.error(format, token.column, expected, found)
+    }
+
+    /// The argument for a place in the format.
+    mutating func argument() throws(Realm.Error) -> Any? {
+        guard nextArgument < arguments.count else {
+            throw error("no more than \(arguments.count) arguments")
         }
-        place += 1
-        return true
+        defer { nextArgument += 1 }
+        return arguments[nextArgument]
     }
 
-    private mutating func take(symbol: String) -> Bool {
-        guard place < tokens.count, case .symbol(let text) = tokens[place], text == symbol else { return false }
-        place += 1
-        return true
+    /// How many arguments were taken.
+    var takenArguments: Int { nextArgument }
+
+    /// Runs `body` a level deeper.
+    mutating func deeper<Value>(
+        _ body: (inout PredicateParser) throws(Realm.Error) -> Value
+    ) throws(Realm.Error) -> Value {
+        guard depth < Self.maximumDepth else { throw error("at most \(Self.maximumDepth) nested levels") }
+        depth += 1
+        defer { depth -= 1 }
+        return try body(&self)
     }
 
-    private mutating func condition(_ format: String) throws(Realm.Error) -> Predicate {
-        var left = try conjunction(format)
-        while take("OR") || take(symbol: "||") { left = .or(left, try conjunction(format)) }
-        return left
+    // MARK: Logic
+
+    mutating func condition() throws(Realm.Error) -> Predicate {
+        var parts = [try conjunction()]
+        while take("OR") || take(symbol: "||") { parts.append(try conjunction()) }
+        return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    private mutating func conjunction(_ format: String) throws(Realm.Error) -> Predicate {
-        var left = try negation(format)
-        while take("AND") || take(symbol: "&&") { left = .and(left, try negation(format)) }
-        return left
+    private mutating func conjunction() throws(Realm.Error) -> Predicate {
+        var parts = [try negation()]
+        while take("AND") || take(symbol: "&&") { parts.append(try negation()) }
+        return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    private mutating func negation(_ format: String) throws(Realm.Error) -> Predicate {
-        if take("NOT") || take(symbol: "!") { return .not(try negation(format)) }
+    private mutating func negation() throws(Realm.Error) -> Predicate {
+        var isNegated = false
+        while take("NOT") || take(symbol: "!") { isNegated.toggle() }
+        let inner = try primary()
+        return isNegated ? .not(inner) : inner
+    }
+
+    private mutating func primary() throws(Realm.Error) -> Predicate {
         if take(symbol: "(") {
-            let inner = try condition(format)
-            guard take(symbol: ")") else { throw error(format, "')'") }
+            let inner = try deeper { (parser) throws(Realm.Error) in try parser.condition() }
+            guard take(symbol: ")") else { throw error("')', AND or OR") }
             return inner
         }
         if take("TRUEPREDICATE") { return .constant(true) }
         if take("FALSEPREDICATE") { return .constant(false) }
-        return try comparison(format)
+        return try comparison()
     }
 
-    private mutating func comparison(_ format: String) throws(Realm.Error) -> Predicate {
-        var quantifier = Predicate.Quantifier.any
-        if take("ALL") {
-            quantifier = .all
-        } else if take("NONE") {
-            quantifier = .none
-        } else {
-            _ = take("ANY", "SOME")
+    // MARK: Comparisons
+
+    private mutating func comparison() throws(Realm.Error) -> Predicate {
+        let quantifier = quantifier()
+        let start = token
+        let left = try operand()
+        let isNegated = take("NOT")
+        guard let comparator = comparator() else {
+            throw error("an operator such as ==, IN or CONTAINS")
         }
-        var left = try operand(format)
-        guard var comparator = comparator() else { throw error(format, "an operator such as == or CONTAINS") }
-        var ignoresCase = false
-        if take(symbol: "[") {
-            guard take("C") || take("CD") else { throw error(format, "[c]") }
-            ignoresCase = true
-            guard take(symbol: "]") else { throw error(format, "']'") }
+        let options = try textOptions()
+        let second = token
+        let right = try operand()
+        if left.isConstant && right.isConstant {
+            throw PredicateSyntax.error(format, start.column, "a property on one side", "values on both")
         }
-        var right = try operand(format)
-        if case .path = left {
-        } else {
-            // The value stands on the left: 3 < age, or %@ IN dogs.
-            swap(&left, &right)
-            comparator = comparator == .isIn ? .equal : comparator.mirrored
+        var made = Predicate.Comparison(left: left, comparator: comparator, right: right)
+        made.quantifier = quantifier ?? .any
+        made.isQuantified = quantifier != nil
+        made.options = options
+        try check(made, second)
+        made.putValueRight()
+        return isNegated ? .not(.comparison(made)) : .comparison(made)
+    }
+
+    /// The operands of IN and BETWEEN.
+    private func check(_ comparison: Predicate.Comparison, _ second: PredicateToken) throws(Realm.Error) {
+        switch (comparison.comparator, comparison.right) {
+        case (.isIn, .value), (.isIn, .object):
+            throw PredicateSyntax.error(format, second.column, "a list behind IN", "a single value")
+        case (.between, .values(let bounds)) where bounds.count == 2: break
+        case (.between, _):
+            throw PredicateSyntax.error(
+                format, second.column, "two values behind BETWEEN, such as {1, 5}", "'\(second.text)'")
+        default: break
         }
-        guard case .path(var path) = left else { throw error(format, "a property on one side") }
-        var made = Predicate.Comparison(path: path, comparator: comparator, value: right)
-        if let last = path.last, last.hasPrefix("@"),
-            let aggregate = Predicate.Aggregate(rawValue: String(last.dropFirst()))
-        {
-            path.removeLast()
-            made.path = path
-            made.aggregate = aggregate
+    }
+
+    /// `ANY`, where an operand follows; else it is a property of that name.
+    private mutating func quantifier() -> Predicate.Quantifier? {
+        guard token.isWord("ANY", "SOME", "ALL", "NONE"), place + 1 < tokens.count else { return nil }
+        switch tokens[place + 1].kind {
+        case .symbol where !tokens[place + 1].isSymbol("{"): return nil
+        case .end: return nil
+        case .word:
+            let next = tokens[place + 1]
+            let isOperator = next.isWord("IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "NOT")
+            if isOperator { return nil }
+        default: break
         }
-        made.quantifier = quantifier
-        made.ignoresCase = ignoresCase
-        return .comparison(made)
+        defer { advance() }
+        return Predicate.Quantifier(rawValue: token.text.lowercased()) ?? .any
     }
 
     private mutating func comparator() -> Predicate.Comparator? {
-        let symbols: [(String, Predicate.Comparator)] = [
-            ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
-            ("=<", .lessOrEqual),
-            (">=", .greaterOrEqual), ("=>", .greaterOrEqual), ("<", .less), (">", .greater),
-        ]
-        for (symbol, comparator) in symbols where take(symbol: symbol) { return comparator }
-        let words: [(String, Predicate.Comparator)] = [
-            ("CONTAINS", .contains), ("BEGINSWITH", .beginsWith), ("ENDSWITH", .endsWith), ("LIKE", .like),
-            ("IN", .isIn),
-            ("BETWEEN", .between),
-        ]
-        for (word, comparator) in words where take(word) { return comparator }
-        return nil
-    }
-
-    private mutating func operand(_ format: String) throws(Realm.Error) -> Predicate.Operand {
-        guard place < tokens.count else { throw error(format, "a property or a value") }
-        let token = tokens[place]
-        place += 1
-        switch token {
-        case .number(let text):
-            if let integer = Int64(text) { return .value(.integer(integer)) }
-            guard let double = Double(text) else { throw error(format, "a number") }
-            return .value(.double(double))
-        case .text(let text): return .value(.text(text))
-        case .word(let word):
-            switch word.uppercased() {
-            case "TRUE", "YES": return .value(.integer(1))
-            case "FALSE", "NO": return .value(.integer(0))
-            case "NIL", "NULL": return .value(.null)
-            default: return .path(word.split(separator: ".").map(String.init))
-            }
-        case .argument:
-            guard let argument = arguments.popLast() else { throw error(format, "an argument for %@") }
-            return try value(argument, format)
-        case .nameArgument:
-            guard let name = arguments.popLast() as? String else { throw error(format, "a name for %K") }
-            return .path(name.split(separator: ".").map(String.init))
-        case .symbol("{"):
-            var values: [Predicate.Operand] = []
-            while !take(symbol: "}") {
-                values.append(try operand(format))
-                _ = take(symbol: ",")
-            }
-            return .values(values)
+        let known: [String: Predicate.Comparator]
+        switch token.kind {
         case .symbol:
-            place -= 1
-            throw error(format, "a property or a value")
+            known = [
+                "==": .equal, "=": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual,
+                "=<": .lessOrEqual, ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+            ]
+        case .word:
+            known = [
+                "CONTAINS": .contains, "BEGINSWITH": .beginsWith, "ENDSWITH": .endsWith, "LIKE": .like, "IN": .isIn,
+                "BETWEEN": .between,
+            ]
+        default: return nil
         }
+        guard let found = known[token.text.uppercased()] else { return nil }
+        advance()
+        return found
     }
 
-    private func value(_ argument: Any?, _ format: String) throws(Realm.Error) -> Predicate.Operand {
-        guard let argument = _flatten(argument) else { return .value(.null) }
-        if let object = argument as? ObjectBase { return .object(object) }
-        if let stored = _StoredValue(constant: argument) { return .value(stored) }
-        let elements =
-            (argument as? any UntypedCollection)?.anyElements ?? (argument as? [Any])
-            ?? (argument as? any Sequence).map { sequence in sequence.map { $0 as Any } }
-        guard let elements else { throw error(format, "an argument of a type that can be stored") }
-        var values: [Predicate.Operand] = []
-        for element in elements { values.append(try value(element, format)) }
-        return .values(values)
-    }
-}
-
-extension Predicate.Comparator {
-    /// The same with the sides exchanged.
-    fileprivate var mirrored: Self {
-        switch self {
-        case .less: return .greater
-        case .lessOrEqual: return .greaterOrEqual
-        case .greater: return .less
-        case .greaterOrEqual: return .lessOrEqual
-        default: return self
-        }
+    /// `[c]`, `[d]` or `[cd]`.
+    private mutating func textOptions() throws(Realm.Error) -> TextOptions {
+        guard take(symbol: "[") else { return [] }
+        let letters = token.text.lowercased()
+        guard token.kind == .word, ["c", "d", "cd", "dc"].contains(letters) else { throw error("c, d or cd") }
+        advance()
+        guard take(symbol: "]") else { throw error("']'") }
+        var options = TextOptions()
+        if letters.contains("c") { options.insert(.ignoringCase) }
+        if letters.contains("d") { options.insert(.ignoringDiacritics) }
+        return options
     }
 }
 
-/// A piece of a format string.
-enum PredicateToken: Equatable {
-    case word(String)
-    case number(String)
-    case text(String)
-    case argument
-    case nameArgument
-    case symbol(String)
-
-    var text: String {
-        switch self {
-        case .word(let text), .number(let text), .text(let text), .symbol(let text): return text
-        case .argument: return "%@"
-        case .nameArgument: return "%K"
+extension Predicate.Comparison {
+    /// Puts the property on the left and the value on the right: `3 < age` is `age > 3`, `%@ IN dogs` is `ANY dogs ==`.
+    mutating func putValueRight() {
+        guard left.isConstant, !right.isConstant, quantifier != .all else { return }
+        if comparator == .isIn {
+            guard case .path = right else { return }
+            if case .values = left { return }
+            comparator = .equal
+        } else {
+            guard let mirrored = comparator.mirrored else { return }
+            comparator = mirrored
         }
-    }
-
-    static func read(_ format: String) throws(Realm.Error) -> [PredicateToken] {
-        let characters = Array(format)
-        var tokens: [PredicateToken] = []
-        var place = 0
-        while place < characters.count {
-            let character = characters[place]
-            if character.isWhitespace {
-                place += 1
-            } else if character == "%" {
-                let kind = place + 1 < characters.count ? characters[place + 1] : " "
-                guard kind == "@" || kind == "K" || kind == "d" || kind == "f" else {
-                    throw Realm.Error(.invalidInput, "cannot read the filter \"\(format)\": %\(kind) is not known")
-                }
-                tokens.append(kind == "K" ? .nameArgument : .argument)
-                place += 2
-            } else if character == "'" || character == "\"" {
-                tokens.append(try quoted(characters, &place, format))
-            } else if character.isNumber
-                || (character == "-" && place + 1 < characters.count && characters[place + 1].isNumber)
-            {
-                let start = place
-                place += 1
-                while place < characters.count, characters[place].isNumber || ".eE".contains(characters[place]) {
-                    place += 1
-                }
-                tokens.append(.number(String(characters[start..<place])))
-            } else if character.isLetter || character == "_" || character == "@" {
-                let start = place
-                while place < characters.count, isName(characters[place]) { place += 1 }
-                tokens.append(.word(String(characters[start..<place])))
-            } else {
-                tokens.append(symbol(characters, &place))
-            }
-        }
-        return tokens
-    }
-
-    private static func isName(_ character: Character) -> Bool {
-        character.isLetter || character.isNumber || character == "_" || character == "." || character == "@"
-    }
-
-    private static func quoted(
-        _ characters: [Character], _ place: inout Int, _ format: String
-    ) throws(Realm.Error) -> PredicateToken {
-        let quote = characters[place]
-        var text = ""
-        place += 1
-        while place < characters.count, characters[place] != quote {
-            if characters[place] == "\\", place + 1 < characters.count { place += 1 }
-            text.append(characters[place])
-            place += 1
-        }
-        guard place < characters.count else {
-            throw Realm.Error(.invalidInput, "cannot read the filter \"\(format)\": a quote is not closed")
-        }
-        place += 1
-        return .text(text)
-    }
-
-    private static func symbol(_ characters: [Character], _ place: inout Int) -> PredicateToken {
-        let two = String(characters[place..<min(place + 2, characters.count)])
-        if ["==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||"].contains(two) {
-            place += 2
-            return .symbol(two)
-        }
-        place += 1
-        return .symbol(String(characters[place - 1]))
+        swap(&left, &right)
     }
 }

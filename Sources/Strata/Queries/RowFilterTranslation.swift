@@ -1,99 +1,272 @@
 import StrataStorage
 
-extension PredicateEvaluator.Node {
-    /// The same question in terms of columns, which storage answers over packed values; nil when there is none.
-    ///
-    /// It is exact or it is not there: a comparison that storage would answer differently, because types differ or
-    /// case does not count, stays with the evaluator.
-    var rowFilter: RowFilter? {
-        switch self {
+/// Puts a predicate into terms of columns, which storage answers over packed values.
+///
+/// It is exact or it is not there: what storage would answer differently stays with the evaluator.
+struct FilterTranslation {
+    /// For questions behind a link, which are asked of the other class first; nil when that is not worth it.
+    let inner: InnerQueries?
+
+    func filter(_ node: BoundPredicate) throws(StorageError) -> RowFilter? {
+        switch node {
         case .constant(let value): return value ? .everything : .nothing
-        case .not(let inner): return inner.rowFilter.map { .not($0) }
-        case .and(let a, let b):
-            guard let a = a.rowFilter, let b = b.rowFilter else { return nil }
-            return .and([a, b])
-        case .or(let a, let b):
-            guard let a = a.rowFilter, let b = b.rowFilter else { return nil }
-            return .or([a, b])
-        case .comparison(let bound): return bound.rowFilter
+        case .not(let inner): return try filter(inner).map { .not($0) }
+        case .and(let parts): return try filters(parts).map { .and($0) }
+        case .or(let parts): return try filters(parts).map { .or($0) }
+        case .comparison(let comparison): return try filter(comparison)
         }
     }
 
-    /// The parts that must all hold.
-    var conjuncts: [PredicateEvaluator.Node] {
-        if case .and(let a, let b) = self { return a.conjuncts + b.conjuncts }
-        return [self]
+    private func filters(_ nodes: [BoundPredicate]) throws(StorageError) -> [RowFilter]? {
+        var filters: [RowFilter] = []
+        for node in nodes {
+            guard let filter = try filter(node) else { return nil }
+            filters.append(filter)
+        }
+        return filters
+    }
+
+    private func filter(_ comparison: BoundComparison) throws(StorageError) -> RowFilter? {
+        switch comparison.left {
+        case .path(let path):
+            guard path.scope == 0, let constants = comparison.right.constants else { return nil }
+            if let step = path.ownStep {
+                if step.isMany { return Self.collection(comparison, step, constants) }
+                let filter = ScalarFilter(comparison, step.property).filter(constants)
+                return comparison.quantifier == .none ? filter.map { .not($0) } : filter
+            }
+            if path.steps.isEmpty { return Self.object(comparison, constants) }
+            return try inner?.filter(comparison, path)
+        case .aggregate(let path, let aggregate):
+            guard path.scope == 0, let step = path.ownStep, step.property.column >= 0,
+                let operands = comparison.right.constants
+            else { return nil }
+            return Self.aggregate(comparison, aggregate, step.property, operands)
+        case .subquery(let path, _, let alone):
+            guard let alone, path.scope == 0, comparison.right.constants != nil else { return nil }
+            return try inner?.filter(comparison, path, matching: alone)
+        case .constants, .several: return nil
+        }
+    }
+
+    /// `SELF == object`, `SELF IN objects`.
+    private static func object(_ comparison: BoundComparison, _ constants: [_StoredValue]) -> RowFilter? {
+        let keys = constants.compactMap { value -> Int64? in
+            if case .link(let key) = value, key != LinkPayload.null { return key }
+            return nil
+        }
+        let filter: RowFilter = keys.isEmpty ? .nothing : .keys(IntegerSet(keys))
+        switch comparison.comparator {
+        case .equal, .isIn: return comparison.quantifier == .none ? .not(filter) : filter
+        case .notEqual: return comparison.quantifier == .none ? filter : .not(filter)
+        default: return nil
+        }
+    }
+
+    // MARK: Collections
+
+    /// The elements of a collection of the object itself.
+    private static func collection(
+        _ comparison: BoundComparison, _ step: BoundPath.Step, _ constants: [_StoredValue]
+    ) -> RowFilter? {
+        let property = step.property
+        guard property.column >= 0 else { return nil }
+        if let links = linkSet(comparison, constants), property.tag.columnType == .links {
+            return links.filter(property.column, comparison.quantifier, skipsNull: false)
+        }
+        let tag = property.tag
+        let quantifier = comparison.quantifier
+        let test = comparison.test
+        return matching(property) { bytes in
+            let values = CollectionValues.decode(bytes, tag) ?? []
+            switch quantifier {
+            case .any: return values.contains { test.holds($0, constants) }
+            case .all: return values.allSatisfy { test.holds($0, constants) }
+            case .none: return !values.contains { test.holds($0, constants) }
+            }
+        }
+    }
+
+    /// The objects that an equality or a membership asks for.
+    private static func linkSet(_ comparison: BoundComparison, _ constants: [_StoredValue]) -> LinkSetTest? {
+        guard comparison.comparator == .equal || comparison.comparator == .isIn else { return nil }
+        let keys = constants.compactMap { value -> Int64? in
+            if case .link(let key) = value { return key }
+            return nil
+        }
+        return keys.count == constants.count ? LinkSetTest(IntegerSet(keys.filter { $0 != LinkPayload.null })) : nil
+    }
+
+    private static func aggregate(
+        _ comparison: BoundComparison, _ aggregate: Predicate.Aggregate, _ property: BoundProperty,
+        _ operands: [_StoredValue]
+    ) -> RowFilter? {
+        let isNegated = comparison.quantifier == .none
+        let test = comparison.test
+        let tag = property.tag
+        return matching(property) { bytes in
+            let value: _StoredValue
+            if aggregate == .count, tag.columnType == .links {
+                value = .integer(Int64(LinkPayload.Reader(bytes)?.count ?? 0))
+            } else {
+                value = aggregate.of(CollectionValues.decode(bytes, tag) ?? [])
+            }
+            return test.holds(value, operands) != isNegated
+        }
+    }
+
+    /// A test of the bytes of a collection. A column that is null holds an empty one.
+    static func matching(
+        _ property: BoundProperty, _ holds: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) -> RowFilter {
+        let filter = RowFilter.bytes(property.column, .matches(BytesMatcher(holds)))
+        guard holds(UnsafeRawBufferPointer(start: nil, count: 0)) else { return filter }
+        return .or([.null(property.column), filter])
     }
 }
 
-extension PredicateEvaluator.BoundComparison {
-    /// The column of the object itself that is compared with constants.
-    private var property: BoundProperty? {
-        guard path.steps.count == 1, comparison.aggregate == nil, otherPath == nil, !comparison.ignoresCase else {
-            return nil
-        }
-        let property = path.steps[0].property
-        guard property.tag.collection == .none, !property.isLinkingObjects else { return nil }
-        return property.column >= Int(ColumnSlot.key) ? property : nil
-    }
+/// Whether links lead to one of some objects.
+struct LinkSetTest {
+    let keys: IntegerSet
 
-    var rowFilter: RowFilter? {
-        guard let property else { return nil }
-        var filter: RowFilter
-        switch comparison.comparator {
-        case .isIn:
-            let parts = constants.map { Self.test(property, .equal, $0) }
-            guard parts.allSatisfy({ $0 != nil }) else { return nil }
-            filter = .or(parts.compactMap { $0 })
-        case .between:
-            guard constants.count == 2, let low = Self.test(property, .greaterOrEqual, constants[0]),
-                let high = Self.test(property, .lessOrEqual, constants[1])
-            else { return nil }
-            filter = .and([low, high])
-        default:
-            guard constants.count == 1, let test = Self.test(property, comparison.comparator, constants[0]) else {
-                return nil
+    init(_ keys: IntegerSet) { self.keys = keys }
+
+    /// The filter for a collection of links.
+    /// - Parameters:
+    ///   - quantifier: what is asked of the links.
+    ///   - skipsNull: whether an entry without an object is not asked.
+    func filter(_ column: Int, _ quantifier: Predicate.Quantifier, skipsNull: Bool) -> RowFilter {
+        let keys = keys
+        let isAll = quantifier == .all
+        let matcher = BytesMatcher { bytes in
+            guard let reader = LinkPayload.Reader(bytes) else { return false }
+            for place in 0..<reader.count {
+                let key = reader[place]
+                if skipsNull, key == LinkPayload.null { continue }
+                if keys.contains(key) != isAll { return !isAll }
             }
-            filter = test
+            return isAll
         }
-        if comparison.quantifier == .none { filter = .not(filter) }
-        return filter
+        let holds = RowFilter.bytes(column, .matches(matcher))
+        switch quantifier {
+        case .any: return holds
+        case .none: return .not(holds)
+        case .all: return .or([.null(column), holds])
+        }
+    }
+}
+
+/// A comparison of one column with constants.
+struct ScalarFilter {
+    private let comparison: BoundComparison
+    private let property: BoundProperty
+
+    init(_ comparison: BoundComparison, _ property: BoundProperty) {
+        self.comparison = comparison
+        self.property = property
     }
 
-    private static func test(
-        _ property: BoundProperty, _ comparator: Predicate.Comparator, _ constant: _StoredValue
-    ) -> RowFilter? {
-        if comparator == .notEqual { return test(property, .equal, constant).map { .not($0) } }
-        // Storage compares bytes, and these have an order and an equality of their own.
-        if [.any, .decimal128].contains(property.tag.type) { return nil }
+    func filter(_ constants: [_StoredValue]) -> RowFilter? {
+        // Storage compares bytes, and values of some types have an order and an equality of their own.
+        guard property.column >= Int(ColumnSlot.key), !property.tag.comparesByItself else { return nil }
+        switch comparison.comparator {
+        case .isIn: return oneOf(constants)
+        case .between, .within:
+            let upper = comparison.comparator == .between ? Predicate.Comparator.lessOrEqual : .less
+            guard constants.count == 2, let low = test(.greaterOrEqual, constants[0]),
+                let high = test(upper, constants[1])
+            else { return nil }
+            return RowFilter.merged([low, high])
+        default: return constants.count == 1 ? test(comparison.comparator, constants[0]) : nil
+        }
+    }
+
+    /// Several integers or links are one set; everything else is asked for one after the other.
+    private func oneOf(_ constants: [_StoredValue]) -> RowFilter? {
+        var integers: [Int64] = []
+        var others: [RowFilter] = []
+        for constant in constants {
+            switch (property.tag.columnType, constant) {
+            case (.integer, .integer(let value)), (.link, .link(let value)): integers.append(value)
+            default:
+                guard let part = test(.equal, constant) else { return nil }
+                others.append(part)
+            }
+        }
+        if integers.count > 1 {
+            let set = IntegerSet(integers)
+            others.append(property.column < 0 ? .keys(set) : .integers(property.column, set))
+        } else if let value = integers.first {
+            let isLink = property.column >= 0 && property.tag.columnType == .link
+            guard let part = test(.equal, isLink ? .link(value) : .integer(value)) else { return nil }
+            others.append(part)
+        }
+        return others.count == 1 ? others[0] : .or(others)
+    }
+
+    private func test(_ comparator: Predicate.Comparator, _ constant: _StoredValue) -> RowFilter? {
+        if comparator == .notEqual { return test(.equal, constant).map { .not($0) } }
         let column = property.column
         let comparison = RowFilter.Comparison(comparator)
         if column == Int(ColumnSlot.key) {
-            guard let comparison, case .integer(let value) = constant else { return nil }
-            return .key(comparison, value)
+            if constant.isNull { return .nothing }
+            return comparison.flatMap { comparison in
+                Self.integer(comparison, constant).map { $0.map { .key($0, $1) } ?? .nothing }
+            }
         }
         switch (property.tag.columnType, constant) {
-        case (_, .null): return comparison == .equal ? .null(column) : nil
-        case (.integer, .integer(let value)): return comparison.map { .integer(column, $0, value) }
+        case (_, .null): return comparison == .equal ? .null(column) : comparison == nil ? nil : .nothing
+        case (.integer, _):
+            return comparison.flatMap { comparison in
+                Self.integer(comparison, constant).map { $0.map { .integer(column, $0, $1) } ?? .nothing }
+            }
         case (.link, .link(let key)): return comparison == .equal ? .integer(column, .equal, key) : nil
         case (.double, _):
             guard let comparison, let value = constant.number else { return nil }
             return .double(column, comparison, value)
         case (.bytes, .text(let text)) where property.tag.type == .string:
-            return bytesTest(comparator, Array(text.utf8)).map { .bytes(column, $0) }
-        case (.bytes, .bytes(let bytes)) where property.tag.type != .string:
-            return bytesTest(comparator, bytes).map { .bytes(column, $0) }
+            return bytes(comparator, Array(text.utf8), self.comparison.options)
+        case (.bytes, .bytes(let bytes)) where property.tag.type != .string && property.tag.type != .any:
+            return self.bytes(comparator, bytes, [])
         default: return nil
         }
     }
 
-    private static func bytesTest(_ comparator: Predicate.Comparator, _ bytes: [UInt8]) -> RowFilter.BytesTest? {
-        switch comparator {
-        case .equal: return .equal(bytes)
-        case .beginsWith: return .prefix(bytes)
-        case .contains: return .contains(bytes)
-        default: return RowFilter.Comparison(comparator).map { .ordered($0, bytes) }
+    /// The comparison of an integer with a number, as one with an integer. The outer nil: storage cannot tell; the
+    /// inner: nothing compares so.
+    private static func integer(
+        _ comparison: RowFilter.Comparison, _ constant: _StoredValue
+    ) -> (RowFilter.Comparison, Int64)?? {
+        if case .integer(let value) = constant { return (comparison, value) }
+        guard case .double(let value) = constant else { return nil }
+        if value.isNaN { return .some(nil) }
+        // Beyond, integers are compared as the doubles nearest to them.
+        guard value.magnitude < 9e15 else { return nil }
+        if value == value.rounded() { return (comparison, Int64(value)) }
+        switch comparison {
+        case .equal: return .some(nil)
+        case .less, .lessOrEqual: return (.lessOrEqual, Int64(value.rounded(.down)))
+        case .greater, .greaterOrEqual: return (.greaterOrEqual, Int64(value.rounded(.up)))
         }
+    }
+
+    private func bytes(
+        _ comparator: Predicate.Comparator, _ bytes: [UInt8], _ options: TextOptions
+    ) -> RowFilter {
+        let column = property.column
+        if options.isEmpty {
+            switch comparator {
+            case .equal: return .bytes(column, .equal(bytes))
+            case .beginsWith: return .bytes(column, .prefix(bytes))
+            case .contains: return .bytes(column, .contains(bytes))
+            default:
+                if let comparison = RowFilter.Comparison(comparator) {
+                    return .bytes(column, .ordered(comparison, bytes))
+                }
+            }
+        }
+        let test = TextTest(comparator, bytes, options)
+        return .bytes(column, .matches(BytesMatcher { test.holds($0) }))
     }
 }
 
@@ -105,7 +278,7 @@ extension RowFilter.Comparison {
         case .lessOrEqual: self = .lessOrEqual
         case .greater: self = .greater
         case .greaterOrEqual: self = .greaterOrEqual
-        case .notEqual, .contains, .beginsWith, .endsWith, .like, .isIn, .between: return nil
+        case .notEqual, .contains, .beginsWith, .endsWith, .like, .isIn, .between, .within: return nil
         }
     }
 }

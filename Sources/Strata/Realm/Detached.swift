@@ -112,24 +112,27 @@ extension Predicate {
     var detached: Predicate {
         switch self {
         case .not(let inner): return .not(inner.detached)
-        case .and(let a, let b): return .and(a.detached, b.detached)
-        case .or(let a, let b): return .or(a.detached, b.detached)
+        case .and(let parts): return .and(parts.map(\.detached))
+        case .or(let parts): return .or(parts.map(\.detached))
         case .comparison(var comparison):
-            comparison.value = comparison.value.detached
+            comparison.left = comparison.left.detached
+            comparison.right = comparison.right.detached
             return .comparison(comparison)
-        default: return self
+        case .constant: return self
         }
     }
 }
 
-extension Predicate.Operand {
-    fileprivate var detached: Predicate.Operand {
+extension Predicate.Expression {
+    fileprivate var detached: Predicate.Expression {
         switch self {
         case .object(let object):
             let isThere = object._frame != nil && !object.isInvalidated
-            return .value(.link(isThere ? object._key : LinkPayload.null))
-        case .values(let operands): return .values(operands.map(\.detached))
-        default: return self
+            return .value(.init(.link(isThere ? object._key : LinkPayload.null), .object))
+        case .values(let parts): return .values(parts.map(\.detached))
+        case .subquery(let path, let variable, let inner):
+            return .subquery(path, variable: variable, inner.detached)
+        case .path, .aggregate, .value: return self
         }
     }
 }

@@ -50,7 +50,7 @@ extension RealmCollectionValue {
 }
 
 /// One value in one column.
-public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistable {
+public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistable, _QueryElement {
     static var _scalarType: PropertyType { get }
     var _stored: _StoredValue { get }
     static func _from(_ value: _StoredValue) -> Self?

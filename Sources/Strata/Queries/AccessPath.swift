@@ -1,0 +1,282 @@
+import StrataStorage
+
+/// A way to the few rows that can match, instead of a look at all of them.
+indirect enum AccessPath {
+    /// Rows between two keys.
+    case keyRange(ClosedRange<Int64>)
+    case keys(IntegerSet)
+    /// Rows that an index names for some values.
+    case equal(BoundProperty, [_StoredValue])
+    case range(BoundProperty, low: _StoredValue, high: _StoredValue)
+    /// Rows whose property leads to one of some objects.
+    case backlinks(BoundProperty, IntegerSet)
+    /// Rows whose property leads to an object that another query finds.
+    case behind(BoundProperty, TableQuery)
+    /// Everything that several ways lead to.
+    case union([AccessPath])
+
+    /// Where an index or a tree of backlinks is asked too often, reading columns is faster.
+    private static let maximumLookups = 1000
+
+    // MARK: Finding
+
+    /// The way that promises the fewest rows, with how many it promises; nil when there is none.
+    static func best(
+        _ node: BoundPredicate, _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        switch node {
+        case .constant, .not: return nil
+        case .or(let parts):
+            guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
+            var ways: [AccessPath] = []
+            var total = 0
+            for part in parts {
+                guard let (way, estimate) = try best(part, access, view) else { return nil }
+                ways.append(way)
+                total += estimate
+            }
+            return (.union(ways), total)
+        case .and(let parts):
+            var found: (path: AccessPath, estimate: Int)?
+            var filters: [RowFilter] = []
+            for part in parts.flatMap(\.conjuncts) {
+                if case .comparison = part, let filter = try FilterTranslation(inner: nil).filter(part) {
+                    filters.append(filter)
+                }
+                if let way = try best(part, access, view), way.estimate < found?.estimate ?? .max {
+                    found = way
+                }
+            }
+            for filter in RowFilter.merging(filters) {
+                if let way = try best(filter, access, view), way.estimate < found?.estimate ?? .max { found = way }
+            }
+            return found
+        case .comparison(let comparison):
+            if let filter = try FilterTranslation(inner: nil).filter(node),
+                let way = try best(filter, access, view)
+            {
+                return way
+            }
+            return try linked(comparison, view)
+        }
+    }
+
+    private static func best(
+        _ filter: RowFilter, _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        func property(_ column: Int) -> BoundProperty? { access.properties.first { $0.column == column } }
+        let way: AccessPath
+        switch filter {
+        case .key(let range): way = .keyRange(range)
+        case .keys(let set): way = .keys(set)
+        case .integer(let column, let range):
+            guard let property = property(column) else { return nil }
+            if property.tag.columnType == .link {
+                guard range.count == 1 else { return nil }
+                way = .backlinks(property, IntegerSet([range.lowerBound]))
+            } else {
+                guard property.isIndexed else { return nil }
+                way = .range(property, low: .integer(range.lowerBound), high: .integer(range.upperBound))
+            }
+        case .integers(let column, let set):
+            guard let property = property(column), set.count <= maximumLookups else { return nil }
+            if property.tag.columnType == .link {
+                way = .backlinks(property, set)
+            } else {
+                guard property.isIndexed else { return nil }
+                way = .equal(property, set.values.map { .integer($0) })
+            }
+        case .double(let column, let range):
+            guard let property = property(column), property.isIndexed else { return nil }
+            way = .range(property, low: .double(range.lowerBound), high: .double(range.upperBound))
+        case .bytes(let column, .equal(let bytes)):
+            guard let property = property(column), property.isIndexed else { return nil }
+            way = .equal(property, [.bytes(bytes)])
+        case .or(let parts):
+            guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
+            var ways: [AccessPath] = []
+            var total = 0
+            for part in parts {
+                guard let (way, estimate) = try best(part, access, view) else { return nil }
+                ways.append(way)
+                total += estimate
+            }
+            return (.union(ways), total)
+        case .everything, .nothing, .null, .bytes, .and, .not: return nil
+        }
+        return (way, try way.estimate(access, view))
+    }
+
+    /// Ways that lead over links: to known objects, or to those of another query.
+    private static func linked(
+        _ comparison: BoundComparison, _ view: ReadView
+    ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        guard case .path(let path) = comparison.left, path.scope == 0, let first = path.steps.first,
+            first.property.column >= 0, first.property.tag.type == .object,
+            let operands = comparison.right.constants, comparison.quantifier == .any
+        else { return nil }
+        if path.steps.count == 1 {
+            guard comparison.comparator == .equal || comparison.comparator == .isIn else { return nil }
+            let keys = operands.compactMap { value -> Int64? in
+                if case .link(let key) = value { return key }
+                return nil
+            }
+            guard keys.count == operands.count, keys.count <= maximumLookups else { return nil }
+            let way = AccessPath.backlinks(first.property, IntegerSet(keys.filter { $0 != LinkPayload.null }))
+            return (way, try way.estimate(first.access, view))
+        }
+        guard let target = first.target, let tail = path.tail, !comparison.holdsWithoutLink(path, operands) else {
+            return nil
+        }
+        let node = BoundPredicate.comparison(comparison.asked(of: tail))
+        guard let inner = try best(node, target, view), inner.estimate <= maximumLookups else { return nil }
+        var origins = 0
+        for key in try inner.path.keys(target, view) {
+            origins += try view.backlinkOrigins(to: RowKey(key), of: first.access.table, first.property.column)
+        }
+        return (.behind(first.property, TableQuery(target.instance, target, node)), origins)
+    }
+
+    // MARK: Following
+
+    private func estimate(_ access: ClassAccess, _ view: ReadView) throws(StorageError) -> Int {
+        let table = access.table
+        switch self {
+        case .keyRange(let range):
+            let before = try view.rank(of: RowKey(range.lowerBound), in: table)
+            if range.upperBound == .max { return try view.rowCount(table) - before }
+            return try view.rank(of: RowKey(range.upperBound + 1), in: table) - before
+        case .keys(let set): return set.count
+        case .equal(let property, let values):
+            var total = 0
+            for value in values {
+                total += try value.withCell { (cell) throws(StorageError) in
+                    try view.indexedCount(table, property.column, equalTo: cell)
+                }
+            }
+            return total
+        case .range(let property, let low, let high):
+            return try low.withCell { (low) throws(StorageError) in
+                try high.withCell { (high) throws(StorageError) in
+                    try view.indexedCount(table, property.column, from: low, through: high)
+                }
+            }
+        case .backlinks(let property, let set):
+            var total = 0
+            for key in set.values { total += try view.backlinkOrigins(to: RowKey(key), of: table, property.column) }
+            return total
+        case .behind, .union: return 0
+        }
+    }
+
+    /// The keys of the rows, ascending, each once.
+    func keys(_ access: ClassAccess, _ view: ReadView) throws(StorageError) -> [Int64] {
+        var keys: [Int64] = []
+        try append(to: &keys, access, view)
+        keys.sort()
+        var last: Int64?
+        keys.removeAll { key in
+            defer { last = key }
+            return key == last
+        }
+        return keys
+    }
+
+    private func append(
+        to keys: inout [Int64], _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) {
+        let table = access.table
+        switch self {
+        case .keyRange(let range): keys += try view.keys(table, where: .key(range))
+        case .keys(let set):
+            for key in set.values where try view.locate(table, RowKey(key)) != nil { keys.append(key) }
+        case .equal(let property, let values):
+            for value in values {
+                keys += try value.withCell { (cell) throws(StorageError) in
+                    try view.rows(table, property.column, equalTo: cell).map(\.rawValue)
+                }
+            }
+        case .range(let property, let low, let high):
+            keys += try low.withCell { (low) throws(StorageError) in
+                try high.withCell { (high) throws(StorageError) in
+                    try view.rows(table, property.column, from: low, through: high).map(\.rawValue)
+                }
+            }
+        case .backlinks(let property, let set):
+            for key in set.values {
+                try view.backlinks(to: RowKey(key), of: table, property.column) { (origin, _) in
+                    keys.append(origin.rawValue)
+                    return true
+                }
+            }
+        case .behind(let property, let query):
+            for key in try query.run(view) {
+                try view.backlinks(to: RowKey(key), of: table, property.column) { (origin, _) in
+                    keys.append(origin.rawValue)
+                    return true
+                }
+            }
+        case .union(let ways): for way in ways { try way.append(to: &keys, access, view) }
+        }
+    }
+
+    /// As ``Results/explain()`` shows it.
+    var description: String {
+        switch self {
+        case .keyRange(let range):
+            return range.count == 1 ? "primary key" : "primary key, a range"
+        case .keys(let set): return "primary key, \(set.count) values"
+        case .equal(let property, let values):
+            return "index on '\(property.name)'" + (values.count == 1 ? "" : ", \(values.count) values")
+        case .range(let property, let low, let high):
+            return "index on '\(property.name)'" + (low == high ? "" : ", a range")
+        case .backlinks(let property, _): return "links of '\(property.name)', backwards"
+        case .behind(let property, let query):
+            return "links of '\(property.name)', backwards from '\(query.access.name)'"
+        case .union(let ways):
+            var seen: [String] = []
+            for way in ways where !seen.contains(way.description) { seen.append(way.description) }
+            return seen.joined(separator: "; or ")
+        }
+    }
+}
+
+extension RowFilter {
+    /// One filter for several that must all hold.
+    static func merged(_ filters: [RowFilter]) -> RowFilter {
+        let merged = merging(filters)
+        return merged.count == 1 ? merged[0] : .and(merged)
+    }
+
+    /// The same with ranges of one column, or of the key, made one.
+    static func merging(_ filters: [RowFilter]) -> [RowFilter] {
+        var merged: [RowFilter] = []
+        for filter in filters.flatMap(\.parts) {
+            if let place = merged.firstIndex(where: { $0.intersection(filter) != nil }),
+                let both = merged[place].intersection(filter)
+            {
+                merged[place] = both
+            } else {
+                merged.append(filter)
+            }
+        }
+        return merged
+    }
+
+    private var parts: [RowFilter] {
+        if case .and(let parts) = self { return parts.flatMap(\.parts) }
+        return [self]
+    }
+
+    /// Nil when the two are no ranges of the same column.
+    private func intersection(_ other: RowFilter) -> RowFilter? {
+        switch (self, other) {
+        case (.key(let a), .key(let b)): return a.overlaps(b) ? .key(a.clamped(to: b)) : .nothing
+        case (.integer(let column, let a), .integer(let other, let b)) where column == other:
+            return a.overlaps(b) ? .integer(column, a.clamped(to: b)) : .nothing
+        case (.double(let column, let a), .double(let other, let b)) where column == other:
+            return a.overlaps(b) ? .double(column, a.clamped(to: b)) : .nothing
+        default: return nil
+        }
+    }
+}

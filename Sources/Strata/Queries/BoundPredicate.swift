@@ -1,0 +1,124 @@
+/// A predicate whose names were followed to columns: what the evaluator, the planner and the translation work on.
+indirect enum BoundPredicate {
+    case constant(Bool)
+    case comparison(BoundComparison)
+    case not(BoundPredicate)
+    case and([BoundPredicate])
+    case or([BoundPredicate])
+}
+
+struct BoundComparison {
+    var left: BoundExpression
+    var test: ValueTest
+    var right: BoundExpression
+    var quantifier: Predicate.Quantifier
+    /// The comparison with the one text or data on the right, made ready.
+    var text: TextTest?
+
+    init(
+        _ left: BoundExpression, _ comparator: Predicate.Comparator, _ right: BoundExpression,
+        _ quantifier: Predicate.Quantifier, _ options: TextOptions
+    ) {
+        self.left = left
+        test = ValueTest(comparator: comparator, options: options)
+        self.right = right
+        self.quantifier = quantifier
+        guard case .constants(let constants) = right, constants.count == 1, comparator != .between else { return }
+        let comparator = comparator == .isIn ? Predicate.Comparator.equal : comparator
+        switch constants[0] {
+        case .text(let part): text = TextTest(comparator, Array(part.utf8), options)
+        case .bytes(let part): text = TextTest(comparator, part, [])
+        default: break
+        }
+    }
+
+    /// The same question to the values of another path.
+    func asked(of path: BoundPath) -> BoundComparison {
+        var copy = self
+        copy.left = .path(path)
+        return copy
+    }
+
+    func asked(_ quantifier: Predicate.Quantifier) -> BoundComparison {
+        var copy = self
+        copy.quantifier = quantifier
+        return copy
+    }
+
+    var comparator: Predicate.Comparator { test.comparator }
+    var options: TextOptions { test.options }
+}
+
+/// How a value is compared.
+struct ValueTest: Sendable {
+    let comparator: Predicate.Comparator
+    let options: TextOptions
+
+    /// Whether one value on the left stands to those on the right as it should.
+    func holds(_ value: _StoredValue, _ operands: [_StoredValue]) -> Bool {
+        switch comparator {
+        case .isIn: return operands.contains { Predicate.Comparator.equal.holds(value, $0, options) }
+        case .between, .within:
+            let upper = comparator == .between ? Predicate.Comparator.lessOrEqual : .less
+            return operands.count == 2 && Predicate.Comparator.greaterOrEqual.holds(value, operands[0], options)
+                && upper.holds(value, operands[1], options)
+        default: return operands.contains { comparator.holds(value, $0, options) }
+        }
+    }
+}
+
+indirect enum BoundExpression {
+    case path(BoundPath)
+    case aggregate(BoundPath, Predicate.Aggregate)
+    /// `alone` is the predicate as one of the objects at the end of the path; nil when it looks at others too.
+    case subquery(BoundPath, BoundPredicate, alone: BoundPredicate?)
+    case constants([_StoredValue])
+    case several([BoundExpression])
+
+    var constants: [_StoredValue]? {
+        if case .constants(let values) = self { return values }
+        return nil
+    }
+}
+
+/// The properties on the way, each in the class that has it.
+struct BoundPath {
+    /// The object that it starts at: 0 for the one that the query looks at, more for variables of subqueries.
+    var scope: Int
+    var root: ClassAccess
+    var steps: [Step]
+    /// Whether a missing link on the way counts as null: where the whole path, as it was written, has one value.
+    var missingIsNull: Bool
+
+    struct Step {
+        /// The class that the step starts at.
+        let access: ClassAccess
+        let property: BoundProperty
+        /// The class of the objects that it leads to.
+        let target: ClassAccess?
+        /// For linking objects: the column of `target` that leads here.
+        let originColumn: Int
+
+        var isMany: Bool { property.tag.collection != .none || property.isLinkingObjects }
+    }
+
+    /// Whether there is at most one value.
+    var isSingle: Bool { !steps.contains(where: \.isMany) }
+
+    /// What is left after the first step.
+    var tail: BoundPath? {
+        guard let first = steps.first, let target = first.target else { return nil }
+        return BoundPath(
+            scope: 0, root: target, steps: Array(steps.dropFirst()), missingIsNull: missingIsNull)
+    }
+
+    /// The only step, when it starts at the object that the query looks at.
+    var ownStep: Step? { scope == 0 && steps.count == 1 ? steps[0] : nil }
+}
+
+extension BoundPredicate {
+    var conjuncts: [BoundPredicate] {
+        if case .and(let parts) = self { return parts.flatMap(\.conjuncts) }
+        return [self]
+    }
+}

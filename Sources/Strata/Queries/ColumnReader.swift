@@ -1,0 +1,139 @@
+import StrataStorage
+
+/// Reads one property, or one that links lead to, of many rows.
+struct ColumnReader {
+    private let instance: RealmInstance
+    private let access: ClassAccess
+    let path: BoundPath
+
+    /// - Throws: `invalidInput` for a name that is not there, and for a path with several values.
+    init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPath: String, to what: String) throws(Realm.Error) {
+        let names = keyPath.split(separator: ".").map(String.init)
+        path = try PredicateBinder.path(names, instance, access)
+        guard path.isSingle else {
+            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': it has several values")
+        }
+        self.instance = instance
+        self.access = access
+    }
+
+    /// How the property is kept, and what it is; links and the row itself count as integers.
+    var tag: ColumnTag? { path.steps.last?.property.tag }
+
+    /// Calls `body` for each of the keys, in their order, with its value.
+    ///
+    /// - Complexity: a pass over the column when the keys ascend and are many; else O(log rows) per key and link.
+    func forEach(
+        _ keys: [Int64], _ view: ReadView, _ body: (Value) -> Void
+    ) throws(StorageError) {
+        if let column = path.ownStep?.property.column, column >= 0, let tag,
+            try keys.count > view.rowCount(access.table) / 16, Self.ascend(keys)
+        {
+            return try scan(keys, column, tag, view, body)
+        }
+        if path.ownStep?.property.column == Int(ColumnSlot.key) {
+            for key in keys { body(.integer(key)) }
+            return
+        }
+        if let step = path.ownStep, step.property.column >= 0, let tag {
+            for key in keys {
+                guard let location = try view.locate(access.table, RowKey(key)) else {
+                    body(.null)
+                    continue
+                }
+                try read(view, location, step.property.column, tag, body)
+            }
+            return
+        }
+        let evaluator = PredicateEvaluator(instance, access, BoundPredicate.constant(true))
+        for key in keys {
+            switch try evaluator.single(path, of: key, view) ?? .null {
+            case .null: body(.null)
+            case .integer(let value), .link(let value): body(.integer(value))
+            case .double(let value): body(.double(value))
+            case .text(let text) where tag?.type == .string: Array(text.utf8).withUnsafeBytes { body(.bytes($0)) }
+            case .bytes(let bytes) where tag?.type != .any: bytes.withUnsafeBytes { body(.bytes($0)) }
+            case let other: body(.other(other))
+            }
+        }
+    }
+
+    /// A value where it stands: the bytes are void after the call that they are handed to.
+    enum Value {
+        case null
+        case integer(Int64)
+        case double(Double)
+        case bytes(UnsafeRawBufferPointer)
+        /// Of a type whose bytes do not compare.
+        case other(_StoredValue)
+
+        init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
+            guard tag.comparesByItself else {
+                self = .bytes(bytes)
+                return
+            }
+            let value = _StoredValue(bytes, tag)
+            self = value.isNull ? .null : .other(value)
+        }
+
+        /// A copy; the tag says what the bytes are.
+        func stored(_ tag: ColumnTag?) -> _StoredValue {
+            switch self {
+            case .null: return .null
+            case .integer(let value): return .integer(value)
+            case .double(let value): return .double(value)
+            case .bytes(let bytes): return tag.map { _StoredValue(bytes, $0) } ?? .bytes(Array(bytes))
+            case .other(let value): return value
+            }
+        }
+    }
+
+    private static func ascend(_ keys: [Int64]) -> Bool {
+        for place in 1..<max(keys.count, 1) where keys[place - 1] >= keys[place] { return false }
+        return true
+    }
+
+    private func scan(
+        _ keys: [Int64], _ column: Int, _ tag: ColumnTag, _ view: ReadView, _ body: (Value) -> Void
+    ) throws(StorageError) {
+        var next = 0
+        try view.scan(access.table, columns: [column], from: keys.first.map { RowKey($0) }) { batch in
+            for row in 0..<batch.count {
+                // A key whose row is gone has no value.
+                while next < keys.count, keys[next] < batch.keys[row] {
+                    body(.null)
+                    next += 1
+                }
+                guard next < keys.count else { return false }
+                guard keys[next] == batch.keys[row] else { continue }
+                next += 1
+                if batch.isNull(0, row) {
+                    body(.null)
+                    continue
+                }
+                switch tag.columnType {
+                case .integer, .link: body(.integer(batch.integers(0)[row]))
+                case .double: body(.double(batch.doubles(0)[row]))
+                case .bytes, .links: body(Value(batch.bytes(0, row), tag))
+                }
+            }
+            return next < keys.count
+        }
+        while next < keys.count {
+            body(.null)
+            next += 1
+        }
+    }
+
+    private func read(
+        _ view: ReadView, _ location: RowLocation, _ column: Int, _ tag: ColumnTag, _ body: (Value) -> Void
+    ) throws(StorageError) {
+        switch tag.columnType {
+        case .integer, .link: body(try view.integer(location, column).map { .integer($0) } ?? .null)
+        case .double: body(try view.double(location, column).map { .double($0) } ?? .null)
+        case .bytes, .links:
+            body(try view.bytes(location, column).map { Value($0, tag) } ?? .null)
+            try view.confirm()
+        }
+    }
+}

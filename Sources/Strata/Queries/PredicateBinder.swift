@@ -1,0 +1,212 @@
+import StrataStorage
+
+/// Follows the names of a predicate to columns, and checks that what is compared can be compared.
+struct PredicateBinder {
+    /// Deeper predicates are refused: evaluating one takes stack for each level.
+    static let maximumDepth = 200
+
+    private let instance: RealmInstance
+    /// The object that the query looks at, then the variables of the subqueries around.
+    private var scopes: [(variable: String?, access: ClassAccess)]
+
+    /// - Throws: `invalidInput` for a property that the class does not have, and for operands that do not suit.
+    static func bind(
+        _ predicate: Predicate, _ instance: RealmInstance, _ access: ClassAccess
+    ) throws(Realm.Error) -> BoundPredicate {
+        guard predicate.depth <= maximumDepth else {
+            throw Realm.Error(
+                .invalidInput, "the query is nested deeper than \(maximumDepth) levels; simplify or split it")
+        }
+        return try PredicateBinder(instance: instance, scopes: [(nil, access)]).bind(predicate)
+    }
+
+    /// - Throws: `invalidInput` for a property that the class does not have.
+    static func path(
+        _ names: [String], _ instance: RealmInstance, _ access: ClassAccess
+    ) throws(Realm.Error) -> BoundPath {
+        try PredicateBinder(instance: instance, scopes: [(nil, access)]).bind(Predicate.Path(names: names))
+    }
+
+    private func bind(_ predicate: Predicate) throws(Realm.Error) -> BoundPredicate {
+        switch predicate {
+        case .constant(let value): return .constant(value)
+        case .not(let inner): return .not(try bind(inner))
+        case .and(let parts): return .and(try bind(parts))
+        case .or(let parts): return .or(try bind(parts))
+        case .comparison(let comparison): return .comparison(try bind(comparison))
+        }
+    }
+
+    private func bind(_ predicates: [Predicate]) throws(Realm.Error) -> [BoundPredicate] {
+        var bound: [BoundPredicate] = []
+        for predicate in predicates { bound.append(try bind(predicate)) }
+        return bound
+    }
+
+    private func bind(_ written: Predicate.Comparison) throws(Realm.Error) -> BoundComparison {
+        var comparison = written
+        if comparison.comparator == .contains, !comparison.isQuantified, case .path(let path) = comparison.left,
+            try bind(path).steps.last?.isMany == true
+        {
+            // A collection contains a member, not a part of one.
+            comparison.comparator = .equal
+        }
+        let leftType = try type(of: comparison.left)
+        let rightType = try type(of: comparison.right)
+        let known = leftType ?? rightType
+        let shown = comparison.left.isConstant ? comparison.right : comparison.left
+        if let known { try OperandType.check(comparison.comparator, known, "\(shown)") }
+        if let leftType, let rightType, !leftType.compares(with: rightType) {
+            throw Realm.Error(
+                .invalidInput,
+                "'\(comparison.left)' is \(leftType) and cannot be compared with '\(comparison.right)', \(rightType)")
+        }
+        if comparison.comparator == .between, case .values(let bounds) = comparison.right, bounds.count != 2 {
+            throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
+        }
+        return BoundComparison(
+            try bind(comparison.left, as: known, shown), comparison.comparator,
+            try bind(comparison.right, as: known, shown), comparison.quantifier,
+            known.map(\.isText) ?? true ? comparison.options : [])
+    }
+
+    // MARK: Operands
+
+    private func bind(
+        _ expression: Predicate.Expression, as type: OperandType?, _ other: Predicate.Expression
+    ) throws(Realm.Error) -> BoundExpression {
+        switch expression {
+        case .path(let path): return .path(try bind(path))
+        case .aggregate(let path, let aggregate): return .aggregate(try bindMany(path, aggregate.rawValue), aggregate)
+        case .subquery(let path, let variable, let inner):
+            let bound = try bindMany(path, "count")
+            guard let target = bound.steps.last?.target else {
+                throw Realm.Error(.invalidInput, "SUBQUERY needs objects; '\(expression)' has none")
+            }
+            var deeper = self
+            deeper.scopes.append((variable, target))
+            var alone: BoundPredicate?
+            if let inner = inner.standing(for: variable) {
+                alone = try PredicateBinder(instance: instance, scopes: [(nil, target)]).bind(inner)
+            }
+            return .subquery(bound, try deeper.bind(inner), alone: alone)
+        case .value(let constant):
+            return .constants([try type?.fitted(constant, "\(other)") ?? constant.stored])
+        case .object(let object): return .constants([try link(object, type, "\(other)")])
+        case .values(let parts):
+            var bound: [BoundExpression] = []
+            for part in parts { bound.append(try bind(part, as: type, other)) }
+            let constants = bound.compactMap(\.constants)
+            return constants.count == bound.count ? .constants(constants.flatMap { $0 }) : .several(bound)
+        }
+    }
+
+    /// An object that is gone, unmanaged or of another file has no row that anything leads to.
+    private func link(
+        _ object: ObjectBase, _ type: OperandType?, _ other: String
+    ) throws(Realm.Error) -> _StoredValue {
+        guard object._frame != nil, !object.isInvalidated else { return .link(LinkPayload.null) }
+        if case .link(let expected)? = type, let expected, expected.name != object._access.name {
+            throw Realm.Error(
+                .invalidInput, "'\(other)' leads to objects of '\(expected.name)', not of '\(object._access.name)'")
+        }
+        guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
+        return .link(object._key)
+    }
+
+    private func bindMany(_ path: Predicate.Path, _ what: String) throws(Realm.Error) -> BoundPath {
+        let bound = try bind(path)
+        guard !bound.isSingle else {
+            throw Realm.Error(.invalidInput, "@\(what) needs a collection; '\(path)' has a single value")
+        }
+        return bound
+    }
+
+    // MARK: Paths
+
+    private func bind(_ path: Predicate.Path) throws(Realm.Error) -> BoundPath {
+        guard let scope = scopes.lastIndex(where: { $0.variable == path.variable }) else {
+            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is no variable of a SUBQUERY around it")
+        }
+        var access = scopes[scope].access
+        var bound = BoundPath(scope: scope, root: access, steps: [], missingIsNull: true)
+        var names = path.names[...]
+        while let name = names.popFirst() {
+            let step = name == "@links" ? try backlinks(&names, access) : try step(name, access)
+            bound.steps.append(step)
+            guard !names.isEmpty else { break }
+            guard let target = step.target else {
+                throw Realm.Error(
+                    .invalidInput, "'\(access.name).\(name)' is \(step.property.tag.type) and leads to no object")
+            }
+            access = target
+        }
+        bound.missingIsNull = bound.isSingle
+        return bound
+    }
+
+    private func step(_ name: String, _ access: ClassAccess) throws(Realm.Error) -> BoundPath.Step {
+        guard let property = access.property(name) else { throw Self.unknown(name, access) }
+        let target = access.target(of: property)
+        guard property.isLinkingObjects else {
+            return BoundPath.Step(access: access, property: property, target: target, originColumn: -1)
+        }
+        guard let target, let origin = property.origin.flatMap({ target.property($0) }), origin.column >= 0 else {
+            throw Realm.Error(
+                .invalidInput,
+                "'\(access.name).\(name)' comes from '\(property.target ?? "?").\(property.origin ?? "?")'"
+                    + ", which is not there")
+        }
+        return BoundPath.Step(access: access, property: property, target: target, originColumn: origin.column)
+    }
+
+    /// `@links.Class.property`: the objects of a class that lead here, without a property for it.
+    private func backlinks(
+        _ names: inout ArraySlice<String>, _ access: ClassAccess
+    ) throws(Realm.Error) -> BoundPath.Step {
+        guard let className = names.popFirst(), let name = names.popFirst() else {
+            throw Realm.Error(.invalidInput, "@links is followed by a class and its property: @links.Person.dogs")
+        }
+        guard let origin = instance.access(named: className, typed: access.plan != nil) else {
+            throw Realm.Error(.invalidInput, "@links: there is no class '\(className)'")
+        }
+        guard let property = origin.property(name) else { throw Self.unknown(name, origin) }
+        guard property.tag.type == .object, property.column >= 0, property.target == access.name else {
+            throw Realm.Error(.invalidInput, "@links: '\(className).\(name)' does not lead to '\(access.name)'")
+        }
+        let inverse = BoundProperty.inverse(of: name, in: className)
+        return BoundPath.Step(access: access, property: inverse, target: origin, originColumn: property.column)
+    }
+
+    /// The error for a name, with those that look like it.
+    static func unknown(_ name: String, _ access: ClassAccess) -> Realm.Error {
+        let known = access.properties.map(\.name)
+        let near = NearMatches.of(name, among: known)
+        let hint =
+            near.isEmpty
+            ? "it has \(known.joined(separator: ", "))"
+            : "did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+        return Realm.Error(.invalidInput, "'\(access.name)' has no property '\(name)'; \(hint)")
+    }
+
+    // MARK: Types
+
+    /// What the values of an operand are; nil for constants.
+    private func type(of expression: Predicate.Expression) throws(Realm.Error) -> OperandType? {
+        switch expression {
+        case .value, .object: return nil
+        case .values(let parts):
+            for part in parts { if let type = try type(of: part) { return type } }
+            return nil
+        case .subquery: return .number
+        case .aggregate(let path, let aggregate):
+            if aggregate == .count { return .number }
+            let type = OperandType(try bind(path))
+            guard aggregate != .sum && aggregate != .avg || type.isNumber else {
+                throw Realm.Error(.invalidInput, "@\(aggregate) needs numbers; '\(path)' is \(type)")
+            }
+            return aggregate == .avg ? .number : type
+        case .path(let path): return OperandType(try bind(path))
+        }
+    }
+}

@@ -1,0 +1,197 @@
+extension PredicateParser {
+    mutating func operand() throws(Realm.Error) -> Predicate.Expression {
+        let token = token
+        switch token.kind {
+        case .number:
+            advance()
+            if let integer = Int64(token.text) { return .value(.init(.integer(integer), .int)) }
+            return .value(.init(.double(Double(token.text) ?? 0), .double))
+        case .text(let text):
+            advance()
+            return .value(.init(.text(text), .string))
+        case .name:
+            advance()
+            return try path(token.text, token.column)
+        case .word: return try word()
+        case .argument(let letter): return try argument(letter)
+        case .symbol where token.text == "{": return try list()
+        case .symbol, .end: throw error("a property or a value")
+        }
+    }
+
+    private mutating func word() throws(Realm.Error) -> Predicate.Expression {
+        let token = token
+        switch token.text.uppercased() {
+        case "TRUE", "YES":
+            advance()
+            return .value(.init(.integer(1), .bool))
+        case "FALSE", "NO":
+            advance()
+            return .value(.init(.integer(0), .bool))
+        case "NIL", "NULL":
+            advance()
+            return .value(.init(.null))
+        case "SUBQUERY": return try subquery()
+        default:
+            // In capitals they are the language's; else a property may be called so.
+            let reserved = [
+                "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "ANY", "SOME", "ALL",
+                "NONE", "TRUEPREDICATE", "FALSEPREDICATE",
+            ]
+            guard !reserved.contains(token.text) else { throw error("a property or a value") }
+            advance()
+            return try path(token.text, token.column)
+        }
+    }
+
+    private mutating func list() throws(Realm.Error) -> Predicate.Expression {
+        advance()
+        var values: [Predicate.Expression] = []
+        if take(symbol: "}") { return .values([]) }
+        repeat {
+            if token.isSymbol("{") { throw error("a value, not a list in a list") }
+            values.append(try operand())
+        } while take(symbol: ",")
+        guard take(symbol: "}") else { throw error("',' or '}'") }
+        return .values(values)
+    }
+
+    // MARK: Paths
+
+    /// `dogs.age`, `SELF.age`, `$x.age`, `dogs.@count`, `dogs.@avg.age`, `dogs.age.@avg`.
+    private func path(_ text: String, _ column: Int) throws(Realm.Error) -> Predicate.Expression {
+        var names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if let empty = names.firstIndex(of: "") {
+            let offset = names[..<empty].reduce(0) { $0 + $1.count + 1 }
+            throw PredicateSyntax.error(format, column + min(offset, text.count), "a name", "'.'")
+        }
+        var path = Predicate.Path()
+        if names[0].hasPrefix("$") {
+            path.variable = names.removeFirst()
+        } else if names[0].uppercased() == "SELF" {
+            names.removeFirst()
+        }
+        var aggregate: Predicate.Aggregate?
+        for (place, name) in names.enumerated() where name.hasPrefix("@") && name != "@links" {
+            guard let known = Predicate.Aggregate(rawValue: String(name.dropFirst()).lowercased()) else {
+                throw PredicateSyntax.error(
+                    format, column, "one of @count, @min, @max, @sum, @avg and @links in a path", "'\(name)'")
+            }
+            guard aggregate == nil, place > 0 || !path.names.isEmpty || path.variable != nil,
+                place == names.count - 1 || known != .count
+            else {
+                throw PredicateSyntax.error(format, column, "one operator behind a collection", "'\(text)'")
+            }
+            aggregate = known
+            path.names = names.filter { $0 != name }
+        }
+        guard let aggregate else {
+            path.names = names
+            return .path(path)
+        }
+        return .aggregate(path, aggregate)
+    }
+
+    /// Behind the word: `(dogs, $x, $x.age > 3).@count`.
+    private mutating func subquery() throws(Realm.Error) -> Predicate.Expression {
+        advance()
+        guard take(symbol: "(") else { throw error("'(' behind SUBQUERY") }
+        let start = token
+        guard case .path(let path) = try operand() else {
+            throw PredicateSyntax.error(format, start.column, "a collection", "'\(start.text)'")
+        }
+        guard take(symbol: ",") else { throw error("','") }
+        let variable = token
+        guard variable.kind == .word, variable.text.hasPrefix("$"), !variable.text.contains("."),
+            variable.text.count > 1
+        else { throw error("a variable such as $x") }
+        advance()
+        guard take(symbol: ",") else { throw error("','") }
+        let inner = try deeper { (parser) throws(Realm.Error) in try parser.condition() }
+        guard take(symbol: ")") else { throw error("')', AND or OR") }
+        guard token.kind == .word, [".@COUNT", "@COUNT"].contains(token.text.uppercased()) else {
+            throw error("'.@count' behind SUBQUERY(...)")
+        }
+        advance()
+        return .subquery(path, variable: variable.text, inner)
+    }
+
+    // MARK: Arguments
+
+    private mutating func argument(_ letter: Character) throws(Realm.Error) -> Predicate.Expression {
+        let token = token
+        let argument = _flatten(try argument())
+        let number = takenArguments
+        func wrong(_ expected: String) -> Realm.Error {
+            let given = argument.map { "a value of type \(type(of: $0))" } ?? "nil"
+            return PredicateSyntax.error(format, token.column, "\(expected) as argument \(number)", given)
+        }
+        advance()
+        switch letter {
+        case "K":
+            guard let name = argument as? String, !name.isEmpty else { throw wrong("the name of a property") }
+            return try path(name, token.column)
+        case "d", "i", "u":
+            guard let constant = Predicate.Constant(argument: argument), case .integer = constant.stored else {
+                throw wrong("an integer")
+            }
+            return .value(constant)
+        case "f", "g":
+            guard let constant = Predicate.Constant(argument: argument), constant.stored.number != nil,
+                constant.type != .date
+            else { throw wrong("a number") }
+            return .value(constant)
+        case "s":
+            guard let text = argument as? String else { throw wrong("text") }
+            return .value(.init(.text(text), .string))
+        default:
+            guard let value = Self.value(argument) else {
+                throw wrong("a value that a property can have, an object, or a list of them")
+            }
+            return value
+        }
+    }
+
+    /// Nil for what no property can be compared with.
+    private static func value(_ argument: Any?) -> Predicate.Expression? {
+        guard let argument = _flatten(argument) else { return .value(.init(.null)) }
+        if let object = argument as? ObjectBase { return .object(object) }
+        if let constant = Predicate.Constant(argument: argument) { return .value(constant) }
+        let elements =
+            (argument as? any UntypedCollection)?.anyElements
+            ?? (argument as? any Sequence).map { self.elements(of: $0) }
+        guard let elements else { return nil }
+        var values: [Predicate.Expression] = []
+        for element in elements {
+            guard let value = value(element) else { return nil }
+            if case .values = value { return nil }
+            values.append(value)
+        }
+        return .values(values)
+    }
+
+    private static func elements(of sequence: some Sequence) -> [Any] { sequence.map { $0 as Any } }
+}
+
+extension Predicate.Constant {
+    /// A value whose own type says how it is stored.
+    init?(argument: Any?) {
+        guard let argument = _flatten(argument) else {
+            self.init(.null)
+            return
+        }
+        guard !(argument is ObjectBase), let stored = _StoredValue(constant: argument) else { return nil }
+        let type: PropertyType?
+        if let scalar = argument as? any _Scalar {
+            type = Swift.type(of: scalar)._scalarType
+        } else {
+            switch stored {
+            case .integer: type = .int
+            case .double: type = .double
+            case .text: type = .string
+            default: type = nil
+            }
+        }
+        self.init(stored, type)
+    }
+}

@@ -1,0 +1,151 @@
+import StrataStorage
+
+extension RealmCollection where Element: ObjectBase {
+    /// The objects that match.
+    ///
+    ///     realm.objects(Person.self).where { $0.age >= 3 && $0.dogs.name == "Taro" }
+    ///
+    /// A query that cannot be answered, such as a sum of texts, stops the program here: it is the programmer's.
+    /// - Complexity: nothing until the results are looked at; then what ``Results/explain()`` says.
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+        do throws(Realm.Error) { return try matching(isIncluded(Query(Predicate.Path())).predicate) } catch {
+            fatalError(error.description)
+        }
+    }
+
+    /// The objects that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`.
+    ///
+    /// Stops the program when the format cannot be read or names what is not there: it is written by the programmer,
+    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that somebody else writes.
+    public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
+        do throws(Realm.Error) { return try matching(try PredicateParser.parse(format, arguments)) } catch {
+            fatalError(error.description)
+        }
+    }
+
+    /// The objects that match a format, or what is wrong with it.
+    ///
+    ///     let found = try people.tryFilter(field.text)
+    /// - Throws: ``Realm/Error`` with `invalidInput`: where the format cannot be read and what was expected there, a
+    ///   property that the class does not have, operands that cannot be compared.
+    public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
+        try matching(try PredicateParser.parse(format, arguments))
+    }
+
+    func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
+        let source = requiredSource
+        _ = try PredicateBinder.bind(predicate, source.instance, source.access)
+        return Results(source.filtered(predicate))
+    }
+
+    /// The place of the first match.
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+        place(of: `where`(isIncluded))
+    }
+
+    /// The place of the first match of a format.
+    public func index(matching format: String, _ arguments: Any?...) -> Int? {
+        do throws(Realm.Error) { return place(of: try matching(try PredicateParser.parse(format, arguments))) } catch {
+            fatalError(error.description)
+        }
+    }
+
+    private func place(of matches: Results<Element>) -> Int? {
+        matches.source.key(at: 0).flatMap { requiredSource.index(of: $0) }
+    }
+
+    // MARK: Order
+
+    /// In the order of a property, or of one that links lead to. Null comes first; see ``TextOrder`` for text.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// In the order of several properties, the first one deciding. Earlier orders break ties.
+    public func sorted<Descriptors: Sequence<SortDescriptor>>(by descriptors: Descriptors) -> Results<Element> {
+        let descriptors = Array(descriptors)
+        let source = requiredSource
+        _ = RowSort(source.instance, source.access, descriptors)
+        return Results(source.sorted(descriptors))
+    }
+
+    public func sorted<Value>(by keyPath: KeyPath<Element, Value>, ascending: Bool = true) -> Results<Element> {
+        sorted(byKeyPath: _name(for: keyPath), ascending: ascending)
+    }
+
+    // MARK: Fewer
+
+    /// The first of the objects with the same values of some properties, or of properties that links lead to.
+    ///
+    ///     people.sorted(by: \.age).distinct(by: ["city"])     // the youngest of each city
+    public func distinct<Names: Sequence<String>>(by keyPaths: Names) -> Results<Element> {
+        let keyPaths = Array(keyPaths)
+        let source = requiredSource
+        _ = RowDistinction(source.instance, source.access, keyPaths)
+        return Results(source.adding(.distinct(keyPaths)))
+    }
+
+    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
+        distinct(by: keyPaths.map { KeyPathTrace.names(of: $0).joined(separator: ".") })
+    }
+
+    /// At most so many objects. What comes later in a chain looks at these alone.
+    ///
+    ///     articles.sorted(by: \.date, ascending: false).limit(20)
+    /// - Parameter offset: how many objects to leave out first.
+    public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
+        precondition(count >= 0 && offset >= 0, "a limit and its offset are not negative")
+        return Results(requiredSource.adding(.limit(count, offset: offset)))
+    }
+}
+
+extension Results where Element: ObjectBase {
+    /// How the results are found, a line per step: which index is asked and how many rows it names at most, what is
+    /// looked up over whole columns, and what is asked row by row. For people and for tests of an application's speed.
+    ///
+    ///     print(people.where { $0.email == "a@b.c" && $0.age > 3 }.explain())
+    ///     // Person
+    ///     // 1. index on 'email': 1 rows at most
+    ///     // 2. row by row: email == 'a@b.c' AND age > 3
+    /// - Complexity: that of the plan: questions behind links are asked of the other class.
+    public func explain() -> String { source.explained() }
+}
+
+extension ObjectSource {
+    fileprivate func explained() -> String {
+        guard let view = instance.currentView else { return "\(access.name): the Realm is closed" }
+        var lines: [String] = []
+        attempt(()) { () throws(StorageError) in
+            for (place, step) in steps.enumerated() {
+                switch step {
+                case .filter(let predicate):
+                    if place == 0, case .table = base {
+                        lines += try TableQuery(instance, access, predicate).explained(view)
+                    } else {
+                        lines.append("of these: \(predicate)")
+                    }
+                case .sort(let descriptors):
+                    lines.append("sorted by " + descriptors.map { "\($0)" }.joined(separator: ", "))
+                case .distinct(let keyPaths): lines.append("distinct by " + keyPaths.joined(separator: ", "))
+                case .limit(let count, let offset):
+                    lines.append("at most \(count)" + (offset > 0 ? " behind the first \(offset)" : ""))
+                }
+            }
+            if let start = try explainedBase(view) { lines.insert(start, at: 0) }
+        }
+        let numbered = lines.enumerated().map { "\($0 + 1). \($1)" }
+        return ([access.name] + numbered).joined(separator: "\n")
+    }
+
+    private func explainedBase(_ view: ReadView) throws(StorageError) -> String? {
+        switch base {
+        case .table:
+            if case .filter? = steps.first { return nil }
+            return "all \(try view.rowCount(access.table)) rows"
+        case .list(let owner, let property): return "the list '\(owner._access.properties[property].name)'"
+        case .backlinks(_, let origin, let property):
+            return "links of '\(origin.name).\(origin.properties[property].name)', backwards"
+        case .keys(let keys): return "\(keys.count) known rows"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import StrataStorage
+
+/// Keeps the first of the rows whose properties are the same.
+///
+/// Values are the same when a query finds them equal; null is one value, and so is NaN.
+struct RowDistinction {
+    private let readers: [ColumnReader]
+
+    /// Stops the program when a path does not suit the class.
+    init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPaths: [String]) {
+        do throws(Realm.Error) {
+            var readers: [ColumnReader] = []
+            for keyPath in keyPaths {
+                readers.append(try ColumnReader(instance, access, keyPath, to: "take distinct values of"))
+            }
+            self.readers = readers
+        } catch {
+            fatalError(error.description)
+        }
+    }
+
+    /// - Complexity: O(n), and the reads.
+    func kept(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
+        guard !readers.isEmpty else { return keys }
+        // Each property numbers its values in order of appearance, together with the number so far.
+        var groups = [Int](repeating: 0, count: keys.count)
+        for reader in readers {
+            var known: [Group: Int] = [:]
+            var place = 0
+            try reader.forEach(keys, view) { value in
+                let group = Group(before: groups[place], value: Self.normal(value.stored(reader.tag)))
+                let number = known[group] ?? known.count
+                known[group] = number
+                groups[place] = number
+                place += 1
+            }
+        }
+        var seen = Set<Int>()
+        return keys.indices.filter { seen.insert(groups[$0]).inserted }.map { keys[$0] }
+    }
+
+    private struct Group: Hashable {
+        let before: Int
+        let value: Key
+    }
+
+    /// Text by its bytes: Swift's own equality of strings takes composed and decomposed accents for the same.
+    private enum Key: Hashable {
+        case null
+        case integer(Int64)
+        case double(UInt64)
+        case bytes([UInt8])
+        case decimal(Decimal128)
+    }
+
+    private static func normal(_ value: _StoredValue) -> Key {
+        switch value {
+        case .null: return .null
+        case .integer(let value), .link(let value): return .integer(value)
+        case .double(let value): return .double(SortColumn.ordered(value))
+        case .text(let text): return .bytes(Array(text.utf8))
+        case .bytes(let bytes): return .bytes(bytes)
+        case .decimal(let value): return .decimal(value)
+        }
+    }
+}
