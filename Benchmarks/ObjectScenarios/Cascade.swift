@@ -48,19 +48,7 @@ package struct Cascade: ObjectTrialScenario, Scenario {
             }
             try realm.write { realm.delete(way == .ifLast ? [articles[0]] : [articles[0], articles[1]]) }
             return .expect("sources left", realm.objects(Source.self).count, way == .ifLast ? 1 : 0)
-        case .deny, .denyLifted:
-            try realm.write { articles[0].licence = Licence(value: ["name": "in use"]) }
-            if way == .denyLifted {
-                try realm.write { articles[0].licence = nil }
-                try realm.write { realm.delete(articles[0]) }
-                return .expect("articles", realm.objects(Article.self).count, 9)
-            }
-            do {
-                try realm.write { realm.delete(articles[0]) }
-                return .wrong("a rule that denies did not keep the write from its commit")
-            } catch Realm.Error.deleteDenied {
-                return .expect("counts", ArticleClasses.counts(realm), [10, 10, 10, 2])
-            }
+        case .deny, .denyLifted: return try denied(way, realm, articles[0])
         case .nullify:
             try realm.write { realm.delete(realm.objects(Thumbnail.self)) }
             return .all([
@@ -73,6 +61,21 @@ package struct Cascade: ObjectTrialScenario, Scenario {
                 realm.delete(articles[0])
             }
             return .expect("entries of the other owner", articles.first { $0.id == 1 }?.comments.map(\.id), [1])
+        }
+    }
+
+    private static func denied(_ way: Way, _ realm: Realm, _ article: Article) throws -> PolicyTrials.Finding {
+        try realm.write { article.licence = Licence(value: ["name": "in use"]) }
+        if way == .denyLifted {
+            try realm.write { article.licence = nil }
+            try realm.write { realm.delete(article) }
+            return .expect("articles", realm.objects(Article.self).count, 9)
+        }
+        do {
+            try realm.write { realm.delete(article) }
+            return .wrong("a rule that denies did not keep the write from its commit")
+        } catch Realm.Error.deleteDenied {
+            return .expect("counts", ArticleClasses.counts(realm), [10, 10, 10, 2])
         }
     }
 }

@@ -14,72 +14,55 @@ package struct ObserverInCallback: ObjectTrialScenario, Scenario {
         case initialFirst, addedInside, removedInside, removesOther, droppedInside, many
     }
 
+    private typealias Change = RealmCollectionChange<Strata.Results<Entry>>
+
+    private static func word(_ name: String, _ change: Change) -> String {
+        switch change {
+        case .initial: "\(name) initial"
+        case .update: "\(name) update"
+        case .error: "\(name) error"
+        }
+    }
+
     static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.realm(EntryClasses.all)
         try EntryClasses.fill(realm, count: 3)
         let table = realm.objects(Entry.self)
         var events: [String] = []
         var tokens: [NotificationToken] = []
-        func word(_ name: String, _ change: RealmCollectionChange<Strata.Results<Entry>>) -> String {
-            switch change {
-            case .initial: "\(name) initial"
-            case .update: "\(name) update"
-            case .error: "\(name) error"
-            }
+        /// Observes as `a`; `inside` runs in its updates.
+        func observe(_ inside: @escaping () -> Void = {}) {
+            tokens.append(
+                table.observe { change in
+                    events.append(word("a", change))
+                    if case .update = change { inside() }
+                })
         }
-        func add(_ id: Int) throws { try realm.write { realm.add(EntryClasses.make(id)) } }
+        func observeOther() { tokens.append(table.observe { events.append(word("b", $0)) }) }
         let expected: [String]
         switch way {
         case .initialFirst:
-            tokens.append(table.observe { events.append(word("a", $0)) })
-            try add(10)
-            try add(11)
+            observe()
             expected = ["a initial", "a update", "a update"]
         case .addedInside:
-            tokens.append(
-                table.observe { change in
-                    events.append(word("a", change))
-                    if case .update = change, tokens.count == 1 {
-                        tokens.append(table.observe { events.append(word("b", $0)) })
-                    }
-                })
-            try add(10)
-            try add(11)
+            observe { if tokens.count == 1 { observeOther() } }
             expected = ["a initial", "a update", "b initial", "a update", "b update"]
         case .removedInside:
-            tokens.append(
-                table.observe { change in
-                    events.append(word("a", change))
-                    if case .update = change { tokens[0].invalidate() }
-                })
-            try add(10)
-            try add(11)
+            observe { tokens[0].invalidate() }
             expected = ["a initial", "a update"]
         case .removesOther:
-            tokens.append(
-                table.observe { change in
-                    events.append(word("a", change))
-                    if case .update = change { tokens[1].invalidate() }
-                })
-            tokens.append(table.observe { events.append(word("b", $0)) })
-            try add(10)
-            try add(11)
+            observe { tokens[1].invalidate() }
+            observeOther()
             expected = ["a initial", "b initial", "a update", "a update"]
         case .droppedInside:
-            tokens.append(
-                table.observe { change in
-                    events.append(word("a", change))
-                    if case .update = change { tokens.removeAll() }
-                })
-            try add(10)
-            try add(11)
+            observe { tokens.removeAll() }
             expected = ["a initial", "a update"]
         case .many:
             for _ in 0..<50 { tokens.append(table.observe { _ in events.append("x") }) }
             for (index, token) in tokens.enumerated() where index % 2 == 0 { token.invalidate() }
-            try add(10)
-            expected = Array(repeating: "x", count: 75)
+            expected = Array(repeating: "x", count: 100)
         }
+        for id in [10, 11] { try realm.write { realm.add(EntryClasses.make(id)) } }
         for token in tokens { token.invalidate() }
         return .expect("events", events, expected)
     }

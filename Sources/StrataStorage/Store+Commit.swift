@@ -58,18 +58,8 @@ extension Store {
             giveUp(transaction)
             throw error
         }
-        writer.commits += 1
-        for extent in transaction.nodes.placed {
-            noteDirty(Int(extent.page), Int(extent.page + extent.pages))
-            writer.dirtyBytes += Int(extent.pages) * Format.pageSize
-        }
-        if !hasLog {
-            adopt(transaction, state, isDurable: true)
-            checkpointIfDue()
-            gate.release()
-            deliverNotices()
-            return PendingCommit(self, TransactionID(version))
-        }
+        noteWritten(transaction)
+        if !hasLog { return commitWithoutLog(transaction, state) }
         var pinned: Snapshot?
         var isGateHeld = false
         if let plan {
@@ -102,6 +92,23 @@ extension Store {
         }
         deliverNotices()
         return PendingCommit(self, TransactionID(version))
+    }
+
+    /// Counts what the transaction has written, for the next checkpoint.
+    private func noteWritten(_ transaction: WriteTransaction) {
+        writer.commits += 1
+        for extent in transaction.nodes.placed {
+            noteDirty(Int(extent.page), Int(extent.page + extent.pages))
+            writer.dirtyBytes += Int(extent.pages) * Format.pageSize
+        }
+    }
+
+    private func commitWithoutLog(_ transaction: WriteTransaction, _ state: VersionState) -> PendingCommit {
+        adopt(transaction, state, isDurable: true)
+        checkpointIfDue()
+        gate.release()
+        deliverNotices()
+        return PendingCommit(self, TransactionID(transaction.version))
     }
 
     private func giveUp(_ transaction: WriteTransaction) {

@@ -3,7 +3,7 @@ import Results
 import Strata
 
 /// Frozen things are read on other threads while their originals change and go.
-package struct Frozen: CellScenario, Scenario {
+package struct FrozenThings: CellScenario, Scenario {
     package let slug = "frozen"
     package let question = "Are frozen objects and collections what they were, on any thread, whatever is deleted?"
 
