@@ -16,6 +16,8 @@ extension PageAllocator {
             hangingPages = 0
             self.pageCount = pageCount
             self.fileCapacity = fileCapacity
+            // Also lower than before: the process that wrote meanwhile may have cut the file.
+            limit.pages.store(fileCapacity, ordering: .releasing)
             for version in versions { protectLocked(version) }
         }
     }

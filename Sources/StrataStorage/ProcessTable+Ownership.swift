@@ -126,8 +126,11 @@ extension ProcessTable {
         }
     }
 
+    /// How often a process began to own writing.
+    var ownerships: UInt64 { memory.load64(Layout.ownershipsOffset) }
+
     /// Whether anybody has written since the table was made.
-    var wasOwned: Bool { memory.load64(Layout.ownershipsOffset) != 0 }
+    var wasOwned: Bool { ownerships != 0 }
 
     /// Whether the owner before left a block.
     var hasBlock: Bool { memory.load32(Layout.phaseOffset) == 0 }

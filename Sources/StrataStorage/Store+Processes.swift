@@ -186,7 +186,11 @@ extension Store {
             do throws(StorageError) {
                 try waitForCheckpoint()
                 try checkpointWithoutLog(committed)
-                left = HandOver(sequence: writer.slot.sequence, held: allocator.allocator.held).encode()
+                let held = allocator.allocator.held
+                // What a recovery keeps behind the checkpoint's end is not the checkpoint's map's.
+                if held.allSatisfy({ UInt64($0.page) + UInt64($0.pages) <= writer.slot.pageCount }) {
+                    left = HandOver(sequence: writer.slot.sequence, held: held).encode()
+                }
             } catch {
                 left = nil
             }

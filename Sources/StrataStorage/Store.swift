@@ -102,22 +102,25 @@ package final class Store: Sendable {
     }
 
     /// As ``checkSize()``, for the owner of writing.
-    private func checkOwnSize() throws(StorageError) {
+    func checkOwnSize() throws(StorageError) {
         guard fileSystem.isPersistent else { return }
-        var expected = pages.limit.pages.load(ordering: .acquiring)
         while true {
+            let ownerships = table?.ownerships
+            let expected = pages.limit.pages.load(ordering: .acquiring)
             let size: Int64
             do { size = try file.size() } catch { throw StorageError(error) }
             if size >= Int64(expected) * Int64(Format.pageSize) { return }
             // The tail is given back after the limit was lowered.
-            let now = pages.limit.pages.load(ordering: .acquiring)
-            if now >= expected {
-                mark(.cutWhileOpen)
-                throw .corrupt(
-                    page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
-                    offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
+            if pages.limit.pages.load(ordering: .acquiring) < expected { continue }
+            if let table {
+                // Writing may have gone to a process that gave a tail back; the limit follows when it comes here again.
+                if table.wasOwned, !monitor.withLock({ state.isOwner }) { return }
+                if table.ownerships != ownerships { continue }
             }
-            expected = now
+            mark(.cutWhileOpen)
+            throw .corrupt(
+                page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
+                offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
         }
     }
 
