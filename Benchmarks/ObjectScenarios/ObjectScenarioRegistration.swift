@@ -37,6 +37,7 @@ package enum ObjectScenarioRegistration {
         registry.register(CommitInNotification())
         registry.register(MissedNotification())
         registry.register(KeyPathFilters())
+        registry.register(Notify())
         registry.register(BankTransfer())
         registry.register(OpenCloseRace())
         registry.register(SkipVersions())

@@ -7,6 +7,7 @@ package struct ColumnSum: Scenario {
     package let family = Family.workload
     package let question = "How fast is a column summed?"
     package let requires: Set<Capability> = [.tables, .queries]
+    package let layers: Set<Layer> = [.storage, .objects]
     package let defaultDataset: String? = "people"
 
     package init() {}

@@ -7,6 +7,7 @@ package struct DeleteHalf: Scenario {
     package let family = Family.workload
     package let question = "How fast do rows go, and what does the file keep of them?"
     package let requires: Set<Capability> = [.tables, .deletions]
+    package let layers: Set<Layer> = [.storage, .objects]
     package let defaultDataset: String? = "people"
 
     package init() {}

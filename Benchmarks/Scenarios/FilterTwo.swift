@@ -7,6 +7,7 @@ package struct FilterTwo: Scenario {
     package let family = Family.workload
     package let question = "How fast are rows counted by two properties without an index?"
     package let requires: Set<Capability> = [.tables, .queries]
+    package let layers: Set<Layer> = [.storage, .objects]
     package let defaultDataset: String? = "people"
     package let parameters = [
         ScenarioParameter("updates", default: "0", summary: "rows set at random in transactions of 1 000 before")

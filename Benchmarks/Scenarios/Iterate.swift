@@ -7,7 +7,7 @@ package struct Iterate: Scenario {
     package let family = Family.workload
     package let question = "How fast does a program go through all rows and read one property of each?"
     package let requires: Set<Capability> = [.tables, .queries]
-    package let layer = Layer.objects
+    package let layers: Set<Layer> = [.objects]
     package let defaultDataset: String? = "people"
 
     package init() {}

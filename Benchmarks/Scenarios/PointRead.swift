@@ -8,6 +8,7 @@ package struct PointRead: Scenario {
     package let family = Family.workload
     package let question = "How long does it take to find a row by its key and read from it?"
     package let requires: Set<Capability> = [.tables]
+    package let layers: Set<Layer> = [.storage, .objects]
     package let defaultDataset: String? = "people"
     package let parameters = [
         ScenarioParameter("properties", default: "1", allowed: ["1", "3"], summary: "properties read of each row")

@@ -8,6 +8,7 @@ package struct StringEqual: Scenario {
     package let family = Family.workload
     package let question = "How fast are rows found by a text that has no index?"
     package let requires: Set<Capability> = [.tables, .queries]
+    package let layers: Set<Layer> = [.storage, .objects]
     package let defaultDataset: String? = "people"
     package let parameters: [ScenarioParameter] = []
 

@@ -44,11 +44,19 @@ package struct PlanExpansion {
         var cases: [PlannedCase] = []
         var seen: Set<String> = []
         for entry in try entries() {
-            for planned in try expand(entry) where seen.insert(planned.test.id).inserted {
+            for planned in try expand(entry) where isInLayer(planned) && seen.insert(planned.test.id).inserted {
                 cases.append(planned)
             }
         }
         return cases
+    }
+
+    /// Asked for objects alone, an engine without links between its rows has nothing to compare.
+    private func isInLayer(_ planned: PlannedCase) -> Bool {
+        guard filter.layers == [.objects], let engine = registries.engines.engine(named: planned.test.engine) else {
+            return true
+        }
+        return !engine.capabilities.isDisjoint(with: Layer.capabilitiesOfObjects)
     }
 
     private func error(_ kind: String, _ name: PlanName, among known: [String]) -> PlanError {
@@ -62,7 +70,7 @@ package struct PlanExpansion {
             let scenario = try scenario(entry.scenario)
             if !filter.scenarios.isEmpty && !filter.scenarios.contains(scenario.slug) { continue }
             if !filter.families.isEmpty && !filter.families.contains(scenario.family) { continue }
-            if !filter.layers.isEmpty && !filter.layers.contains(scenario.layer) { continue }
+            if !filter.layers.isEmpty && scenario.layers.isDisjoint(with: filter.layers) { continue }
             entries.append(entry)
         }
         let planned = Set(plan.entries.map(\.scenario.text))

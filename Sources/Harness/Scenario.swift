@@ -40,6 +40,9 @@ package enum Layer: String, Sendable, CaseIterable {
     case storage
     /// Objects, their links and the program's way through them.
     case objects
+
+    /// What an engine or a scenario has that is more than storage.
+    package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
 }
 
 /// A named experiment. Adding one is a file with a type that conforms, and one line that registers it.
@@ -52,8 +55,8 @@ package protocol Scenario: Sendable {
     var parameters: [ScenarioParameter] { get }
     var schedule: Schedule { get }
     var requires: Set<Capability> { get }
-    /// By default that of what it requires.
-    var layer: Layer { get }
+    /// By default that of what it requires. Reads that objects and bare tables both offer are about both.
+    var layers: Set<Layer> { get }
     /// The only durability class that it makes sense in; nil: the plan's.
     var durability: DurabilityClass? { get }
     /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
@@ -78,8 +81,8 @@ package protocol Scenario: Sendable {
 extension Scenario {
     package var parameters: [ScenarioParameter] { [] }
     package var schedule: Schedule { .deterministic }
-    package var layer: Layer {
-        requires.isDisjoint(with: [.objects, .links, .heldObjects, .migrations]) ? .storage : .objects
+    package var layers: Set<Layer> {
+        requires.isDisjoint(with: Layer.capabilitiesOfObjects) ? [.storage] : [.objects]
     }
     package var durability: DurabilityClass? { nil }
     package var defaultDataset: String? { nil }

@@ -77,6 +77,7 @@ struct PlanTests {
         var family = Family.growth
         let question = "?"
         var requires: Set<Capability> = []
+        var layers: Set<Layer> = [.storage]
         var defaultDataset: String?
         let parameters = [
             ScenarioParameter("threads", default: "1", summary: ""),
@@ -98,7 +99,7 @@ struct PlanTests {
         var registries = Registries()
         registries.scenarios.register(Probe(slug: "alone"))
         registries.scenarios.register(Probe(slug: "on-rows", family: .workload, defaultDataset: "rows"))
-        registries.scenarios.register(Probe(slug: "needs-links", requires: [.links]))
+        registries.scenarios.register(Probe(slug: "needs-links", requires: [.links], layers: [.objects]))
         registries.datasets.register(Rows(name: "rows"))
         registries.datasets.register(Rows(name: "more"))
         registries.engines.register(MemoryEngine(name: "one"))
@@ -150,6 +151,25 @@ struct PlanTests {
         let cases = try expand(text, filter)
         #expect(cases.allSatisfy { $0.test.seed == Seed(99) && $0.test.parameter("policy") == "always" })
         #expect(cases.last?.test.size == 3)
+    }
+
+    @Test("asked for objects alone, a plan keeps what is about objects, on engines that have links")
+    func objectsAlone() throws {
+        var registries = registries
+        registries.scenarios.register(Probe(slug: "reads", layers: [.storage, .objects]))
+        registries.engines.register(MemoryEngine(name: "linked", capabilities: [.links]))
+        let text = """
+            { engines: ['one', 'linked'], cases: [
+              { scenario: 'alone' }, { scenario: 'needs-links' }, { scenario: 'reads' } ] }
+            """
+        func chosen(_ layers: [Layer]) throws -> [String] {
+            var filter = PlanFilter()
+            filter.layers = layers
+            let expansion = PlanExpansion(plan: try read(text), filter: filter, registries: registries)
+            return try expansion.cases().map { "\($0.test.scenario) \($0.test.engine)" }
+        }
+        #expect(try chosen([.objects]) == ["needs-links linked", "reads linked"])
+        #expect(try chosen([.storage]) == ["alone one", "alone linked", "reads one", "reads linked"])
     }
 
     @Test("names that nothing has are errors at their place, with the nearest right one")
