@@ -16,7 +16,7 @@ struct Checkout {
 
     /// Everything that people wrote: sources, tests, tools, documents. Read once.
     static let files: [File] = {
-        let places = ["Sources", "Benchmarks", "Tests", "Tools", "docs", ".ci"]
+        let places = ["Sources", "Benchmarks", "Tests", "Examples", "Tools", "docs", ".ci"]
         let single = ["Package.swift", "Makefile", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
         let found = places.flatMap(walk) + single
         return found.sorted().compactMap { path in
