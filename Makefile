@@ -12,11 +12,11 @@ TSAN ?=
 
 CHECKED = --explicit-target-dependency-import-check error
 TESTS = --disable-xctest
-LINTED = Sources Tests Benchmarks Package.swift
+LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser format deps clean
+.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -48,8 +48,12 @@ smoke: test-build ## the smoke plan, by the tool that was built with the tests
 	rm -rf $(SMOKE)
 	.build/test/release/assay run smoke --out $(SMOKE)
 
-test-client: deps ## a package of its own that uses the product Strata from outside
+test-client: deps ## packages of their own that use the product Strata from outside: a client, and the examples
 	Tests/Client/check
+	Examples/check
+
+docs: deps ## the documentation of the module Strata, a static site in .build/docs
+	Tools/docs .build/docs
 
 test-debug: deps ## the same tests in debug, where assertions and invariant walks are on
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
@@ -100,4 +104,4 @@ deps: ## install the packages that are missing (apt-get), nothing when all is th
 	@Tools/deps
 
 clean: ## remove what was built
-	rm -rf .build Tests/Client/.build
+	rm -rf .build Tests/Client/.build Examples/*/.build

@@ -2,8 +2,8 @@ import Dispatch
 import StrataStorage
 
 extension Realm {
-    /// Tells of every new version that the Realm shows, and of those that it does not follow by itself. See
-    /// ``Observation`` for when.
+    /// Tells of every new version that the Realm shows, and of those that it does not follow by itself: on the Realm's
+    /// own thread, at its commits, refreshes and begins of writes.
     public func observe(_ block: @escaping (Notification, Realm) -> Void) -> NotificationToken {
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen Realm does not change; thaw it to observe it") }
