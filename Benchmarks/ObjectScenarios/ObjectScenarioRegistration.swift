@@ -37,7 +37,7 @@ package enum ObjectScenarioRegistration {
         registry.register(CommitInNotification())
         registry.register(MissedNotification())
         registry.register(KeyPathFilters())
-        registry.register(Notify())
+        registry.register(NotifyObservers())
         registry.register(BankTransfer())
         registry.register(OpenCloseRace())
         registry.register(SkipVersions())

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One commit at a time: the writer waits until every observer was told. Durability `none`, so that the disk hides
 /// nothing.
-package struct Notify: Scenario {
+package struct NotifyObservers: Scenario {
     package let slug = "notify"
     package let family = Family.workload
     package let question = "How soon after a commit are observers told of it, and what do they cost the writer?"
