@@ -86,7 +86,7 @@ struct ObjectScenarioTests {
     ]
 
     @Test("migrations are right", arguments: migrations)
-    func migrations(slug: String) throws {
+    func migrationScenario(slug: String) throws {
         var registry = ScenarioRegistry()
         ObjectScenarioRegistration.register(into: &registry)
         let scenario = try #require(registry.scenario(named: slug))
