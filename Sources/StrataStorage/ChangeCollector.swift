@@ -30,18 +30,13 @@ package struct CommitNotice: Sendable {
 
 /// Collects changes while a transaction runs.
 struct ChangeCollector {
-    private let limit: Int
+    private static let limit = 1 << 20
     private var tables: [TableChanges]
     /// Keys that were inserted last, not in `tables` yet; the table is -1 where there are none.
     private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
 
-    /// - Parameters:
-    ///   - tables: with nothing changed.
-    ///   - limit: of each table, so many changes of a kind are listed at most.
-    init(_ tables: [TableChanges], limit: Int = 1 << 20) {
-        self.tables = tables
-        self.limit = limit
-    }
+    /// - Parameter tables: with nothing changed.
+    init(_ tables: [TableChanges]) { self.tables = tables }
 
     /// Follows the schema's order of tables; what is gone is forgotten.
     mutating func rearrange(to ids: [TableID]) {
@@ -68,7 +63,7 @@ struct ChangeCollector {
         let last = tables[table].inserted.count - 1
         if last >= 0, low != .min, tables[table].inserted[last].upperBound == low &- 1 {
             tables[table].inserted[last] = tables[table].inserted[last].lowerBound...high
-        } else if last < limit {
+        } else if last < Self.limit {
             tables[table].inserted.append(low...high)
         } else {
             tables[table].isComplete = false
@@ -77,7 +72,7 @@ struct ChangeCollector {
 
     @inline(__always)
     mutating func deleted(_ table: Int, _ key: Int64) {
-        if tables[table].deleted.count < limit {
+        if tables[table].deleted.count < Self.limit {
             tables[table].deleted.append(key)
         } else {
             tables[table].isComplete = false
@@ -86,7 +81,7 @@ struct ChangeCollector {
 
     @inline(__always)
     mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
-        if tables[table].modified.count < limit {
+        if tables[table].modified.count < Self.limit {
             tables[table].modified.append((key, column))
         } else {
             tables[table].isComplete = false

@@ -9,8 +9,6 @@ extension PageAllocator {
     ///
     /// The first pages of a region come with the two places of its map node.
     func extend(by pages: Int, _ usesReserve: Bool) throws(StorageError) -> Int {
-        // What is noted of a region that was not read is lost.
-        if !regions.isEmpty { try load(regions.count - 1) }
         var extra = 0
         var count = 0
         var rootPages = 0

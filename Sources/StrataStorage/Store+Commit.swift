@@ -70,7 +70,6 @@ extension Store {
                 gate.release()
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
-            compactIfDue()
         } else {
             writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
             let isFull = options.durability == .full
@@ -80,7 +79,6 @@ extension Store {
                 record: transaction.workspace.recorder.finish(lsn: version), isHeldBack: isGateHeld)
             if isFull && ending != .durable { pinned = pin(state) }
             isGateHeld = isGateHeld && pinned != nil
-            compactIfDue()
         }
         if options.durability == .periodic && plan == nil {
             defer { gate.release() }
@@ -108,7 +106,6 @@ extension Store {
     private func commitWithoutLog(_ transaction: WriteTransaction, _ state: VersionState) -> PendingCommit {
         adopt(transaction, state, isDurable: true)
         checkpointIfDue()
-        compactIfDue()
         gate.release()
         deliverNotices()
         return PendingCommit(self, TransactionID(transaction.version))
@@ -117,8 +114,7 @@ extension Store {
     private func giveUp(_ transaction: WriteTransaction) {
         transaction.isEnded = true
         transaction.view.writer = nil
-        allocator.allocator.giveBack(transaction.nodes.landed)
-        transaction.nodes.discard(all: true)
+        allocator.allocator.giveBack(transaction.nodes.placed + transaction.nodes.landed)
         transaction.nodes.arena.reset()
         gate.release()
     }
@@ -157,7 +153,6 @@ extension Store {
         }
         allocator.bury(
             transaction.nodes.dead, freed: state.version, abandoned: transaction.nodes.abandoned, unprotecting: gone)
-        transaction.nodes.discard(all: false)
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
@@ -262,7 +257,6 @@ extension Store {
         let bytes = monitor.withLock { state.pending.count }
         if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
         writer.unsyncedLogBytes += bytes
-        promiseSync()
         guard writer.unsyncedLogBytes >= options.periodicBytes, let log = writer.log else { return }
         writer.unsyncedLogBytes = 0
         do throws(StorageError) { try log.sync() } catch {

@@ -80,10 +80,9 @@ extension Store {
 
     /// Space behind the last durable checkpoint that no version reaches, where there is much of it. The write gate is
     /// held, no checkpoint is in progress.
-    /// - Parameter slack: pages that are not worth it; nil for what a checkpoint leaves to the next commits.
-    func giveTailBack(slack: Int? = nil) throws(StorageError) {
+    func giveTailBack() throws(StorageError) {
         let pages = Int(writer.slot.pageCount)
-        let capacity = try allocator.allocator.cutFile(to: pages, slack: slack ?? max(512, pages / 8))
+        let capacity = try allocator.allocator.cutFile(to: pages, slack: max(512, pages / 8))
         writer.writtenPages = min(writer.writtenPages, capacity)
     }
 

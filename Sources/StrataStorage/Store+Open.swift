@@ -20,9 +20,7 @@ extension Store {
     }
 
     private static func openCompacted(_ path: String, _ options: StoreOptions) throws(StorageError) -> Store {
-        var policy = options.compactOnLaunch
-        if case .onLaunch(let asked) = options.compaction { policy = asked }
-        if let policy, !options.readOnly {
+        if let policy = options.compactOnLaunch, !options.readOnly {
             try compactIfWanted(path, options, policy)
         }
         return try openPlain(path: path, options: options)
@@ -79,7 +77,6 @@ extension Store {
             do throws(StorageError) {
                 try store.start(isClean: isClean)
                 if let table { try store.share(table) }
-                store.compactAfterOpen()
                 return store
             } catch {
                 store.monitor.withLock { store.state.isClosed = true }

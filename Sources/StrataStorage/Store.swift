@@ -204,10 +204,8 @@ package final class Store: Sendable {
 
     /// Largest record that may go to the log.
     private var recordLimit: Int {
-        // The record is held in memory.
-        let budget = max(options.limits.memoryBudget / 4, 1 << 16)
-        if let log = writer.log { return min(log.maxPayloadBytes, budget) }
-        return writer.wantsLog ? min(LogFile.maxPayloadBytes(plannedSegmentBytes, options.cipher), budget) : 0
+        if let log = writer.log { return log.maxPayloadBytes }
+        return writer.wantsLog ? LogFile.maxPayloadBytes(plannedSegmentBytes, options.cipher) : 0
     }
 
     var plannedSegmentBytes: Int {
@@ -218,7 +216,7 @@ package final class Store: Sendable {
     /// A transaction was given up: its pages return at once.
     func rolledBack(_ transaction: WriteTransaction) {
         if !transaction.nodes.placed.isEmpty { mark(.rolledBackPlaced) }
-        transaction.nodes.discard(all: true)
+        allocator.allocator.giveBack(transaction.nodes.placed)
         transaction.nodes.arena.reset()
         if transaction.isReplay { return }
         gate.release()
@@ -270,10 +268,6 @@ struct StoreState {
     var observers: [Int: @Sendable (CommitNotice) -> Void] = [:]
     var lastObserver = 0
     var isCheckpointing = false
-    /// Steps of an online compaction follow one another.
-    var isCompacting = false
-    /// A sync of the log was promised for the end of the interval.
-    var isSyncPromised = false
     /// Pinned versions, each as often as it is pinned.
     var pins = 0
     /// How often each version is pinned.
@@ -325,10 +319,6 @@ struct WriterState {
     /// Pages below were written at least once.
     var writtenPages: Int
     var unsyncedLogBytes = 0
-    /// The online compaction in progress.
-    var compaction: CompactionPass?
-    /// The commit from which on the next online compaction may begin.
-    var nextCompaction = 0
     /// Versions that this session has made.
     var commits = 0
     var hasCommitted: Bool { commits > 0 }

@@ -32,7 +32,7 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        changes = ChangeCollector(base.definitions.unchanged, limit: nodes.limits.listedChanges)
+        changes = ChangeCollector(base.definitions.unchanged)
         view.writer = self
     }
 
@@ -69,7 +69,6 @@ package final class WriteTransaction {
         nodes.usesReserve = false
         do throws(StorageError) {
             try insert(table, key: key, created: version, cells)
-            try spillIfLarge()
         } catch {
             throw noted(error)
         }
@@ -142,12 +141,7 @@ package final class WriteTransaction {
     package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         try check(table)
         nodes.usesReserve = false
-        do throws(StorageError) {
-            try change(table, key, column, cell)
-            try spillIfLarge()
-        } catch {
-            throw noted(error)
-        }
+        do throws(StorageError) { try change(table, key, column, cell) } catch { throw noted(error) }
     }
 
     private func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
@@ -167,13 +161,7 @@ package final class WriteTransaction {
         }
         let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
         let value = isLong ? try prepared(table, cell) : CellValue(cell)
-        do throws(StorageError) {
-            try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
-        } catch {
-            // Without the row nothing has changed, and nothing leads to the value.
-            if case .misuse = error, let long = value.long { nodes.drop(long.reference) }
-            throw error
-        }
+        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
         view.generation &+= 1
         if isEntered { try addEntry(table, key, column, cell, delta: 1) }
         if !isReplay {
@@ -186,12 +174,7 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)`.
     package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
         try check(table)
-        do throws(StorageError) {
-            try remove(table, key)
-            try spillIfLarge()
-        } catch {
-            throw noted(error)
-        }
+        do throws(StorageError) { try remove(table, key) } catch { throw noted(error) }
     }
 
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
@@ -222,17 +205,11 @@ package final class WriteTransaction {
         }
     }
 
-    private static let deletedAtOnce = 1 << 16
-
     /// Takes all rows of a table out, and every link that leads to one.
     package func deleteAll(_ table: Int) throws(StorageError) {
         try check(table)
-        while true {
-            // In pieces: a list of all keys could be larger than the memory budget.
-            let keys = try view.keys(table, atMost: Self.deletedAtOnce)
-            for key in keys { try delete(table, RowKey(key)) }
-            if keys.count < Self.deletedAtOnce { return }
-        }
+        let keys = try view.keys(table)
+        for key in keys { try delete(table, RowKey(key)) }
     }
 
     // MARK: Links
@@ -249,10 +226,7 @@ package final class WriteTransaction {
             origins.append(row)
             return true
         }
-        for row in origins {
-            try unlink(origin, row, column, plans[origin].columns[column], key)
-            try spillIfLarge()
-        }
+        for row in origins { try unlink(origin, row, column, plans[origin].columns[column], key) }
     }
 
     private func unlink(
@@ -317,6 +291,23 @@ package final class WriteTransaction {
     func flushRows(_ table: Int) throws(StorageError) {
         guard let editor = workspace.editors[table], editor.hasPending else { return }
         do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
+    }
+
+    /// Applies the waiting changes of a table's index and backlink trees.
+    func flushEntries(_ table: Int) throws(StorageError) {
+        for tree in workspace.entryOperations[table].indices where !workspace.entryOperations[table][tree].isEmpty {
+            var root = view.state.tables[table].entries[tree].root
+            do throws(StorageError) {
+                try EntryTree.apply(
+                    &workspace.entryOperations[table][tree], to: &root, table: view.state.layouts[table].table,
+                    writing: nodes,
+                    limits: nodes.limits)
+            } catch {
+                throw noted(error)
+            }
+            workspace.entryOperations[table][tree].removeAll(keepingCapacity: true)
+            view.state.tables[table].entries[tree].root = root
+        }
     }
 
     func flushAll() throws(StorageError) {
