@@ -67,13 +67,14 @@ test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (
 	LD_PRELOAD=$$PWD/.build/tsan/tsan-mutex.so $(SWIFT) test --skip-build --scratch-path .build/tsan --sanitize=thread \
 	$(CHECKED) $(TESTS) --traits "$$traits" $(TSAN)
 
-# The fuzzer's library brings a main of its own, which comes before that of the tests and counts. Inputs that reach nothing new are dropped from the corpus.
+# The fuzzer's library brings a main of its own, which comes before that of the tests and counts. Inputs that reach
+# nothing new are dropped from the corpus.
 fuzz: deps ## libFuzzer on slots, nodes, log, free map and whole files, SECONDS (60) each; goes on from Tests/Corpus
 	@set -e; traits=$$(Tools/traits --without Jemalloc); set -x; \
 	$(SWIFT) build --scratch-path .build/fuzz -c release -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer \
 	-Xswiftc -use-ld=lld -Xlinker --allow-multiple-definition -Xswiftc -DFuzzing $(CHECKED) --build-tests --traits "$$traits"
 	@set -e; for target in slot node log file freeMap; do \
-	work=.build/fuzz/work/$$target; corpus=Tests/Corpus/$$target; mkdir -p $$work $$work-seeds $$work-small; \
+	work=.build/fuzz/run/$$target; corpus=Tests/Corpus/$$target; mkdir -p $$work $$work-seeds $$work-small; \
 	Tools/fuzz $$target $$work $$corpus $$work-seeds -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 \
 	-print_final_stats=1; rm -f $$work-small/*; \
 	Tools/fuzz $$target -merge=1 $$work-small $$corpus $$work $$work-seeds; \
