@@ -15,8 +15,9 @@ public struct _ClassFrame {
     @usableFromInline var stamp: UInt64
     /// Column position by field offset; see ``ColumnSlot``.
     @usableFromInline var columns: UnsafeMutablePointer<Int32>
-    /// A ``HeldColumn`` per column.
-    @usableFromInline var heldAddress: UnsafeMutableRawPointer
+    /// One per column.
+    @usableFromInline var held: UnsafeMutablePointer<_HeldColumn>
+    let knowsSmallStrings: Bool
     /// A ``ReadView``, unretained.
     @usableFromInline var viewAddress: UnsafeMutableRawPointer
     /// A ``ClassAccess``, unretained.
@@ -25,20 +26,17 @@ public struct _ClassFrame {
     init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
         self.stamp = stamp
         self.columns = columns
-        heldAddress = UnsafeMutableRawPointer(UnsafeMutablePointer<HeldColumn>.allocate(capacity: 1))
+        held = .allocate(capacity: 1)
+        knowsSmallStrings = SmallString.isKnown
         viewAddress = Unmanaged.passUnretained(view).toOpaque()
         accessAddress = Unmanaged.passUnretained(access).toOpaque()
     }
 
-    @inline(__always)
-    var held: UnsafeMutablePointer<HeldColumn> { heldAddress.assumingMemoryBound(to: HeldColumn.self) }
-
     /// Makes room for windows of so many columns, all empty.
     mutating func holdColumns(_ count: Int) {
         held.deallocate()
-        let columns = UnsafeMutablePointer<HeldColumn>.allocate(capacity: max(count, 1))
-        columns.initialize(repeating: HeldColumn(), count: max(count, 1))
-        heldAddress = UnsafeMutableRawPointer(columns)
+        held = .allocate(capacity: max(count, 1))
+        held.initialize(repeating: _HeldColumn(), count: max(count, 1))
     }
 
     @inline(__always)
@@ -46,17 +44,6 @@ public struct _ClassFrame {
 
     @inline(__always)
     var access: Unmanaged<ClassAccess> { .fromOpaque(accessAddress) }
-}
-
-/// The values around the row whose property was read last: reading it, or one nearby, again is a load.
-struct HeldColumn {
-    /// 0 stands for no Realm.
-    var stamp: UInt64 = 0
-    /// The group of the last row that was not in the window. Only a second row in it is worth a new window.
-    var missed: UnsafeRawPointer?
-    /// A group that has no window for this column, under `stamp`.
-    var refused: UnsafeRawPointer?
-    var window = ColumnWindow()
 }
 
 /// What stands in a frame's column table beside column positions.
@@ -105,28 +92,54 @@ extension ObjectBase {
         return frame.pointee.access._withUnsafeGuaranteedRef { $0 }
     }
 
-    @usableFromInline
+    @inlinable @inline(__always)
     func _readInt(_ offset: Int) -> Int {
+        if let bits = _heldBits(offset) { return Int(truncatingIfNeeded: bits) }
+        return _readIntFar(offset)
+    }
+
+    @inlinable @inline(__always)
+    func _readBool(_ offset: Int) -> Bool {
+        if let bits = _heldBits(offset) { return bits != 0 }
+        return _readBoolFar(offset)
+    }
+
+    @inlinable @inline(__always)
+    func _readDouble(_ offset: Int) -> Double {
+        if let bits = _heldBits(offset) { return Double(bitPattern: bits) }
+        return _readDoubleFar(offset)
+    }
+
+    @usableFromInline
+    @inline(never)
+    func _readIntFar(_ offset: Int) -> Int {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Int.self) }
         guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Int.self) }
         return Int(truncatingIfNeeded: value)
     }
 
     @usableFromInline
-    func _readBool(_ offset: Int) -> Bool {
+    @inline(never)
+    func _readBoolFar(_ offset: Int) -> Bool {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Bool.self) }
         guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Bool.self) }
         return value != 0
     }
 
     @usableFromInline
-    func _readDouble(_ offset: Int) -> Double {
+    @inline(never)
+    func _readDoubleFar(_ offset: Int) -> Double {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Double.self) }
         return _loadDouble(offset) ?? _declaredDefault(offset, as: Double.self)
     }
 
     @usableFromInline
+    @inline(never)
     func _readString(_ offset: Int) -> String {
+        if let bytes = _heldBytes(offset) {
+            let text = SmallString.make(bytes, isKnown: _frame.unsafelyUnwrapped.pointee.knowsSmallStrings)
+            if _isIntact(offset) { return text }
+        }
         guard _isCurrent || _relocate() else { return _substitute(offset, as: String.self) }
         return _loadString(offset) ?? _declaredDefault(offset, as: String.self)
     }
@@ -135,11 +148,10 @@ extension ObjectBase {
     @usableFromInline
     @inline(__always)
     func _loadInteger(_ offset: Int) -> Int64? {
-        let frame = _frame.unsafelyUnwrapped
-        let column = frame.pointee.columns[offset]
+        let column = _frame.unsafelyUnwrapped.pointee.columns[offset]
         if column < 0 { return column == ColumnSlot.key ? _key : nil }
-        if let bits = _heldBits(frame, column) { return Int64(bitPattern: bits) }
-        return _fetch(Int(column)) { (view, location) throws(StorageError) in
+        if let bits = _heldBits(offset) { return Int64(bitPattern: bits) }
+        return _fetch(Int(column), .integer) { (view, location) throws(StorageError) in
             try view.integer(location, Int(column))
         }
     }
@@ -147,33 +159,23 @@ extension ObjectBase {
     @usableFromInline
     @inline(__always)
     func _loadDouble(_ offset: Int) -> Double? {
-        let frame = _frame.unsafelyUnwrapped
-        let column = frame.pointee.columns[offset]
+        let column = _frame.unsafelyUnwrapped.pointee.columns[offset]
         if column < 0 { return nil }
-        if let bits = _heldBits(frame, column) { return Double(bitPattern: bits) }
-        return _fetch(Int(column)) { (view, location) throws(StorageError) in
+        return _fetch(Int(column), .double) { (view, location) throws(StorageError) in
             try view.double(location, Int(column))
         }
-    }
-
-    /// The value when its column's window shows it.
-    @inline(__always)
-    private func _heldBits(_ frame: UnsafeMutablePointer<_ClassFrame>, _ column: Int32) -> UInt64? {
-        let held = frame.pointee.held + Int(column)
-        guard held.pointee.stamp == frame.pointee.stamp else { return nil }
-        return held.pointee.window.bits(_location.unsafelyUnwrapped)
     }
 
     /// Reads by the view, and holds on to the values around when the same group is read again.
     @inline(never)
     private func _fetch<Value>(
-        _ column: Int, _ body: (ReadView, RowLocation) throws(StorageError) -> Value?
+        _ column: Int, _ kind: SegmentKind, _ body: (ReadView, RowLocation) throws(StorageError) -> Value?
     ) -> Value? {
         let frame = _frame.unsafelyUnwrapped
-        let location = _location.unsafelyUnwrapped
+        guard let location = _location else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
-                if !_access.instance.isFrozen { try _hold(frame.pointee.held + column, column, view, location) }
+                if !_access.instance.isFrozen { try _hold(column, kind, view, location) }
                 return try body(view, location)
             } catch {
                 return _damaged(error)
@@ -181,30 +183,22 @@ extension ObjectBase {
         }
     }
 
-    private func _hold(
-        _ held: UnsafeMutablePointer<HeldColumn>, _ column: Int, _ view: ReadView, _ location: RowLocation
-    ) throws(StorageError) {
-        let isAgain = held.pointee.missed == location.group
-        held.pointee.missed = location.group
-        let stamp = _frame.unsafelyUnwrapped.pointee.stamp
-        if !isAgain || held.pointee.stamp == stamp && held.pointee.refused == location.group { return }
-        let window = try view.window(location, column)
-        held.pointee.window = window ?? ColumnWindow()
-        held.pointee.refused = window == nil ? location.group : nil
-        held.pointee.stamp = stamp
-    }
-
     @usableFromInline
     @inline(__always)
-    func _loadString(_ offset: Int) -> String? { _withBytes(offset) { SmallString.make($0) } }
+    func _loadString(_ offset: Int) -> String? {
+        let column = _frame.unsafelyUnwrapped.pointee.columns[offset]
+        if column < 0 { return nil }
+        return _fetch(Int(column), .bytes) { (view, location) throws(StorageError) in
+            try view.bytes(location, Int(column)).map(SmallString.make)
+        }
+    }
 
     /// The bytes of a column; they are the map's own and void after `body`.
     @inline(__always)
     func _withBytes<Value>(_ offset: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         let frame = _frame.unsafelyUnwrapped
         let column = frame.pointee.columns[offset]
-        let location = _location.unsafelyUnwrapped
-        if column < 0 { return nil }
+        guard column >= 0, let location = _location else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) { return try view.bytes(location, Int(column)).map(body) } catch {
                 return _damaged(error)

@@ -7,6 +7,14 @@ package struct RowLocation: Sendable {
     /// The table's position in the schema.
     package let table: Int32
 
+    /// A place that was taken apart.
+    @inlinable @inline(__always)
+    package init(group: UnsafeRawPointer, slot: Int32, table: Int32) {
+        self.group = group
+        self.slot = slot
+        self.table = table
+    }
+
     @inline(__always)
     init(_ group: Group, slot: Int32, table: Int) {
         self.group = group.base

@@ -143,13 +143,15 @@ package final class ReadView: Sendable {
     /// Values around a row that are read without asking the view again; nil where they do not stand plainly side by
     /// side: a null, a change or an exception is near, or the row was inserted later.
     /// - Complexity: O(patched columns); makes sense for a row that is read more than once.
-    package func window(_ row: RowLocation, _ column: Int) throws(StorageError) -> ColumnWindow? {
+    package func window(
+        _ row: RowLocation, _ column: Int, _ kind: SegmentKind
+    ) throws(StorageError) -> ColumnWindow? {
         guard row.slot >= 0, let position = position(row, column) else { return nil }
         let group = Group(row.group)
         for index in 0..<group.patched where group.patch(index).column == position { return nil }
         let number = group.segmentIndex(position, Int(row.slot))
         let first = group.descriptor(number).firstSlot
-        return ColumnWindow(row.group, try group.segment(number, reader), firstSlot: first, reader.damage)
+        return ColumnWindow(row.group, try group.segment(number, reader), kind, firstSlot: first, reader.damage)
     }
 
     /// An integer, or the key that a link leads to; nil for null.

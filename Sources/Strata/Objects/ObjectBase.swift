@@ -7,9 +7,12 @@ import StrataStorage
 open class ObjectBase: Hashable, CustomStringConvertible {
     /// Nil while unmanaged.
     @usableFromInline @exclusivity(unchecked) final var _frame: UnsafeMutablePointer<_ClassFrame>?
-    /// The stamp that `_location` belongs to.
+    /// The stamp that the place belongs to.
     @usableFromInline @exclusivity(unchecked) final var _stamp: UInt64
-    @exclusivity(unchecked) final var _location: RowLocation?
+    /// The row's place, in parts that code of other modules can compare: see ``_location``.
+    @usableFromInline @exclusivity(unchecked) final var _group: UnsafeRawPointer?
+    @usableFromInline @exclusivity(unchecked) final var _slot: Int32
+    @exclusivity(unchecked) final var _table: Int32
     /// Row key and creation version: captured once, and with the table the object's identity.
     @exclusivity(unchecked) final var _key: Int64
     @exclusivity(unchecked) final var _creation: UInt64
@@ -24,12 +27,25 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     public required init() {
         _frame = nil
         _stamp = 0
-        _location = nil
+        _group = nil
+        _slot = 0
+        _table = 0
         _key = 0
         _creation = 0
         _owner = nil
         _birthWrite = 0
         _isBeingAdded = false
+    }
+
+    /// Where the row stands; nil before it was first found.
+    @inline(__always)
+    final var _location: RowLocation? {
+        get { _group.map { RowLocation(group: $0, slot: _slot, table: _table) } }
+        set {
+            _group = newValue?.group
+            _slot = newValue?.slot ?? 0
+            _table = newValue?.table ?? 0
+        }
     }
 
     /// The name that the class has in files, in migrations and in messages.

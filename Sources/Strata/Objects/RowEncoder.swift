@@ -244,10 +244,13 @@ enum SmallString {
     static func count(at address: UnsafeRawPointer) -> Int? { isKnown ? layoutCount(address) : nil }
 
     /// Text from UTF-8 that was text when it was stored.
-    ///
-    /// Small strings are put together in registers: a few nanoseconds instead of some twenty.
     @inline(__always)
-    static func make(_ bytes: UnsafeRawBufferPointer) -> String {
+    static func make(_ bytes: UnsafeRawBufferPointer) -> String { make(bytes, isKnown: isKnown) }
+
+    /// Small strings are put together in registers: a few nanoseconds instead of some twenty.
+    /// - Parameter isKnown: ``isKnown``, which costs a call to ask for.
+    @inline(__always)
+    static func make(_ bytes: UnsafeRawBufferPointer, isKnown: Bool) -> String {
         let count = bytes.count
         guard count <= 15, count > 0, isKnown, let base = bytes.baseAddress else {
             return String(decoding: bytes, as: UTF8.self)
