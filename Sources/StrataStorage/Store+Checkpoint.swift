@@ -98,6 +98,7 @@ extension Store {
     /// - Parameter isFinal: its slot is the first of the two clean ones; the log is not needed any more.
     func prepareCheckpoint(_ version: VersionState, isFinal: Bool = false) throws(StorageError) -> CheckpointPlan {
         let allocator = allocator.allocator
+        try secureName()
         try giveTailBack()
         allocator.protect(version.version)
         do throws(StorageError) {
@@ -135,6 +136,13 @@ extension Store {
             allocator.unprotect(version.version)
             throw error
         }
+    }
+
+    /// Whoever made the file, or put it in the place of another one, may have died before its name was durable.
+    private func secureName() throws(StorageError) {
+        if writer.isNameDurable { return }
+        do throws(FileError) { try fileSystem.syncDirectory(of: path) } catch { throw StorageError(error) }
+        writer.isNameDurable = true
     }
 
     /// Steps 2 to 4. Called by one thread at a time; the slot in `plan` is nobody else's business meanwhile.

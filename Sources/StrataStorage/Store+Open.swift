@@ -198,6 +198,7 @@ extension Store {
         if writer.slot.logRequired {
             gate.acquire()
             defer { gate.release() }
+            try secureInheritance()
             let newest = try recover(state.committed)
             if newest.version > state.visible.version { show(newest) }
         } else if fileSystem.isPersistent {
@@ -206,6 +207,7 @@ extension Store {
             if hasLog { try refuseNewerLog() }
             if (!isClean || hasLog) && !options.readOnly {
                 mark(.settledAtOpen)
+                try secureInheritance()
                 try settle(isHalfDone: false)
             }
         }

@@ -109,6 +109,7 @@ extension Store {
         let slot = choice.slot
         var next = WriterState(slot: slot, slotIndex: choice.index, writtenPages: filePages)
         next.workspace = writer.workspace
+        next.isNameDurable = writer.isNameDurable
         writer = next
         takeOver(table) { [self] versions in
             // One protection for being visible, one for being the last checkpoint.
@@ -159,10 +160,16 @@ extension Store {
     private func newest(
         _ base: VersionState, _ choice: HeaderSlot.Choice, visible: UInt64
     ) throws(StorageError) -> VersionState {
-        if choice.slot.logRequired { return try recover(base, visible: visible) }
+        if choice.slot.logRequired {
+            try secureInheritance()
+            return try recover(base, visible: visible)
+        }
         let hasLog: Bool
         do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
-        if !choice.isClean || hasLog { try settle(isHalfDone: false) }
+        if !choice.isClean || hasLog {
+            try secureInheritance()
+            try settle(isHalfDone: false)
+        }
         return base
     }
 

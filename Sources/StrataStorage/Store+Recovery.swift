@@ -4,6 +4,21 @@ internal import StrataFiles
 // that the last durable checkpoint does not use, and the slot that it did not start from.
 
 extension Store {
+    /// Makes what a dead process wrote durable, before anything is built on it.
+    ///
+    /// Its last header slot may stand in the page cache alone: the next process reads it, and a loss of power takes it
+    /// away. Until then the slot before is the one in force: the pages of its version must not be written over, the
+    /// file not cut behind it, and no slot say that nothing is left to be replayed. The write gate is held, nothing was
+    /// written yet.
+    func secureInheritance() throws(StorageError) {
+        if options.readOnly { return }
+        do throws(FileError) { try file.syncData() } catch {
+            // What it covered stays in doubt, and no sync is tried again.
+            poison()
+            throw StorageError(error)
+        }
+    }
+
     /// Replays the log on top of the last checkpoint and makes the result durable; in a read-only store, the result
     /// stays in memory. The write gate is held.
     /// - Parameters:
@@ -88,10 +103,11 @@ extension Store {
         }
     }
 
-    /// Both slots say that the newest checkpoint is all there is, durably; then the log goes.
+    /// Both slots say that the newest checkpoint is all there is, durably; then the log goes. The slot in force is
+    /// durable already.
     ///
-    /// Both, because what a dead process left in the page cache may not be durable: were one of them lost, the other
-    /// would be older than what was shown since.
+    /// Both, so that one of them alone says it too: were the newer one lost, the other would be older than what was
+    /// shown since.
     /// - Parameter isHalfDone: this session has just written one of the two, and synced it.
     func settle(isHalfDone: Bool) throws(StorageError) {
         var slot = writer.slot

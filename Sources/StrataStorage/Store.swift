@@ -327,6 +327,8 @@ struct WriterState {
     var wantsLog: Bool { commits >= 2 }
     /// The disk had no space for the log; the commit to try again at.
     var nextLogAttempt = 0
+    /// A checkpoint of this process synced the directory.
+    var isNameDurable = false
     /// A checkpoint finished: the inactive segment may be written over.
     var canReleaseSegment = false
 }

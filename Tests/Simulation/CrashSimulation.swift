@@ -81,6 +81,20 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return report
     }
 
+    /// The process dies behind some operations and nowhere else; power goes at every operation of the next process.
+    func runDeaths(behind isChosen: (IORecord) -> Bool) throws -> CrashSimulationReport {
+        let (disk, timeline) = try record()
+        var report = CrashSimulationReport(depths: depths.count + 1)
+        for (index, record) in disk.sweep(rules).trace.enumerated() where isChosen(record) {
+            let operation = index + 1
+            if !report.goesOn(deadline) { break }
+            report.kills += 1
+            let address = CrashAddress([.kill(operation)])
+            _ = visit(disk.kill(after: operation), address, timeline.allowed(operation), 0, 0, &report)
+        }
+        return report
+    }
+
     /// All numbers below `count`, far apart first, so that a short time still sees every part of a history.
     private static func spread(_ count: Int) -> [Int] {
         let step = 11
