@@ -19,7 +19,7 @@ package struct StorageEngine: Engine {
     package let version = StrataEngine().version
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch, .threads,
-        .simulatedDisk,
+        .processes, .simulatedDisk,
     ]
 
     /// Those of Strata that need no objects.

@@ -18,7 +18,7 @@ package struct StrataEngine: Engine {
     package let version = "0.1"
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
-        .compactOnLaunch, .threads, .objects, .migrations, .simulatedDisk,
+        .compactOnLaunch, .threads, .processes, .objects, .migrations, .simulatedDisk,
     ]
 
     package let promises = [
