@@ -83,7 +83,8 @@ package struct MapDamage: Sendable {
     /// Bytes from the start of the map to the last access that failed.
     package var offset: Int { Int(record.pointee.offset) }
 
-    fileprivate func end() { strata_unwatch(record) }
+    /// Watches the range no more.
+    func end() { strata_unwatch(record) }
 }
 
 /// Set once.

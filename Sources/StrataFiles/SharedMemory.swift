@@ -13,6 +13,9 @@ import CStrataShim
 package protocol SharedMemory: AnyObject, Sendable {
     /// Bytes that may be used.
     var count: Int { get }
+    /// False from the moment on at which a part of the file was not there: somebody has cut it. What is loaded and
+    /// stored there since then is nobody else's.
+    var isIntact: Bool { get }
 
     func load32(_ offset: Int) -> UInt32
     func load64(_ offset: Int) -> UInt64
@@ -50,15 +53,28 @@ final class MappedSharedMemory: SharedMemory {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int
     private let path: String
+    private let damage: MapDamage
 
     init?(descriptor: Int32, path: String, count: Int) {
         guard let base = strata_map_shared(descriptor, count) else { return nil }
+        guard let damage = MapDamage(watching: base, count: count) else {
+            munmap(base, count)
+            return nil
+        }
+        self.damage = damage
         self.base = base
         self.count = count
         self.path = path
     }
 
-    deinit { munmap(base, count) }
+    deinit {
+        // A thread whose lock was cut away under it has that place in its list of locks for good.
+        if damage.happened { return }
+        damage.end()
+        munmap(base, count)
+    }
+
+    var isIntact: Bool { !damage.happened }
 
     func load32(_ offset: Int) -> UInt32 { strata_load32(base + offset) }
     func load64(_ offset: Int) -> UInt64 { strata_load64(base + offset) }
@@ -73,7 +89,14 @@ final class MappedSharedMemory: SharedMemory {
     }
 
     func lock() throws(FileError) -> SharedLockHolder? {
-        switch strata_lock(base) {
+        let lost = FileError(.map, path: path, errno: EIO)
+        if damage.happened { throw lost }
+        let result = strata_lock(base)
+        if damage.happened {
+            if result == 0 || result == EOWNERDEAD { unlock() }
+            throw lost
+        }
+        switch result {
         case 0: return .living
         case EOWNERDEAD: return .dead
         case ETIMEDOUT: return nil

@@ -19,6 +19,8 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case replayedInMemory = "recovery.replayedInMemory"
     /// One slot could not be read, and the log says that it was the newer one.
     case lostSlot = "recovery.lostSlot"
+    /// The data file is older than the log beside it.
+    case olderThanLog = "recovery.olderThanLog"
     /// Slots that differ, or a log that no slot requires: an open finished what a close began.
     case settledAtOpen = "recovery.settledAtOpen"
     case noSpaceToRecover = "recovery.noSpace"
@@ -52,6 +54,11 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     /// A page of the map could not be read.
     case lostPage = "damage.lostPage"
     case cutWhileOpen = "damage.cutWhileOpen"
+    /// The turn to write was lent to another process.
+    case lentTurn = "processes.lentTurn"
+    /// A process took ownership in the middle of a transaction.
+    case guestClaimed = "processes.guestClaimed"
+    case guestOutlivedOwner = "processes.guestOutlivedOwner"
 }
 
 @inline(__always)

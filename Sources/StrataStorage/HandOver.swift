@@ -41,7 +41,7 @@ struct HandOver {
 }
 
 extension ProcessTable {
-    static func checksum(_ bytes: [UInt8]) -> UInt64 {
-        bytes.withUnsafeBytes { XXH3_64bits($0.baseAddress, $0.count) }
-    }
+    static func checksum(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes(checksum) }
+
+    static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 }

@@ -14,33 +14,52 @@ enum Inheritance {
     case none
 }
 
+/// What a process that wants to write is given.
+enum Turn {
+    case ownership(Inheritance)
+    /// The turn of another process, for one transaction.
+    case grant(Grant)
+}
+
 extension ProcessTable {
     /// Safety bound of every wait: what no living process says is looked up.
-    private static let step = 100_000
+    static let step = 100_000
 
     /// Waits for the turn of this process, in the order in which processes asked.
+    /// - Parameter acceptsGrant: one transaction under the owner's write gate will do.
     /// - Throws: `busy` after the deadline; `poisoned`; `lockFile`.
-    func acquireOwnership(
-        until deadline: Deadline, storePath: String
-    ) throws(StorageError) -> Inheritance {
+    func acquireTurn(
+        until deadline: Deadline, acceptsGrant: Bool, storePath: String
+    ) throws(StorageError) -> Turn {
         try withLock { () throws(StorageError) in
             let ticket = memory.load64(Layout.nextTicketOffset) &+ 1
             memory.store64(Layout.nextTicketOffset, ticket)
+            memory.store32(ownOffset + Layout.flagsOffset, acceptsGrant ? 0 : Layout.wantsOwnership)
             memory.store64(ownOffset + Layout.ticketOffset, ticket)
             try callOwner()
         }
+        var nextLook = scheduling.deadline(after: Self.step)
         while !isOwner {
-            let value = bell
+            let value = guestBell
             if isOwner { break }
+            if let grant = ownGrant {
+                memory.store64(ownOffset + Layout.ticketOffset, 0)
+                return .grant(grant)
+            }
             let isInTime = scheduling.remaining(until: deadline) > 0
             if isInTime {
-                waitForBell(value, microseconds: min(Self.step, scheduling.remaining(until: deadline)))
+                memory.wait(
+                    ownOffset + Layout.guestBellOffset, while: value,
+                    microseconds: min(Self.step, scheduling.remaining(until: deadline)))
             }
             if isOwner { break }
+            if isInTime && !isTimeToLook(&nextLook, rang: guestBell != value) { continue }
             let isOver = try withLock { () throws(StorageError) -> Bool in
-                if isOwner { return false }
+                if isOwner || ownGrant != nil { return false }
                 if !isInTime {
                     memory.store64(ownOffset + Layout.ticketOffset, 0)
+                    // Lent by an owner that died, if at all.
+                    forgetOwnGrant()
                     return true
                 }
                 try callOwner()
@@ -49,7 +68,7 @@ extension ProcessTable {
             if isOver { throw .busy(path: storePath) }
         }
         memory.store64(ownOffset + Layout.ticketOffset, 0)
-        return try takeOver(until: deadline, storePath: storePath)
+        return .ownership(try takeOver(until: deadline, storePath: storePath))
     }
 
     /// Whether it is this process's turn.
@@ -77,26 +96,51 @@ extension ProcessTable {
     /// The turn goes to the living process that asked first. The table's lock is held.
     private func chooseOwner() throws(StorageError) {
         memory.store32(Layout.ownerOffset, 0)
-        while true {
-            var first: (slot: Int, ticket: UInt64)?
-            for other in 0..<Layout.slots where isTaken(other) {
-                let ticket = memory.load64(Self.offset(ofSlot: other) + Layout.ticketOffset)
-                if ticket != 0, ticket < first?.ticket ?? .max { first = (other, ticket) }
-            }
-            guard let first else { return }
-            if try !isAlive(first.slot) {
-                clear(first.slot)
-                continue
-            }
-            // In this order: who dies in between leaves a turn that is given back, not a waiter without a ticket.
-            memory.store32(Layout.ownerOffset, UInt32(first.slot + 1))
-            memory.store64(Self.offset(ofSlot: first.slot) + Layout.ticketOffset, 0)
-            return ring(first.slot)
+        // Whoever was lent the turn of an owner that died has it still.
+        if let guest = try livingGuest() { return give(to: guest) }
+        while let first = firstTicket() {
+            if try isAlive(first) { return give(to: first) }
+            clear(first)
         }
+    }
+
+    /// The process with a grant that is not answered for. The table's lock is held.
+    private func livingGuest() throws(StorageError) -> Int? {
+        let number = memory.load64(Layout.grantsOffset)
+        for other in 0..<Layout.slots where isTaken(other) && number != 0 {
+            let offset = Self.offset(ofSlot: other)
+            guard memory.load64(offset + Layout.grantOffset) == number else { continue }
+            switch GrantState(rawValue: memory.load32(offset + Layout.grantStateOffset)) {
+            case .open, .submitted, .claimed: return try isAlive(other) ? other : nil
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Makes a process the owner. The table's lock is held.
+    private func give(to first: Int) {
+        // In this order: who dies in between leaves a turn that is given back, not a waiter without a ticket.
+        memory.store32(Layout.ownerOffset, UInt32(first + 1))
+        memory.store64(Self.offset(ofSlot: first) + Layout.ticketOffset, 0)
+        ring(first)
+        wakeGuest(first)
+    }
+
+    /// Who asked first, dead or alive.
+    func firstTicket() -> Int? {
+        var first: (slot: Int, ticket: UInt64)?
+        for other in 0..<Layout.slots where isTaken(other) {
+            let ticket = memory.load64(Self.offset(ofSlot: other) + Layout.ticketOffset)
+            if ticket != 0, ticket < first?.ticket ?? .max { first = (other, ticket) }
+        }
+        return first?.slot
     }
 
     /// It is this process's turn: the lock that excludes, and what the owner before left.
     private func takeOver(until deadline: Deadline, storePath: String) throws(StorageError) -> Inheritance {
+        // What an owner that died had lent is this process's own now. Left open, it would draw writing here again.
+        forgetOwnGrant()
         do throws(StorageError) {
             if isPoisoned { throw .poisoned }
             var attempts = 0
@@ -135,11 +179,15 @@ extension ProcessTable {
     /// Whether the owner before left a block.
     var hasBlock: Bool { memory.load32(Layout.phaseOffset) == 0 }
 
-    /// Gives writing on.
-    func releaseOwnership() throws(StorageError) {
+    /// Gives writing on: to whoever has asked first, or to a process that has a grant and needs more.
+    func releaseOwnership(to claimant: Int? = nil) throws(StorageError) {
         do throws(FileError) { try data.unlock(byte: LockByte.writer) } catch { throw StorageError(error) }
         try withLock { () throws(StorageError) in
-            if isOwner { try chooseOwner() }
+            guard isOwner else { return }
+            // Given up under an owner that died, or never looked at.
+            forgetOwnGrant()
+            if let claimant, isTaken(claimant), try isAlive(claimant) { return give(to: claimant) }
+            try chooseOwner()
         }
     }
 
@@ -159,11 +207,17 @@ extension ProcessTable {
 
     /// What the owner before left; nil when it is not what it wrote.
     func readBlock() throws(StorageError) -> [UInt8]? {
+        let bytes = try readTail(Int(clamping: memory.load64(Layout.blockBytesOffset)))
+        guard let bytes, Self.checksum(bytes) == memory.load64(Layout.blockChecksumOffset) else { return nil }
+        return bytes
+    }
+
+    /// Bytes from behind the table; nil when there are not so many.
+    func readTail(_ count: Int) throws(StorageError) -> [UInt8]? {
         do throws(FileError) {
-            let count = memory.load64(Layout.blockBytesOffset)
-            guard count <= UInt64(max(0, try file.size() - Int64(Layout.bytes))) else { return nil }
+            guard Int64(count) <= max(0, try file.size() - Int64(Layout.bytes)) else { return nil }
             var failure: FileError?
-            let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
                 do throws(FileError) {
                     initialized = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(Layout.bytes))
                 } catch {
@@ -171,7 +225,7 @@ extension ProcessTable {
                 }
             }
             if let failure { throw failure }
-            return Self.checksum(bytes) == memory.load64(Layout.blockChecksumOffset) ? bytes : nil
+            return bytes.count == count ? bytes : nil
         } catch {
             throw StorageError(error)
         }

@@ -5,7 +5,7 @@ internal import StrataFiles
 // tries again, or the writer keeps the pages.
 
 /// What all processes may read from now on.
-struct PublishedVersion {
+struct PublishedVersion: Equatable {
     /// Counts publications.
     var number: UInt64
     var version: UInt64
@@ -21,12 +21,7 @@ extension ProcessTable {
     /// Makes a version the newest one. The owner of writing calls it, under its store's monitor.
     func publish(_ version: UInt64, _ root: NodeReference, pages: Int) {
         let number = publication &+ 1
-        let offset = Self.record(number)
-        memory.store64(offset, version)
-        memory.store64(offset + 8, UInt64(root.page) | UInt64(root.pages) << 32 | UInt64(root.kindCode) << 48)
-        memory.store64(offset + 16, root.checksum)
-        memory.store64(offset + 24, root.birth)
-        memory.store64(offset + 32, UInt64(pages))
+        put(PublishedVersion(number: number, version: version, root: root, pages: pages), Self.place(number))
         memory.store64(Layout.publicationOffset, number)
         memory.fence()
     }
@@ -35,23 +30,37 @@ extension ProcessTable {
     var newest: PublishedVersion {
         while true {
             let number = publication
-            let offset = Self.record(number)
-            let place = memory.load64(offset + 8)
-            var root = NodeReference.null
-            root.page = UInt32(truncatingIfNeeded: place)
-            root.pages = UInt16(truncatingIfNeeded: place >> 32)
-            root.kindCode = UInt8(truncatingIfNeeded: place >> 48)
-            root.checksum = memory.load64(offset + 16)
-            root.birth = memory.load64(offset + 24)
-            let found = PublishedVersion(
-                number: number, version: memory.load64(offset), root: root,
-                pages: Int(truncatingIfNeeded: memory.load64(offset + 32)))
+            var found = record(Self.place(number))
+            found.number = number
             memory.fence()
             if publication == number { return found }
         }
     }
 
-    private static func record(_ number: UInt64) -> Int {
+    func put(_ version: PublishedVersion, _ offset: Int) {
+        let root = version.root
+        memory.store64(offset, version.version)
+        memory.store64(offset + 8, UInt64(root.page) | UInt64(root.pages) << 32 | UInt64(root.kindCode) << 48)
+        memory.store64(offset + 16, root.checksum)
+        memory.store64(offset + 24, root.birth)
+        memory.store64(offset + 32, UInt64(version.pages))
+    }
+
+    /// What ``put(_:_:)`` stored, without its number.
+    func record(_ offset: Int) -> PublishedVersion {
+        let place = memory.load64(offset + 8)
+        var root = NodeReference.null
+        root.page = UInt32(truncatingIfNeeded: place)
+        root.pages = UInt16(truncatingIfNeeded: place >> 32)
+        root.kindCode = UInt8(truncatingIfNeeded: place >> 48)
+        root.checksum = memory.load64(offset + 16)
+        root.birth = memory.load64(offset + 24)
+        return PublishedVersion(
+            number: 0, version: memory.load64(offset), root: root,
+            pages: Int(truncatingIfNeeded: memory.load64(offset + 32)))
+    }
+
+    private static func place(_ number: UInt64) -> Int {
         Layout.recordsOffset + Int(number % UInt64(Layout.records)) * Layout.recordBytes
     }
 

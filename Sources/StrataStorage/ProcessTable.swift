@@ -32,7 +32,7 @@ enum LockByte {
 /// Where the words of the table are. docs/file-format.md lists them.
 enum TableLayout1 {
     static let magic: UInt64 = 0x314B_434C_5453_5453
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let magicOffset = 64
     static let versionOffset = 72
     static let slotCountOffset = 76
@@ -53,12 +53,21 @@ enum TableLayout1 {
     static let recordsOffset = 256
     static let records = 8
     static let recordBytes = 64
+    /// How many owners have died, and up to which version the work of the last of them came back.
+    static let deathsOffset = 768
+    static let recoveredOffset = 776
+    static let deaths = 8
+    static let grantsOffset = 840
+    /// ``Durability`` of the owner, plus 1.
+    static let durabilityOffset = 848
+    /// What the open grant is based on: as a record.
+    static let baseOffset = 896
 
     static let slotsOffset = 4096
     static let slots = 32
     static let slotBytes = 8192
-    static let pinsPerSlot = (slotBytes - 64) / 8
-    /// Behind it stands what one writing process leaves to the next.
+    static let pinsPerSlot = (slotBytes - pinsOffset) / 8
+    /// Behind it stands what one writing process leaves to the next, or a guest's record.
     static let bytes = slotsOffset + slots * slotBytes
 
     // In a slot.
@@ -67,7 +76,19 @@ enum TableLayout1 {
     static let ticketOffset = 8
     static let watchesOffset = 16
     static let pinsUsedOffset = 20
-    static let pinsOffset = 64
+    static let guestBellOffset = 24
+    static let waitersOffset = 28
+    static let grantOffset = 32
+    static let grantStateOffset = 40
+    static let flagsOffset = 44
+    static let recordBytesOffset = 48
+    static let recordChecksumOffset = 56
+    static let failureOffset = 64
+    static let pinsOffset = 128
+
+    // Flags of a guest.
+    static let wantsOwnership: UInt32 = 1
+    static let isInHurry: UInt32 = 2
 }
 
 /// A process's place at the table of all processes that have a store open.
@@ -148,6 +169,15 @@ final class ProcessTable: Sendable {
         throw .lockFile(path: path)
     }
 
+    /// Whether the file is what this process has joined: somebody may have cut it, or written over it.
+    var isIntact: Bool {
+        memory.load64(Layout.magicOffset) == Layout.magic && memory.load32(ownOffset + Layout.stateOffset) == 1
+            && memory.isIntact
+    }
+
+    /// Asked before pages are given up or pinned: what stands in the table is what keeps them.
+    func confirm() throws(StorageError) { if !isIntact { throw .lockFile(path: path) } }
+
     // MARK: Slots
 
     func isTaken(_ slot: Int) -> Bool { memory.load32(Self.offset(ofSlot: slot) + Layout.stateOffset) == 1 }
@@ -166,6 +196,9 @@ final class ProcessTable: Sendable {
         if memory.load32(Layout.ownerOffset) == UInt32(slot + 1) { memory.store32(Layout.ownerOffset, 0) }
         memory.store64(offset + Layout.ticketOffset, 0)
         memory.store32(offset + Layout.watchesOffset, 0)
+        memory.store32(offset + Layout.waitersOffset, 0)
+        memory.store64(offset + Layout.grantOffset, 0)
+        memory.store32(offset + Layout.grantStateOffset, 0)
         for pin in 0..<Layout.pinsPerSlot where memory.load64(offset + Layout.pinsOffset + 8 * pin) != 0 {
             memory.store64(offset + Layout.pinsOffset + 8 * pin, 0)
         }
@@ -193,6 +226,14 @@ final class ProcessTable: Sendable {
         memory.wait(ownOffset + Layout.bellOffset, while: value, microseconds: microseconds)
     }
 
+    /// Whether it is time to look who lives: nothing rang, or it rang for so long that this must not wait any more.
+    /// Bells are rung by living processes as long as they wait for one that died.
+    func isTimeToLook(_ next: inout Deadline, rang: Bool) -> Bool {
+        if rang && scheduling.remaining(until: next) > 0 { return false }
+        next = scheduling.deadline(after: Self.step)
+        return true
+    }
+
     func ring(_ slot: Int) { memory.ring(Self.offset(ofSlot: slot) + Layout.bellOffset) }
 
     /// From now on this process is told of new versions.
@@ -209,7 +250,11 @@ final class ProcessTable: Sendable {
     /// A write or sync failed in some process: nobody writes any more until an opener is alone.
     var isPoisoned: Bool { memory.load32(Layout.poisonOffset) != 0 }
 
-    func poison() { memory.store32(Layout.poisonOffset, 1) }
+    func poison() {
+        memory.store32(Layout.poisonOffset, 1)
+        memory.fence()
+        wakeWaiters()
+    }
 
     // MARK: End
 
@@ -260,5 +305,6 @@ final class ProcessTable: Sendable {
         }
         // Whoever waits for this process in this process looks up.
         ring(slot)
+        wakeGuest(slot)
     }
 }

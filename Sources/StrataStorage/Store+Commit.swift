@@ -33,65 +33,89 @@ extension Store {
         writer.dirtyHigh = max(writer.dirtyHigh, high)
     }
 
-    /// Makes a finished transaction a version. Gives the write gate back, but in a group that goes on.
+    /// Makes a finished transaction a version. Gives the write gate back, but in a group that goes on, and where the
+    /// turn is lent.
     /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`. The gate is given back then.
+    @discardableResult
     func commit(
         _ transaction: WriteTransaction, ending: CommitEnding = .durable
     ) throws(StorageError) -> PendingCommit {
+        if let grant = transaction.grant {
+            let isTooLarge = transaction.workspace.recorder.isTooLarge
+            if !isTooLarge { return PendingCommit(self, try commitAsGuest(transaction, grant)) }
+            do throws(StorageError) { try claim(transaction, grant, canRepeat: false) } catch {
+                giveUp(transaction)
+                throw error
+            }
+        }
+        return try commitAsOwner(transaction, ending)
+    }
+
+    private func commitAsOwner(
+        _ transaction: WriteTransaction, _ ending: CommitEnding
+    ) throws(StorageError) -> PendingCommit {
         let version = transaction.version
+        let keepsGate = ending == .handedIn
         let state: VersionState
         var plan: CheckpointPlan?
         do throws(StorageError) {
-            if hasLog { try checkPath() }
-            if hasLog && writer.wantsLog { try ensureLog() }
-            let bytes = transaction.workspace.recorder.byteCount
-            let isLarge = hasLog && (transaction.workspace.recorder.isTooLarge || !fitsLog(bytes))
-            if hasLog && !isLarge { try makeRoom(bytes) }
-            if monitor.withLock({ self.state.isPoisoned }) { throw StorageError.poisoned }
-            state = try transaction.place()
-            try reader.confirm()
-            if isLarge { plan = try prepareOwnCheckpoint(transaction, state) }
+            (state, plan) = try place(transaction)
         } catch {
             // No version reaches what was written.
             if case .noSpace = error { mark(.noSpaceAtCommit) }
             if case .file = error { poison() }
-            giveUp(transaction)
+            giveUp(transaction, keepsGate: keepsGate)
             throw error
         }
         noteWritten(transaction)
-        if !hasLog { return commitWithoutLog(transaction, state) }
+        if !hasLog { return commitWithoutLog(transaction, state, keepsGate: keepsGate) }
         var pinned: Snapshot?
-        var isGateHeld = false
+        var isGroupOpen = false
         if let plan {
             mark(.largeTransaction)
             adopt(transaction, state, isDurable: false)
             do throws(StorageError) { try commitByCheckpoint(plan) } catch {
                 poison()
-                gate.release()
+                if !keepsGate { gate.release() }
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
         } else {
             writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
-            let isFull = options.durability == .full
-            isGateHeld = isFull && ending == .grouped
+            let returnsEarly = options.durability == .full && (ending == .pending || ending == .grouped)
+            isGroupOpen = returnsEarly && ending == .grouped
             adopt(
                 transaction, state, isDurable: false,
-                record: transaction.workspace.recorder.finish(lsn: version), isHeldBack: isGateHeld)
-            if isFull && ending != .durable { pinned = pin(state) }
-            isGateHeld = isGateHeld && pinned != nil
+                record: transaction.workspace.recorder.finish(lsn: version), isHeldBack: isGroupOpen)
+            if returnsEarly { pinned = pin(state) }
+            isGroupOpen = isGroupOpen && pinned != nil
         }
         if options.durability == .periodic && plan == nil {
-            defer { gate.release() }
+            defer { if !keepsGate { gate.release() } }
             try flushPeriodically(version)
-        } else {
-            if !isGateHeld { gate.release() }
+        } else if !keepsGate {
+            if !isGroupOpen { gate.release() }
             if pinned != nil {
-                return PendingCommit(self, TransactionID(version), snapshot: pinned, isGateHeld: isGateHeld)
+                return PendingCommit(self, TransactionID(version), snapshot: pinned, isGateHeld: isGroupOpen)
             }
             if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
         }
-        deliverNotices()
+        if !keepsGate { deliverNotices() }
         return PendingCommit(self, TransactionID(version))
+    }
+
+    /// Writes the pages of a transaction, unsynced.
+    /// - Returns: the version to be, and the checkpoint that it has to be when the log cannot hold its record.
+    private func place(_ transaction: WriteTransaction) throws(StorageError) -> (VersionState, CheckpointPlan?) {
+        if hasLog { try checkPath() }
+        try table?.confirm()
+        if hasLog && writer.wantsLog { try ensureLog() }
+        let bytes = transaction.workspace.recorder.byteCount
+        let isLarge = hasLog && (transaction.workspace.recorder.isTooLarge || !fitsLog(bytes))
+        if hasLog && !isLarge { try makeRoom(bytes) }
+        if monitor.withLock({ state.isPoisoned }) { throw .poisoned }
+        let made = try transaction.place()
+        try reader.confirm()
+        return (made, isLarge ? try prepareOwnCheckpoint(transaction, made) : nil)
     }
 
     /// Counts what the transaction has written, for the next checkpoint.
@@ -103,20 +127,25 @@ extension Store {
         }
     }
 
-    private func commitWithoutLog(_ transaction: WriteTransaction, _ state: VersionState) -> PendingCommit {
+    private func commitWithoutLog(
+        _ transaction: WriteTransaction, _ state: VersionState, keepsGate: Bool
+    ) -> PendingCommit {
         adopt(transaction, state, isDurable: true)
         checkpointIfDue()
-        gate.release()
-        deliverNotices()
+        if !keepsGate {
+            gate.release()
+            deliverNotices()
+        }
         return PendingCommit(self, TransactionID(transaction.version))
     }
 
-    private func giveUp(_ transaction: WriteTransaction) {
+    /// - Parameter keepsGate: the write gate is not this transaction's own.
+    func giveUp(_ transaction: WriteTransaction, keepsGate: Bool = false) {
         transaction.isEnded = true
         transaction.view.writer = nil
         allocator.allocator.giveBack(transaction.nodes.placed + transaction.nodes.landed)
         transaction.nodes.arena.reset()
-        gate.release()
+        if !keepsGate { gate.release() }
     }
 
     /// Lets a version follow the last committed one, and ends its transaction.
@@ -199,7 +228,12 @@ extension Store {
                 monitor.unlock()
                 return false
             }
-            if !state.isLeading && !state.pending.isEmpty {
+            if !state.isOwner || version > state.committed.version {
+                // Its work went with the place that this process had, or with the process it was based on.
+                monitor.unlock()
+                return false
+            }
+            if !state.isLeading && (!state.pending.isEmpty || state.appended > state.durable) {
                 state.isLeading = true
                 lead()
                 state.isLeading = false
@@ -211,23 +245,20 @@ extension Store {
         }
     }
 
-    /// Writes and syncs what waits. `monitor` is held before and after, not meanwhile.
+    /// Writes what waits, and syncs what was written. `monitor` is held before and after, not meanwhile.
     private func lead() {
-        let payload = state.pending
-        let first = state.pendingFirst
-        let last = state.pendingLast
-        let synced = state.synced
-        state.pending = []
+        let isKept = table?.hasOthers != true
+        appendPending(keeping: isKept)
+        let last = state.appended
+        let log = state.log
+        if state.isPoisoned { return }
         monitor.unlock()
-        options.scheduling.yield(at: "lead")
-        var isDone = false
-        do throws(StorageError) {
-            try appendGroup(payload, first, last, synced)
-            isDone = true
-        } catch {
-            isDone = false
+        var isDone = true
+        if options.durability == .full, let log {
+            do throws(StorageError) { try log.sync() } catch { isDone = false }
         }
         monitor.lock()
+        if isKept { state.isAppending = false }
         if isDone {
             if options.durability == .full { state.synced = max(state.synced, last) }
             publish(through: last)
@@ -236,20 +267,35 @@ extension Store {
         }
     }
 
-    private func appendGroup(
-        _ payload: [UInt8], _ first: UInt64, _ last: UInt64, _ synced: UInt64
-    ) throws(StorageError) {
-        guard let log = monitor.withLock({ state.log }) else { throw .poisoned }
-        var failure: StorageError?
+    /// Writes the records that wait to the log, unsynced: they outlive this process then. `monitor` is held before and
+    /// after, not meanwhile.
+    /// - Parameter keeping: nobody else may write to the log until the caller says so.
+    func appendPending(keeping: Bool = false) {
+        while state.isAppending { monitor.wait() }
+        let payload = state.pending
+        state.pending = []
+        state.isAppending = true
+        defer { if !keeping || state.isPoisoned { state.isAppending = false } }
+        if payload.isEmpty { return }
+        let first = state.pendingFirst
+        let last = state.pendingLast
+        let synced = state.synced
+        let log = state.log
+        monitor.unlock()
+        options.scheduling.yield(at: "lead")
+        var isDone = false
         payload.withUnsafeBytes { bytes in
             do throws(StorageError) {
+                guard let log else { return }
                 try log.append(payload: bytes, firstLSN: first, lastLSN: last, durableTo: synced)
+                isDone = true
             } catch {
-                failure = error
+                isDone = false
             }
         }
-        if let failure { throw failure }
-        if options.durability == .full { try log.sync() }
+        monitor.lock()
+        if isDone { state.appended = last } else { state.isPoisoned = true }
+        if !keeping { monitor.wakeAll() }
     }
 
     /// Writes the record at once and syncs every now and then. The write gate is held.

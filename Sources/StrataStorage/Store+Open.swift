@@ -213,19 +213,27 @@ extension Store {
         }
     }
 
-    /// A log of this store is made after its base is durable: one with a newer base says that a checkpoint was lost.
-    private func refuseNewerLog() throws(StorageError) {
-        let header: LogHeader?
+    /// A log that no slot requires is left from before a close, or was made and not used. One with a newer base says
+    /// that a checkpoint was lost; one with the same base and commits, that the slot was that requires it.
+    func refuseNewerLog() throws(StorageError) {
+        let slot = writer.slot
+        let last: TransactionID
         do throws(StorageError) {
-            header = try LogFile.header(fileSystem: fileSystem, path: Self.logPath(path))
+            guard let header = try LogFile.header(fileSystem: fileSystem, path: Self.logPath(path)),
+                header.storeID == slot.storeID, header.baseVersion >= slot.checkpoint
+            else { return }
+            let log = try LogFile.open(
+                fileSystem: fileSystem, path: Self.logPath(path), storeID: header.storeID, salt: header.salt,
+                readOnly: true, cipher: options.cipher)
+            defer { log.close() }
+            last = max(header.baseVersion, try log.lastVersion())
         } catch {
             // Half made, or no log at all: no slot requires it.
             if error.isDamage { return }
             throw error
         }
-        guard let header, header.storeID == writer.slot.storeID, header.baseVersion > writer.slot.checkpoint else {
-            return
-        }
+        if last == slot.checkpoint { return }
+        mark(.olderThanLog)
         throw .corrupt(page: PageNumber(UInt32(writer.slotIndex)), offset: 40, reason: .header)
     }
 }

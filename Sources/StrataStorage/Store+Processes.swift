@@ -12,6 +12,7 @@ extension Store {
     /// this process does not own writing.
     func pinNewest(_ table: ProcessTable) throws(StorageError) {
         while true {
+            try table.confirm()
             if table.publication == state.publication, state.pinned[state.visible.version] != nil { return }
             let newest = table.newest
             if state.pinned[newest.version] != nil { return try follow(newest) }
@@ -45,10 +46,14 @@ extension Store {
                 changes.isComplete = false
                 return changes
             }
-            state.notices.append(
-                CommitNotice(
-                    version: TransactionID(version.version), changes: tables,
-                    schemaChanged: version.schemaNode != state.visible.schemaNode))
+            let general = CommitNotice(
+                version: TransactionID(version.version), changes: tables,
+                schemaChanged: version.schemaNode != state.visible.schemaNode)
+            let isNext = version.version == state.visible.version + 1
+            state.notices.append(isNext ? state.guestNotices[version.version] ?? general : general)
+        }
+        if !state.guestNotices.isEmpty {
+            state.guestNotices = state.guestNotices.filter { $0.key > version.version }
         }
         state.publication = newest.number
         state.visible = version
@@ -62,9 +67,25 @@ extension Store {
     /// Makes this process the one that writes. The write gate is held.
     /// - Throws: `busy`, `poisoned`, `lockFile`; what recovery throws after another writer died.
     func ensureOwner(until deadline: Deadline = .never) throws(StorageError) {
-        guard let table, !monitor.withLock({ state.isOwner }) else { return }
+        _ = try ensureTurn(until: deadline, acceptsGrant: false)
+    }
+
+    /// Waits until this process may make a transaction. The write gate is held.
+    /// - Returns: nil when it owns writing, else what the owner lent it.
+    /// - Throws: as ``ensureOwner(until:)``.
+    func ensureTurn(until deadline: Deadline, acceptsGrant: Bool) throws(StorageError) -> Grant? {
+        guard let table, !monitor.withLock({ state.isOwner }) else { return nil }
+        if table.isPoisoned { throw .poisoned }
         startAttendant(table)
-        let inheritance = try table.acquireOwnership(until: deadline, storePath: path)
+        let turn = try table.acquireTurn(until: deadline, acceptsGrant: acceptsGrant, storePath: path)
+        switch turn {
+        case .grant(let grant): return grant
+        case .ownership(let inheritance): try takeOver(table, inheritance)
+        }
+        return nil
+    }
+
+    private func takeOver(_ table: ProcessTable, _ inheritance: Inheritance) throws(StorageError) {
         do throws(StorageError) {
             try monitor.withLock { () throws(StorageError) in try follow(table.newest) }
             switch inheritance {
@@ -99,8 +120,10 @@ extension Store {
             state.log = nil
             state.logBytes = 0
             state.synced = state.visible.version
+            state.appended = state.visible.version
             state.isOwner = true
         }
+        table.memory.store32(ProcessTable.Layout.durabilityOffset, options.durability.code)
     }
 
     /// Goes on from a checkpoint that this process did not make.
@@ -149,7 +172,10 @@ extension Store {
         // Pages that the checkpoint does not reach may be read by whoever has pinned one of the dead writer's versions.
         try allocator.allocator.holdAll(upTo: filePages, freed: visible.version + 1)
         do throws(StorageError) {
-            adopt(try newest(base, choice, visible: visible.version), over: visible)
+            let newest = try newest(base, choice, visible: visible.version)
+            // Before any later version is shown: whoever waits for one of the dead writer's must not mistake it.
+            table.noteDeath(recovered: newest.version)
+            adopt(newest, over: visible)
         } catch {
             poison()
             throw error
@@ -166,6 +192,7 @@ extension Store {
         }
         let hasLog: Bool
         do { hasLog = try fileSystem.status(Self.logPath(path)) != nil } catch { throw StorageError(error) }
+        if hasLog { try refuseNewerLog() }
         if !choice.isClean || hasLog {
             try secureInheritance()
             try settle(isHalfDone: false)
@@ -184,8 +211,8 @@ extension Store {
     }
 
     /// Lets the next process write. The write gate is held, and nobody in this process writes.
-    /// - Parameter onlyIfAsked: nothing is done when no other process waits.
-    func handOver(_ table: ProcessTable) throws(StorageError) {
+    /// - Parameter claimant: a process that has a grant, and needs writing for itself.
+    func handOver(_ table: ProcessTable, to claimant: Int? = nil) throws(StorageError) {
         var left: [UInt8]?
         let committed = monitor.withLock { state.committed }
         if waitUntilDurable(committed.version) {
@@ -216,7 +243,7 @@ extension Store {
         writer.log = nil
         // Without a block the next owner goes by the log, as after a death.
         if let left { do throws(StorageError) { try table.leaveBlock(left) } catch {} }
-        try table.releaseOwnership()
+        try table.releaseOwnership(to: claimant)
     }
 
     // MARK: Keeping pages for others
@@ -227,6 +254,7 @@ extension Store {
         table.publish(state.visible.version, state.visible.root, pages: allocator.allocator.fileCapacity)
         state.publication = table.publication
         if !table.hasOthers && state.foreign.isEmpty { return }
+        table.wakeWaiters()
         state.announcements += 1
         if state.announcements & 63 == 0 {
             // A table that cannot be locked keeps the pins of the dead; the next writer hears of it.
@@ -263,21 +291,12 @@ extension Store {
     }
 
     private func attend(_ table: ProcessTable) {
-        if table.isOwner && table.isAsked {
+        while table.isOwner && table.isAsked && !table.isEnded {
             gate.acquire()
-            let isOwner = monitor.withLock { state.isOwner }
-            // What cannot be given on is found by whoever waits: this process's locks go with it.
-            do throws(StorageError) {
-                if isOwner && !table.isEnded && table.isAsked {
-                    try handOver(table)
-                } else if !isOwner && !table.isEnded && table.isOwner {
-                    try table.releaseOwnership()
-                }
-            } catch {
-                // Nobody waits for this thread: who asked gets no answer, and the next use of the store meets the
-                // cause.
-            }
-            gate.release()
+            // What cannot be given on is found by whoever waits: this process's locks go with it. Nobody waits for this
+            // thread; the next use of the store meets the cause.
+            do throws(StorageError) { try serve(table) } catch { break }
+            deliverNotices()
         }
         let listens = monitor.withLock { !state.isOwner && !state.isClosed && !state.observers.isEmpty }
         if listens {

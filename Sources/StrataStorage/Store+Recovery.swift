@@ -139,7 +139,9 @@ extension WriteTransaction {
             case .delete(let table, let key): try delete(try position(table), key)
             case .deleteAll(let table): try deleteAll(try position(table))
             case .schema(let bytes): try apply(schema: try SchemaCoding.decode(bytes))
-            case .nextKey(let table, let key): view.state.tables[try position(table)].nextKey = key.rawValue
+            case .nextKey(let table, let key):
+                view.state.tables[try position(table)].nextKey = key.rawValue
+                if !isReplay { workspace.recorder.nextKey(table, key) }
             }
         }
     }

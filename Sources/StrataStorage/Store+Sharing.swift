@@ -153,6 +153,12 @@ extension Store {
             defer { state.isClosed = true }
             return state.isClosed
         }
+        while monitor.withLock({ state.waiters > 0 }) {
+            // Commits of this process by another one. Should that one die, they need the gate.
+            gate.release()
+            monitor.withLock { while state.waiters > 0 { monitor.wait() } }
+            gate.acquire()
+        }
         if wasClosed {
             gate.release()
             return

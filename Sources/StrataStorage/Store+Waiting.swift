@@ -6,13 +6,15 @@ enum CommitEnding {
     case pending
     /// The same, and further commits go to the log with it, in one piece. The write gate is kept.
     case grouped
+    /// When it is a version that another process handed in. The write gate is kept, and nobody waits here.
+    case handedIn
 }
 
 /// A version that was committed and may not be durable yet.
 package struct PendingCommit: Sendable {
     package let version: TransactionID
     /// What the commit made, for whoever committed; nobody else sees it before it is durable. Nil when it is durable
-    /// already, or too many versions are pinned.
+    /// already: where another process owns writing, and where too many versions are pinned, it was waited for.
     package let snapshot: Snapshot?
     private let store: Store
     let isGateHeld: Bool
@@ -27,14 +29,15 @@ package struct PendingCommit: Sendable {
     /// Waits until the version is durable, leading the sync when nobody does. Ends a group.
     /// - Throws: `commitOutcomeUnknown`.
     package func wait() throws(StorageError) {
+        if snapshot == nil { return }
         if !store.waitUntilDurable(version.rawValue) { throw .commitOutcomeUnknown(version) }
         store.deliverNotices()
     }
 }
 
 extension WriteTransaction {
-    /// Makes the changes a version without waiting for the disk, where the store syncs every commit; elsewhere, and
-    /// where a commit is a checkpoint of its own, as ``commit()``.
+    /// Makes the changes a version without waiting for the disk, where the store syncs every commit; elsewhere, where
+    /// a commit is a checkpoint of its own, and where another process owns writing, as ``commit()``.
     /// - Throws: as ``commit()``.
     package func commitWithoutWaiting() throws(StorageError) -> PendingCommit {
         if try finishesEmpty() { return PendingCommit(store, TransactionID(base.version)) }
@@ -53,13 +56,17 @@ extension WriteTransaction {
         guard done.isGateHeld else { return (done, nil) }
         return (done, try store.continueGroup())
     }
+
+    /// Waits until what this is based on can be pinned: it may stand behind a sync that another thread or process
+    /// leads.
+    /// - Returns: false when the store failed before, or the process that committed it died.
+    package func waitUntilBaseIsVisible() -> Bool {
+        if let grant { return store.waitUntilPublished(base.version, grant, recovers: false) }
+        return store.waitUntilDurable(base.version)
+    }
 }
 
 extension Store {
-    /// Waits until a committed version can be pinned: it may stand behind a sync that another thread leads.
-    /// - Returns: false when the store failed before.
-    package func waitUntilVisible(_ version: TransactionID) -> Bool { waitUntilDurable(version.rawValue) }
-
     /// The write gate is held, and given back when there is no next transaction.
     fileprivate func continueGroup() throws(StorageError) -> WriteTransaction? {
         do throws(StorageError) {

@@ -31,6 +31,8 @@ package final class Store: Sendable {
     let fileSystem: any FileSystem
     /// The other processes that have the store open; nil while this one keeps it for itself.
     let table: ProcessTable?
+    /// Leads the syncs of what this process commits for others.
+    let groupLeader: GroupLeader
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
     /// Guarded by the write gate.
@@ -58,6 +60,7 @@ package final class Store: Sendable {
         gate = WriteGate(options.scheduling)
         monitor = options.scheduling.makeMonitor("store")
         self.table = table
+        groupLeader = GroupLeader(options.scheduling)
         self.state = state
         self.writer = writer
     }
@@ -161,8 +164,14 @@ package final class Store: Sendable {
         do throws(StorageError) {
             var (base, isOwner) = try writableBase()
             try checkPath()
+            try table?.confirm()
             if !isOwner {
-                try ensureOwner(until: deadline)
+                if let grant = try ensureTurn(until: deadline, acceptsGrant: acceptsGrants) {
+                    if acceptsGrants { return try makeGuest(grant) }
+                    // Another owner, of another durability, came in between.
+                    table?.giveUp(grant)
+                    try ensureOwner(until: deadline)
+                }
                 (base, isOwner) = try writableBase()
             }
             try checkOwnSize()
@@ -192,7 +201,7 @@ package final class Store: Sendable {
         return WriteTransaction(store: self, base: base, workspace: workspace, isReplay: isReplay)
     }
 
-    private func makeWorkspace() throws(StorageError) -> WriterWorkspace {
+    func makeWorkspace() throws(StorageError) -> WriterWorkspace {
         let arena = try Arena(capacity: options.mapReserve)
         let nodes = TransactionNodes(
             reader: PageReader(pages, arena: arena.base), arena: arena, allocator: allocator.allocator, file: file,
@@ -213,15 +222,17 @@ package final class Store: Sendable {
             ?? LogFile.segmentBytes(forDataBytes: allocator.allocator.usedPages * Format.pageSize)
     }
 
-    /// A transaction was given up: its pages return at once.
-    func rolledBack(_ transaction: WriteTransaction) {
+    /// A transaction was given up: its pages return at once. The caller has seen its base, which must not vanish any
+    /// more, so this waits until it is durable.
+    /// - Returns: false when it may not be.
+    func rolledBack(_ transaction: WriteTransaction) -> Bool {
         if !transaction.nodes.placed.isEmpty { mark(.rolledBackPlaced) }
         allocator.allocator.giveBack(transaction.nodes.placed)
         transaction.nodes.arena.reset()
-        if transaction.isReplay { return }
+        if transaction.isReplay { return true }
+        if let grant = transaction.grant { return giveUp(transaction, grant) }
         gate.release()
-        // The caller has seen the base: it must not vanish any more.
-        _ = waitUntilDurable(transaction.base.version)
+        return waitUntilDurable(transaction.base.version)
     }
 
     // MARK: Space
@@ -263,6 +274,10 @@ struct StoreState {
     /// Versions committed and not visible yet, in order.
     var unpublished: [VersionState] = []
     var isLeading = false
+    /// The last version whose record was written to the log.
+    var appended: UInt64 = 0
+    /// One thread at a time writes to the log.
+    var isAppending = false
     var notices: [CommitNotice] = []
     var isDelivering = false
     var observers: [Int: @Sendable (CommitNotice) -> Void] = [:]
@@ -285,6 +300,10 @@ struct StoreState {
     /// Versions that are protected because others have pinned them.
     var foreign: Set<UInt64> = []
     var announcements = 0
+    /// Threads of this process whose transactions wait for another one's sync.
+    var waiters = 0
+    /// Of this process's own transactions that another one committed: what ``follow(_:)`` tells the observers.
+    var guestNotices: [UInt64: CommitNotice] = [:]
     var hasAttendant = false
 
     struct Pinned {
@@ -331,6 +350,8 @@ struct WriterState {
     var isNameDurable = false
     /// A checkpoint finished: the inactive segment may be written over.
     var canReleaseSegment = false
+    /// Whom the turn was lent last, how often in a row, and ``commits`` after it.
+    var lent = (slot: -1, times: 0, commits: 0)
 }
 
 /// A pinned version. The pin goes with the object and its view, whichever lives longer.

@@ -9,6 +9,15 @@ package enum Durability: Sendable, Equatable {
     case periodic
     /// At once; durable after a checkpoint.
     case none
+
+    /// For a table of processes.
+    var code: UInt32 {
+        switch self {
+        case .full: 1
+        case .periodic: 2
+        case .none: 3
+        }
+    }
 }
 
 /// How a store is opened.

@@ -25,6 +25,9 @@ final class TransactionNodes: NodeWriting {
     /// Pages that were written early and given up again: they were never part of a version.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
 
+    /// Called before the first page is taken early: whoever works under another process's turn may not yet.
+    @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
+
     init(
         reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits
     ) {
@@ -43,6 +46,7 @@ final class TransactionNodes: NodeWriting {
         placed.removeAll(keepingCapacity: true)
         abandoned.removeAll(keepingCapacity: true)
         landed = []
+        beforeFirstPage = nil
         // Until something is added.
         usesReserve = true
     }
@@ -129,6 +133,10 @@ final class TransactionNodes: NodeWriting {
     }
 
     private func take(_ pages: Int) throws(StorageError) -> UInt32 {
+        if let ready = beforeFirstPage {
+            try ready()
+            beforeFirstPage = nil
+        }
         let run = try allocator.allocateRun(pages, usesReserve: usesReserve)
         placed.append(Extent(page: run, pages: UInt32(pages), birth: version))
         return run

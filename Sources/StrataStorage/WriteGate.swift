@@ -60,6 +60,9 @@ final class WriteGate: Sendable {
         }
     }
 
+    /// Whether anybody waits for the gate.
+    var hasWaiters: Bool { monitor.withLock { firstWaiter < waiters.count } }
+
     func release() {
         let next: Waiter? = monitor.withLock {
             if firstWaiter == waiters.count {

@@ -9,7 +9,7 @@ package final class WriteTransaction {
     let store: Store
     let nodes: TransactionNodes
     /// What ``view`` was based on.
-    let base: VersionState
+    @exclusivity(unchecked) private(set) var base: VersionState
     /// The version to be, and the creation version of rows that it inserts.
     @exclusivity(unchecked) var version: UInt64
     let workspace: WriterWorkspace
@@ -19,6 +19,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) var isEnded = false
     /// An operation threw after it had begun to change something: only a rollback is possible.
     @exclusivity(unchecked) var isFailed = false
+    /// In a process that does not own writing: what its owner lent for this transaction.
+    @exclusivity(unchecked) var grant: Grant?
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
 
@@ -37,6 +39,19 @@ package final class WriteTransaction {
     }
 
     deinit { if !isEnded { rollback() } }
+
+    /// Starts again on the same version, which came back from other pages. What was done is to be done again.
+    func rebase(_ base: VersionState) {
+        self.base = base
+        view.state = base
+        view.layoutsChanged()
+        view.generation &+= 1
+        plans = base.definitions.plans
+        changes = ChangeCollector(base.definitions.unchanged)
+        schemaChanged = false
+        nodes.arena.reset()
+        workspace.begin(base, recordLimit: Store.guestRecordBytes)
+    }
 
     /// The workspace keeps it; valid until the schema changes.
     @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
@@ -66,6 +81,7 @@ package final class WriteTransaction {
         _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try check(table)
+        if grant != nil { try prepareAsGuest(cells) }
         nodes.usesReserve = false
         do throws(StorageError) {
             try insert(table, key: key, created: version, cells)
@@ -140,6 +156,7 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
     package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         try check(table)
+        if grant != nil { try prepareAsGuest(cell) }
         nodes.usesReserve = false
         do throws(StorageError) { try change(table, key, column, cell) } catch { throw noted(error) }
     }
@@ -257,15 +274,13 @@ package final class WriteTransaction {
     /// - Complexity: one run of pages and one sync that all waiting commits share.
     @discardableResult
     package func commit() throws(StorageError) -> TransactionID {
-        guard try !finishesEmpty() else {
-            if !store.waitUntilDurable(base.version) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
-            return TransactionID(base.version)
-        }
+        if try finishesEmpty() { return TransactionID(base.version) }
         return try store.commit(self).version
     }
 
-    /// Applies what waits; gives a transaction that changed nothing up.
+    /// Applies what waits; gives a transaction that changed nothing up, when its base is durable.
     /// - Returns: whether it did.
+    /// - Throws: `commitOutcomeUnknown` when what it is based on may be lost.
     func finishesEmpty() throws(StorageError) -> Bool {
         if isEnded { throw .misuse(.transactionEnded) }
         do throws(StorageError) {
@@ -276,7 +291,9 @@ package final class WriteTransaction {
             throw error
         }
         guard workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty else { return false }
-        rollback()
+        isEnded = true
+        view.writer = nil
+        if !store.rolledBack(self) { throw .commitOutcomeUnknown(TransactionID(base.version)) }
         return true
     }
 
@@ -285,7 +302,7 @@ package final class WriteTransaction {
         if isEnded { return }
         isEnded = true
         view.writer = nil
-        store.rolledBack(self)
+        _ = store.rolledBack(self)
     }
 
     func flushRows(_ table: Int) throws(StorageError) {

@@ -16,7 +16,11 @@ import Synchronization
 //     StoreWorker PATH hold ROW          begins the same, changes the rows, and sleeps before the commit
 //     StoreWorker PATH pin               pins the newest version, says so, and reads it again and again until the stop
 //     StoreWorker PATH watch             a byte for each version that it is told of
-// Options behind: timeout=MICROSECONDS, rows=NUMBER (row 0 is the sum of the others)
+//     StoreWorker PATH copy              writes copies of the newest version and checks them, until the stop
+// Options behind: timeout=MICROSECONDS, rows=NUMBER (row 0 is the sum of the others), times=NUMBER of increments, short
+// (no long values), threads=NUMBER, unchecked (no reading between the commits), default (limits and size of the log),
+// kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of ``StoppingFileSystem``), points=FILE (a list
+// of those that were passed)
 
 let arguments = CommandLine.arguments
 let path = arguments.count > 2 ? arguments[1] : ""
@@ -30,15 +34,36 @@ func option(_ name: String) -> Int? {
     arguments.first { $0.hasPrefix(name + "=") }.flatMap { Int($0.dropFirst(name.count + 1)) }
 }
 
+func text(_ name: String) -> String? {
+    arguments.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+}
+
+func stop(_ name: String, _ signal: Int32) -> StoppingFileSystem.Stop? {
+    guard let words = text(name)?.split(separator: ":"), words.count == 2, let passes = Int(words[1]) else {
+        return nil
+    }
+    return StoppingFileSystem.Stop(point: String(words[0]), passes: passes, signal: signal)
+}
+
+let stopping: StoppingFileSystem? =
+    if let stop = stop("kill", SIGKILL) ?? stop("stop", SIGSTOP) {
+        StoppingFileSystem(stop)
+    } else {
+        text("points") == nil ? nil : StoppingFileSystem(nil)
+    }
+
 func isStopped() -> Bool { access(path + ".stop", F_OK) == 0 }
 
 struct Wrong: Error { var text: String }
 
 func options() -> StoreOptions {
     var options = StoreOptions()
-    options.limits = .tiny
+    if let stopping { options.fileSystem = stopping }
     options.mapReserve = 1 << 30
-    options.logSegmentBytes = 16 << 10
+    if !arguments.contains("default") {
+        options.limits = .tiny
+        options.logSegmentBytes = 16 << 10
+    }
     options.writeTimeout = option("timeout")
     return options
 }
@@ -91,9 +116,64 @@ func change(_ store: Store, _ row: Int) throws -> WriteTransaction {
     try transaction.set(0, RowKey(Int64(row)), 0, .integer(count + 1))
     try transaction.set(0, RowKey(0), 0, .integer(total + 1))
     // Long and short values by turns: pages are taken and given up.
-    let text = [UInt8](repeating: 65, count: count % 3 == 0 ? 9000 : 10)
+    let isLong = count % 3 == 0 && !arguments.contains("short")
+    let text = [UInt8](repeating: 65, count: isLong ? 9000 : 10)
     try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(row)), 1, .bytes($0)) }
     return transaction
+}
+
+func increment(_ store: Store, _ row: Int) throws {
+    say(UInt8(ascii: "r"))
+    let finished = Mutex(0)
+    let others = max(1, option("threads") ?? 1) - 1
+    for _ in 0..<others {
+        SystemScheduling().spawn("increment") {
+            var left = option("times") ?? .max
+            while left > 0 && !isStopped() {
+                left -= 1
+                do { try change(store, row).commit() } catch { exit(2) }
+                say(UInt8(ascii: "a"))
+            }
+            finished.withLock { $0 += 1 }
+        }
+    }
+    let isUnchecked = arguments.contains("unchecked")
+    var left = option("times") ?? .max
+    while left > 0 && !isStopped() {
+        left -= 1
+        try change(store, row).commit()
+        say(UInt8(ascii: "a"))
+        if !isUnchecked { _ = try check(try store.snapshot().view) }
+    }
+    while finished.withLock({ $0 }) < others { usleep(1000) }
+    // Stays to be asked.
+    if option("times") != nil && arguments.contains("stay") {
+        say(UInt8(ascii: "s"))
+        while !isStopped() { usleep(1000) }
+    }
+}
+
+func copy(_ store: Store) throws {
+    say(UInt8(ascii: "r"))
+    while !isStopped() {
+        let copy = path + ".copy\(getpid())"
+        try store.writeCopy(to: copy)
+        let copied = try Store.open(path: copy, options: options())
+        _ = try check(try copied.snapshot().view)
+        try copied.checkInvariants()
+        try copied.close()
+        unlink(copy)
+        say(UInt8(ascii: "k"))
+    }
+}
+
+func listPoints() {
+    if let file = text("points"), let stopping {
+        let lines = stopping.points.map { "\($0.key):\($0.value)\n" }.sorted().joined()
+        let descriptor = open(file, O_CREAT | O_WRONLY | O_TRUNC, 0o644)
+        _ = lines.withCString { write(descriptor, $0, lines.utf8.count) }
+        close(descriptor)
+    }
 }
 
 func run() throws {
@@ -101,13 +181,8 @@ func run() throws {
     try prepare(store)
     let row = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
     switch arguments[2] {
-    case "increment":
-        say(UInt8(ascii: "r"))
-        while !isStopped() {
-            try change(store, row).commit()
-            say(UInt8(ascii: "a"))
-            _ = try check(try store.snapshot().view)
-        }
+    case "increment": try increment(store, row)
+    case "copy": try copy(store)
     case "once":
         try change(store, row).commit()
         say(UInt8(ascii: "a"))
@@ -142,6 +217,7 @@ func run() throws {
     }
     try store.close()
     say(UInt8(ascii: "c"))
+    listPoints()
 }
 
 do { try run() } catch StorageError.busy {

@@ -101,6 +101,7 @@ import Testing
         let series = try FileImages.series(seed: 3, commits: 40)
         var problems: [String] = []
         var counts: [String: Int] = [:]
+        var older: [(data: Int, log: Int)] = []
         for (dataAt, data) in series.enumerated() {
             for (logAt, log) in series.enumerated() {
                 var image = data
@@ -111,12 +112,15 @@ import Testing
                 problems += sweep.counts.problems
                 if sweep.counts.exact > 0 { counts["newest", default: 0] += 1 }
                 if sweep.counts.earlier > 0 { counts["earlier", default: 0] += 1 }
+                if dataAt < logAt && log.log != nil && sweep.counts.earlier > 0 { older.append((dataAt, logAt)) }
                 for (name, number) in sweep.counts.detected { counts[name, default: 0] += number }
                 if dataAt == logAt { #expect(sweep.counts.exact == 1, "\(dataAt)") }
             }
         }
         print("damage, pairs of data file and log: \(counts.sorted { $0.key < $1.key })")
         for problem in problems.prefix(5) { Issue.record("\(problem)") }
+        // A log that is newer than its data file names what is missing there.
+        #expect(older.isEmpty, "\(older.count) pairs lost commits that the log knows of: \(older.prefix(5))")
     }
 
     private static func withoutLog(_ image: FileImages.Image) -> FileImages.Image {

@@ -27,6 +27,8 @@ final class StoreWorkerProcess {
     private(set) var processID: pid_t = 0
     private let output: String
     private var isReaped = false
+    /// As ``wait()`` returned it.
+    private(set) var status: Int32?
 
     /// - Parameter name: of the files with its output, beside the store.
     init(_ path: String, _ words: [String], name: String) throws {
@@ -75,11 +77,64 @@ final class StoreWorkerProcess {
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
-        isReaped = true
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+        return reaped(status)
     }
 
-    private static func text(_ path: String) -> String {
+    private func reaped(_ word: Int32) -> Int32 {
+        isReaped = true
+        let found = word & 0x7F == 0 ? (word >> 8) & 0xFF : -(word & 0x7F)
+        status = found
+        return found
+    }
+
+    var isRunning: Bool {
+        if isReaped { return false }
+        var word: Int32 = 0
+        guard waitpid(processID, &word, WNOHANG) == processID else { return true }
+        _ = reaped(word)
+        return false
+    }
+
+    /// Waits for the end; a process that does not come to one is what the test looks for.
+    func waitForEnd(seconds: Int) throws {
+        if isReaped { return }
+        try poll(seconds) {
+            var word: Int32 = 0
+            guard waitpid(processID, &word, WNOHANG) == processID else { return false }
+            _ = reaped(word)
+            return true
+        }
+    }
+
+    /// - Returns: false when it ended first.
+    func waitForLetterOrEnd(_ letter: Character, seconds: Int) throws -> Bool {
+        var word: Int32 = 0
+        try poll(seconds) {
+            if count(letter) > 0 { return true }
+            guard waitpid(processID, &word, WNOHANG) == processID else { return false }
+            _ = reaped(word)
+            return true
+        }
+        return !isReaped
+    }
+
+    /// Waits until it has stopped itself.
+    func waitForStop(seconds: Int) throws {
+        var word: Int32 = 0
+        try poll(seconds) { waitpid(processID, &word, WNOHANG | WUNTRACED) == processID }
+        try #require(word & 0xFF == 0x7F, "it ended: \(errors)")
+    }
+
+    private func poll(_ seconds: Int, _ isDone: () -> Bool) throws {
+        for _ in 0..<(seconds * 2000) {
+            if isDone() { return }
+            usleep(500)
+        }
+        Issue.record("waited \(seconds) s in vain: \(said.suffix(20)) \(errors)")
+        throw StorageError.closed
+    }
+
+    static func text(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }

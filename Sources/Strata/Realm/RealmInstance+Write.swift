@@ -61,7 +61,7 @@ extension RealmInstance {
             // Somebody committed since the refresh. Observers hear of it first, outside the write; one that writes
             // itself uses the transaction that was waited for.
             acquired = running
-            _ = store.waitUntilVisible(base)
+            _ = running.waitUntilBaseIsVisible()
             advance()
             if acquired == nil { continue }
             acquired = nil
@@ -158,7 +158,7 @@ extension RealmInstance {
             }
             // Nobody observes yet, or the snapshot would be the transaction's base.
             if snapshot?.version != transaction.view.version {
-                _ = store.waitUntilVisible(transaction.view.version)
+                _ = transaction.waitUntilBaseIsVisible()
                 do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
                     fail(Realm.Error(error))
                     return false

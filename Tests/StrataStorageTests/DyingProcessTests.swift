@@ -1,0 +1,205 @@
+import StrataFiles
+import StrataStorage
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Processes that end themselves at a named point: before each operation on a file, and before each store to what
+/// processes share. Whoever comes next goes on, and nothing that was acknowledged is lost.
+@Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
+struct DyingProcessTests {
+    private static let rows = 8
+    /// Of 1 s each: far more than a worker takes for what it is asked.
+    private static let patience = 20
+
+    /// What the process that dies does.
+    enum Role: String, CaseIterable, Sendable {
+        /// Makes the store, commits, with a checkpoint in between, and closes it.
+        case alone
+        /// Owns writing, and commits for others.
+        case owner
+        /// Commits by another one that owns writing.
+        case guest
+        /// Goes on where another one died, while others read.
+        case heir
+    }
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// One store, and what a process did to it.
+    private struct Field {
+        let path: String
+        let words: [String]
+
+        func worker(_ words: [String], _ name: String) throws -> StoreWorkerProcess {
+            try StoreWorkerProcess(path, words, name: name)
+        }
+
+        func stop() { close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644)) }
+
+        /// Runs the role; with a signal in `words` the process ends on the way.
+        /// - Returns: acknowledged commits per row, and those that may have happened besides.
+        func play(_ role: Role) throws -> (acknowledged: [Int], uncertain: [Int]) {
+            switch role {
+            case .alone: return try playAlone()
+            case .owner: return try playOwner()
+            case .guest: return try playGuest()
+            case .heir: return try playHeir()
+            }
+        }
+
+        private func counts(_ workers: [(row: Int, worker: StoreWorkerProcess)]) -> ([Int], [Int]) {
+            var acknowledged = [Int](repeating: 0, count: DyingProcessTests.rows)
+            var uncertain = acknowledged
+            for (row, worker) in workers {
+                acknowledged[row] = worker.count("a")
+                if worker.status != 0 { uncertain[row] = 1 }
+            }
+            return (acknowledged, uncertain)
+        }
+
+        private func playAlone() throws -> ([Int], [Int]) {
+            let first = try worker(["increment", "1", "times=14"] + words, "first")
+            try first.waitForEnd(seconds: DyingProcessTests.patience)
+            return counts([(1, first)])
+        }
+
+        /// The second process goes on, whatever becomes of the first one.
+        private func playOwner() throws -> ([Int], [Int]) {
+            let first = try worker(["increment", "1", "times=30", "short", "stay"] + words, "first")
+            let isUp = try first.waitForLetterOrEnd("r", seconds: DyingProcessTests.patience)
+            let second = try worker(["increment", "2", "times=12", "short"], "second")
+            try second.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(second.status == 0 && second.count("a") == 12, "\(words) \(isUp) \(second.errors)")
+            stop()
+            try first.waitForEnd(seconds: DyingProcessTests.patience)
+            return counts([(1, first), (2, second)])
+        }
+
+        private func playGuest() throws -> ([Int], [Int]) {
+            let owner = try worker(["increment", "2", "times=6", "short", "stay"], "owner")
+            try owner.waitFor("a", times: 3)
+            let guest = try worker(["increment", "1", "times=10"] + words, "guest")
+            try guest.waitForEnd(seconds: DyingProcessTests.patience)
+            let third = try worker(["increment", "3", "times=4", "short"], "third")
+            try third.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(third.status == 0 && third.count("a") == 4, "\(words) \(third.errors)")
+            stop()
+            try owner.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(owner.status == 0, "\(words) \(owner.errors)")
+            return counts([(1, guest), (2, owner), (3, third)])
+        }
+
+        private func playHeir() throws -> ([Int], [Int]) {
+            let owner = try worker(["increment", "2", "times=8", "stay"], "owner")
+            try owner.waitFor("s")
+            let reader = try worker(["pin"], "reader")
+            try reader.waitFor("p")
+            owner.end(SIGKILL)
+            let heir = try worker(["increment", "1", "times=4"] + words, "heir")
+            try heir.waitForEnd(seconds: DyingProcessTests.patience)
+            let third = try worker(["increment", "3", "times=4"], "third")
+            try third.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(third.status == 0 && third.count("a") == 4, "\(words) \(third.errors)")
+            stop()
+            try reader.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(reader.status == 0, "\(words) \(reader.errors)")
+            return counts([(1, heir), (2, owner), (3, third)])
+        }
+
+        /// Opens the store alone and compares.
+        func check(_ acknowledged: [Int], _ uncertain: [Int]) throws {
+            let next = try worker(["once", "7"], "next")
+            try next.waitForEnd(seconds: DyingProcessTests.patience)
+            #expect(next.status == 0 && next.count("a") == 1, "\(words) \(next.errors)")
+            var options = StoreOptions()
+            options.limits = .tiny
+            let store = try Store.open(path: path, options: options)
+            try store.checkInvariants()
+            let view = try store.snapshot().view
+            var sum = 0
+            for row in 1..<DyingProcessTests.rows {
+                let place = try #require(try view.locate(0, RowKey(Int64(row))))
+                let found = Int(try view.integer(place, 0) ?? -1)
+                let least = row == 7 ? 1 : acknowledged[row]
+                #expect((least...(least + uncertain[row])).contains(found), "\(words): row \(row)")
+                sum += found
+            }
+            let place = try #require(try view.locate(0, RowKey(0)))
+            #expect(try view.integer(place, 0) == Int64(sum), "\(words)")
+            try store.close()
+        }
+    }
+
+    private func field(_ name: String, _ words: [String]) -> Field {
+        Field(path: directory.path + "/" + name, words: words)
+    }
+
+    /// The points that a process in the role passes, each with how often.
+    private func points(_ role: Role) throws -> [(point: String, passes: Int)] {
+        let list = directory.path + "/points"
+        let field = field("trace", ["points=" + list])
+        let (acknowledged, uncertain) = try field.play(role)
+        try field.check(acknowledged, uncertain)
+        let lines = StoreWorkerProcess.text(list).split(separator: "\n")
+        return lines.compactMap { line in
+            let words = line.split(separator: ":")
+            guard words.count == 2, let passes = Int(words[1]) else { return nil }
+            return (String(words[0]), passes)
+        }
+    }
+
+    @Test("a process that dies at any point leaves a store that others go on with", arguments: Role.allCases)
+    func death(role: Role) throws {
+        let seed: UInt64 = getenv("SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        // All of them are several thousand processes.
+        let most = getenv("DEATHS").flatMap { Int(String(cString: $0)) } ?? 16
+        var random = SplitMix64(seed: seed)
+        var places: [(point: String, pass: Int)] = []
+        for (point, passes) in try points(role) {
+            places.append((point, 0))
+            let other = Int(random.below(UInt64(passes)))
+            if other > 0 { places.append((point, other)) }
+        }
+        let all = places.count
+        for index in places.indices { places.swapAt(index, index + Int(random.below(UInt64(all - index)))) }
+        for (point, pass) in places.prefix(most) {
+            let field = field("\(point)-\(pass)", ["kill=\(point):\(pass)"])
+            do {
+                let (acknowledged, uncertain) = try field.play(role)
+                try field.check(acknowledged, uncertain)
+            } catch {
+                Issue.record("\(role) died at \(point):\(pass): \(error)")
+            }
+        }
+        print("\(role): died at \(min(all, most)) of \(all) places; SEED=\(seed), all with DEATHS=1000000")
+    }
+
+    @Test("a writer that stops within a sync keeps others waiting, not readers; killed, it loses nothing")
+    func stoppedLeader() throws {
+        let field = field("stopped", ["stop=sync-log:2"])
+        let leader = try field.worker(["increment", "1", "short", "times=20"] + field.words, "leader")
+        try leader.waitForStop(seconds: Self.patience)
+        let acknowledged = leader.count("a")
+        let impatient = try field.worker(["once", "2", "timeout=50000"], "impatient")
+        try impatient.waitForEnd(seconds: Self.patience)
+        #expect(impatient.status == 0 && impatient.said.contains("b") && impatient.count("a") == 0)
+        let reader = try field.worker(["pin"], "reader")
+        try reader.waitFor("p")
+        let patient = try field.worker(["increment", "3", "times=5"], "patient")
+        leader.signal(SIGKILL)
+        _ = leader.wait()
+        try patient.waitForEnd(seconds: Self.patience)
+        #expect(patient.status == 0 && patient.count("a") == 5, "\(patient.errors)")
+        field.stop()
+        try reader.waitForEnd(seconds: Self.patience)
+        #expect(reader.status == 0, "\(reader.errors)")
+        try field.check([0, acknowledged, 0, 5, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0])
+    }
+}

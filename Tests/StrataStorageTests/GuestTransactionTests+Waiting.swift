@@ -1,0 +1,86 @@
+import StrataFiles
+import Synchronization
+import Testing
+
+@testable import StrataStorage
+
+/// Commits that are waited for later, of a process that owns writing and of one that does not.
+extension GuestTransactionTests {
+    private func begin(_ store: Store, _ key: Int) throws -> WriteTransaction {
+        let transaction = try store.beginWrite()
+        try Self.insert(transaction, key..<(key + 1))
+        return transaction
+    }
+
+    @Test("under another store's turn a commit that is waited for later is durable when it returns")
+    func lateGuest() throws {
+        let (first, second) = try pair()
+        let single = try begin(second, 0).commitWithoutWaiting()
+        #expect(try count(first) == 1)
+        let (grouped, next) = try begin(second, 1).commitGrouped()
+        #expect(next == nil)
+        #expect(try count(first) == 2)
+        let empty = try second.beginWrite().commitWithoutWaiting()
+        // Writing has gone back meanwhile.
+        try begin(first, 2).commit()
+        for pending in [single, grouped, empty] {
+            #expect(pending.snapshot == nil)
+            try pending.wait()
+        }
+        try finish(first, second, rows: 3)
+    }
+
+    @Test("a turn is lent on a commit that is waited for later, and on a group that was given up")
+    func lateOwner() throws {
+        let (first, second) = try pair()
+        for round in 0..<20 {
+            let row = round * 3
+            let single = try begin(first, row).commitWithoutWaiting()
+            let guest = try begin(second, row + 1)
+            #expect(try guest.view.keys(0).count == row + 2)
+            // Nobody else waits for what the second store has seen.
+            if round % 4 == 0 { guest.rollback() } else { try guest.commit() }
+            try single.wait()
+            #expect(try count(second) == (round % 4 == 0 ? row + 1 : row + 2))
+            if round % 4 == 0 { try begin(second, row + 1).commit() }
+
+            let (grouped, next) = try begin(first, row + 2).commitGrouped()
+            let seen = Mutex<Int?>(nil)
+            SystemScheduling().spawn("guest") {
+                let rows: Int
+                do {
+                    let guest = try second.beginWrite()
+                    rows = guest.waitUntilBaseIsVisible() ? try second.snapshot().view.keys(0).count : -1
+                    guest.rollback()
+                } catch {
+                    rows = -2
+                }
+                seen.withLock { $0 = rows }
+            }
+            try #require(next).rollback()
+            try grouped.wait()
+            while seen.withLock({ $0 }) == nil { SystemScheduling().pause(microseconds: 200) }
+            let rows = seen.withLock { $0 }
+            #expect(rows == row + 3)
+        }
+        try finish(first, second, rows: 60)
+    }
+
+    @Test(
+        "what stands on a base is told that its owner died, and does not wait for it",
+        .enabled(if: StoreWorkerProcess.executable != nil))
+    func deadOwner() throws {
+        let owner = try StoreWorkerProcess(
+            path, ["increment", "1", "times=3", "short", "stay", "default"], name: "owner")
+        try owner.waitFor("s")
+        let guest = try open()
+        let transaction = try guest.beginWrite()
+        #expect(transaction.waitUntilBaseIsVisible())
+        owner.end(9)
+        // It is as visible as before.
+        #expect(transaction.waitUntilBaseIsVisible())
+        transaction.rollback()
+        try guest.beginWrite().commit()
+        try guest.close()
+    }
+}
