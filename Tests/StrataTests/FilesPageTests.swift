@@ -35,6 +35,26 @@ import Testing
         }
     }
 
+    @Test func `a file starts with data, and too many versions in use stop writes until they are gone`() throws {
+        let (file, other) = (TemporaryFile(), TemporaryFile())
+        let (bundled, url) = (file.url, other.url)
+        try Realm(configuration: file.configuration([Note.self])).write {}
+        var seeded = Realm.Configuration(fileURL: url, objectTypes: [Note.self])
+        seeded.seedFilePath = bundled
+        #expect(try Realm(configuration: seeded).isEmpty)
+        var limited = Realm.Configuration(fileURL: url, objectTypes: [Note.self])
+        limited.maximumNumberOfActiveVersions = 3
+        let realm = try Realm(configuration: limited)
+        var frozen: [Realm] = []
+        let error = #expect(throws: Realm.Error.self) {
+            for _ in 0..<9 {
+                frozen.append(realm.freeze())
+                try realm.write { realm.add(Note("x")) }
+            }
+        }
+        #expect(error?.code == .tooManyVersions)
+    }
+
     @Test func `the page shows the code of these tests`() throws {
         try PageCode.expect("files-durability-recovery.md", in: #filePath)
     }

@@ -21,7 +21,10 @@ public final class ObjectSource {
     let access: ClassAccess
     let base: Base
     let steps: [Step]
-    private var cache: (stamp: UInt64, keys: [Int64])?
+    var cache: (stamp: UInt64, keys: [Int64])?
+    private var counted: (stamp: UInt64, count: Int)?
+    /// What the keys follow from, in the schema of a stamp; nil when that cannot be said.
+    var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
     /// Keys that an observer found while it followed the collection.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
 
@@ -104,8 +107,12 @@ public final class ObjectSource {
         if isWholeTable, let view = instance.currentView {
             return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
         }
-        if cache?.stamp != instance.stamp, let view = instance.currentView, let filter = rowFilter(view) {
-            return attempt(0) { () throws(StorageError) in try view.count(access.table, where: filter) }
+        if cache?.stamp == instance.stamp { return keys().count }
+        if let counted, counted.stamp == instance.stamp { return counted.count }
+        if !isWorthKeeping, let view = instance.currentView, let filter = rowFilter(view) {
+            let count = attempt(0) { () throws(StorageError) in try view.count(access.table, where: filter) }
+            if !instance.isFrozen { counted = (instance.stamp, count) }
+            return count
         }
         return keys().count
     }
@@ -135,9 +142,11 @@ public final class ObjectSource {
     func keys() -> [Int64] {
         if let cache, cache.stamp == instance.stamp { return cache.keys }
         instance.checkConfinement()
+        if let kept = keptKeys() { return kept }
         let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
         known = nil
         if !instance.isFrozen { cache = (instance.stamp, keys) }
+        followChanges()
         return keys
     }
 

@@ -15,6 +15,9 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: O(1) for a whole class; else that of the query, once per version.
     public var count: Int { source.count }
 
+    /// - Complexity: as that of the first element.
+    public var isEmpty: Bool { source.key(at: 0) == nil }
+
     /// The object at a place.
     ///
     /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an

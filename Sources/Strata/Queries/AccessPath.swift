@@ -72,7 +72,7 @@ indirect enum AccessPath {
         case .integer(let column, let range):
             guard let property = property(column) else { return nil }
             if property.tag.columnType == .link {
-                guard range.count == 1 else { return nil }
+                guard range.lowerBound == range.upperBound else { return nil }
                 way = .backlinks(property, IntegerSet([range.lowerBound]))
             } else {
                 guard property.isIndexed else { return nil }
@@ -224,7 +224,7 @@ indirect enum AccessPath {
     var description: String {
         switch self {
         case .keyRange(let range):
-            return range.count == 1 ? "primary key" : "primary key, a range"
+            return range.lowerBound == range.upperBound ? "primary key" : "primary key, a range"
         case .keys(let set): return "primary key, \(set.count) values"
         case .equal(let property, let values):
             return "index on '\(property.name)'" + (values.count == 1 ? "" : ", \(values.count) values")

@@ -153,7 +153,7 @@ extension PredicateParser {
     }
 
     /// Nil for what no property can be compared with.
-    private static func value(_ argument: Any?) -> Predicate.Expression? {
+    static func value(_ argument: Any?) -> Predicate.Expression? {
         guard let argument = _flatten(argument) else { return .value(.init(.null)) }
         if let object = argument as? ObjectBase { return .object(object) }
         if let constant = Predicate.Constant(argument: argument) { return .value(constant) }

@@ -78,6 +78,13 @@ extension Realm {
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Starts with an empty file instead of migrating.
         public var deleteRealmIfMigrationNeeded: Bool
+        /// A file that `fileURL` starts as a copy of when it is not there yet: compacted, encrypted with the same key.
+        /// The copy is migrated like any other file.
+        public var seedFilePath: URL?
+        /// How many versions of the file may be in use before no more writes begin, counting the newest, those of other
+        /// processes, and those that frozen Realms, snapshots and Realms without a refresh hold on to. Nil for any
+        /// number. A write that would begin beyond it throws `tooManyVersions`, and is welcome again later.
+        public var maximumNumberOfActiveVersions: UInt?
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
         public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
         /// The classes of this Realm, and with them those that they lead to; nil takes every class of the program.
@@ -103,7 +110,8 @@ extension Realm {
             invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil,
             onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil,
             migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
-            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
+            maximumNumberOfActiveVersions: UInt? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -122,6 +130,8 @@ extension Realm {
             self.migrationPlan = migrationPlan
             self.migrationBackup = migrationBackup
             self.migrationProgress = migrationProgress
+            self.seedFilePath = seedFilePath
+            self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
         }
 
         /// `default.strata` in the user's data directory, below the program's name.

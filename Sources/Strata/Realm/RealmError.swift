@@ -21,6 +21,8 @@ extension Realm {
             case incorrectThread
             /// Called at a moment when it is not allowed: outside a write, or inside one.
             case wrongState
+            /// More versions are in use than `maximumNumberOfActiveVersions` allows.
+            case tooManyVersions
 
             /// For `catch Realm.Error.fileAccess` and its like.
             public static func ~= (code: Code, error: any Swift.Error) -> Bool {
@@ -56,6 +58,7 @@ extension Realm {
         public static let deleteDenied = Code.deleteDenied
         public static let incorrectThread = Code.incorrectThread
         public static let wrongState = Code.wrongState
+        public static let tooManyVersions = Code.tooManyVersions
     }
 }
 

@@ -88,7 +88,8 @@ extension RealmInstance {
             } catch .misuse(.duplicateKey) {
                 return merge(object, access, plan, key, policy)
             }
-            invalidatePlaces()
+            marks.markInserted(access.table, key.rawValue, stamp &+ 1)
+            invalidateMarked()
             bind(object, access, key, creation: writeVersion)
             bindFields(object, plan)
             if access.isEmbedded { noteUnowned(access, key.rawValue) }

@@ -100,8 +100,9 @@ extension RealmInstance {
             case .bytes, .links: values.append(.bytes([]))
             }
         }
+        marks.markInserted(access.table, key.rawValue, stamp &+ 1)
         try transaction.insert(access.table, key: key, encoder.encode(values))
-        invalidatePlaces()
+        invalidateMarked()
         return materializeOrInvalid(access, key)
     }
 

@@ -54,7 +54,7 @@ extension RealmInstance {
         } catch {
             fail(Realm.Error(error))
         }
-        invalidatePlaces()
+        invalidateMarked()
     }
 }
 
@@ -101,6 +101,7 @@ struct DeleteRun {
                                 + "'\(property.name)', whose delete rule is deny")
                     }
                 }
+                mark(row)
                 try transaction.delete(row.access.table, RowKey(row.key))
             }
             waiting = try unreferencedOrphans()
@@ -110,9 +111,14 @@ struct DeleteRun {
 
     /// Without a look at the row first: that would make storage settle every delete by itself.
     private func deleteIfThere(_ row: Row) throws(StorageError) {
+        mark(row)
         do throws(StorageError) { try transaction.delete(row.access.table, RowKey(row.key)) } catch {
             guard case .misuse(.noSuchRow) = error else { throw error }
         }
+    }
+
+    private func mark(_ row: Row) {
+        instance.marks.markDeleted(row.access.table, row.key, transaction.view.schema, instance.stamp &+ 1)
     }
 
     private func targets(

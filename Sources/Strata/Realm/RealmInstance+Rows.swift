@@ -130,6 +130,7 @@ extension RealmInstance {
             return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
         if skipsEqual, isStored(value, object, column) { return }
+        marks.markSet(access.table, column, object._key, stamp &+ 1)
         var orphans: [Int64] = []
         let children = access.parental.isEmpty ? nil : access.parental[column]
         if let children, let target = access.target(of: children) {
@@ -144,7 +145,7 @@ extension RealmInstance {
         } catch {
             fail(Realm.Error(error))
         }
-        invalidatePlaces()
+        invalidateMarked()
         if let children, let target = access.target(of: children) { deleteChildren(orphans, target) }
     }
 

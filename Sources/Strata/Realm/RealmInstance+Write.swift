@@ -26,6 +26,17 @@ extension RealmInstance {
     /// stays at the last version that has.
     private func hasOwnSchema(_ view: ReadView) -> Bool { view.schema.userVersion == configuration.schemaVersion }
 
+    /// A writer beside a reader that never moves on makes the file grow without end.
+    private func tooManyVersions() -> Realm.Error? {
+        guard let limit = configuration.maximumNumberOfActiveVersions else { return nil }
+        let count = store.activeVersions
+        guard count > limit else { return nil }
+        return Realm.Error(
+            .tooManyVersions,
+            "\(count) versions of \(configuration.path) are in use, and maximumNumberOfActiveVersions is \(limit); let "
+                + "go of frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads that wait")
+    }
+
     private func nextTransaction() throws(Realm.Error) -> WriteTransaction {
         let made: WriteTransaction
         do throws(StorageError) {
@@ -39,6 +50,11 @@ extension RealmInstance {
     /// Begins a write with a transaction that somebody waited for already, or with one that is to be waited for.
     func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
         var granted = granted
+        if let refusal = tooManyVersions() {
+            (granted ?? acquired)?.rollback()
+            acquired = nil
+            throw refusal
+        }
         while true {
             let running: WriteTransaction
             if let known = granted ?? acquired { running = known } else { running = try nextTransaction() }

@@ -18,6 +18,8 @@ final class RealmInstance {
     let confinement: Confinement
     let observation: Observation
     private(set) var stamp: UInt64 = 1
+    /// What changed at which stamp of the running write.
+    var marks = WriteMarks()
     private(set) var snapshot: Snapshot?
     private(set) var transaction: WriteTransaction?
     /// What reads see; nil once invalidated or closed.
@@ -147,9 +149,15 @@ final class RealmInstance {
         invalidatePlaces()
     }
 
-    /// Voids all cached places.
-    @inline(__always)
+    /// Voids all cached places, and whatever results were found.
     func invalidatePlaces() {
+        marks.markEverything(stamp &+ 1)
+        invalidateMarked()
+    }
+
+    /// Voids all cached places. What changed was marked, with the next stamp.
+    @inline(__always)
+    func invalidateMarked() {
         stamp &+= 1
         guard let currentView else { return }
         let view = Unmanaged.passUnretained(currentView).toOpaque()
@@ -179,6 +187,7 @@ final class RealmInstance {
         snapshot = nil
         currentView = nil
         stamp &+= 1
+        marks.markEverything(stamp)
         for access in accesses { access.frame.pointee.stamp = stamp }
     }
 

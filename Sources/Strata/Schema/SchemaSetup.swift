@@ -23,6 +23,7 @@ struct SchemaSetup {
     /// - Throws: ``Realm/Error``, or what the migration block threw.
     static func openStore(_ configuration: Realm.Configuration) throws -> Store {
         try makeDirectory(configuration)
+        try SeedFile(configuration)?.copyIfNeeded()
         var store = try openFile(configuration)
         do {
             if try SchemaSetup(store, configuration).needsWorkshop() {

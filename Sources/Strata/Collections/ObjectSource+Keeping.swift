@@ -1,0 +1,98 @@
+import StrataStorage
+
+/// Inside a write: keeps the keys that were found, as long as nothing changed that they follow from, and puts the rows
+/// that did change into their places where that is all there is to do.
+extension ObjectSource {
+    /// The keys for what the Realm shows now, made from those that were found before; nil when they have to be found.
+    /// - Complexity: O(1) when nothing changed that matters; else O(log n) looks at rows for each changed row, and a
+    ///   pass over the keys.
+    func keptKeys() -> [Int64]? {
+        guard instance.isInWrite, let stamp = cache?.stamp, stamp >= instance.marks.everything,
+            let dependencies = dependencies()
+        else { return nil }
+        if !dependencies.changed(since: stamp, instance.marks) {
+            cache?.stamp = instance.stamp
+            return cache?.keys
+        }
+        guard dependencies.isRowLocal, let view = instance.currentView,
+            !dependencies.changedUnseen(since: stamp, instance.marks),
+            let rows = instance.marks.rows(changedSince: stamp, in: access.table), rows.count <= 64,
+            var keys = cache?.keys
+        else { return nil }
+        // So that they are changed in place when nobody walks them.
+        cache = nil
+        let isDone = attempt(false) { () throws(StorageError) in
+            try patch(&keys, rows, view)
+            return true
+        }
+        guard isDone else { return nil }
+        cache = (instance.stamp, keys)
+        return keys
+    }
+
+    /// Wants the changes that ``keptKeys()`` needs.
+    func followChanges() {
+        if instance.isInWrite, dependencies()?.isRowLocal == true {
+            instance.marks.follow(access.table, from: instance.stamp)
+        }
+    }
+
+    /// Whether a look after the next change is cheaper with all keys at hand.
+    var isWorthKeeping: Bool { instance.isInWrite && dependencies()?.isRowLocal == true }
+
+    private func dependencies() -> ResultDependencies? {
+        if let known = knownDependencies, known.stamp >= instance.marks.everything { return known.dependencies }
+        let made = ResultDependencies(self)
+        knownDependencies = (instance.stamp, made)
+        return made
+    }
+
+    private func patch(_ keys: inout [Int64], _ rows: [Int64], _ view: ReadView) throws(StorageError) {
+        var filters: [PredicateEvaluator] = []
+        var sorts: [RowSort] = []
+        for step in steps {
+            switch step {
+            case .filter(let predicate): filters.append(PredicateEvaluator(instance, access, predicate))
+            case .sort(let descriptors): sorts.append(RowSort(instance, access, descriptors))
+            case .distinct, .limit: break
+            }
+        }
+        // Changed rows may stand in the wrong places, and a search by halves needs order: out with all of them first.
+        for row in rows {
+            if sorts.isEmpty {
+                let place = Self.place(of: row, keys)
+                if place < keys.count, keys[place] == row { keys.remove(at: place) }
+            } else if let place = keys.firstIndex(of: row) {
+                keys.remove(at: place)
+            }
+        }
+        for row in rows where try view.locate(access.table, RowKey(row)) != nil {
+            var isIn = true
+            for filter in filters where isIn { isIn = try filter.matches(RowKey(row), view) }
+            guard isIn else { continue }
+            keys.insert(row, at: sorts.isEmpty ? Self.place(of: row, keys) : try place(of: row, keys, sorts, view))
+        }
+    }
+
+    private static func place(of key: Int64, _ keys: [Int64]) -> Int {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func place(
+        of key: Int64, _ keys: [Int64], _ sorts: [RowSort], _ view: ReadView
+    ) throws(StorageError) -> Int {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            var pair = keys[middle] < key ? [keys[middle], key] : [key, keys[middle]]
+            for sort in sorts { pair = try sort.sorted(pair, view) }
+            if pair[0] == keys[middle] { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

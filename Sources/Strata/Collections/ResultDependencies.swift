@@ -1,0 +1,101 @@
+/// What the keys of a collection follow from: columns and sets of rows.
+struct ResultDependencies {
+    private(set) var columns: Set<WriteMarks.Place> = []
+    /// Classes whose new and deleted rows make a difference.
+    private var rows: Set<Int> = []
+    /// Whether a deletion anywhere does: values of any type may lead to any class.
+    private var dependsOnDeletions = false
+    /// Whether each row is or is not in the collection, and has its place there, by nothing but its own columns.
+    private(set) var isRowLocal = true
+
+    /// Nil when the steps do not suit the class any more.
+    init?(_ source: ObjectSource) {
+        let access = source.access
+        rows.insert(access.table)
+        switch source.base {
+        case .table: break
+        case .keys: isRowLocal = false
+        case .list(let owner, let property):
+            isRowLocal = false
+            rows.insert(owner._access.table)
+            columns.insert(
+                WriteMarks.Place(table: owner._access.table, column: owner._access.properties[property].column))
+        case .backlinks(let owner, let origin, let property):
+            isRowLocal = false
+            rows.formUnion([owner._access.table, origin.table])
+            columns.insert(WriteMarks.Place(table: origin.table, column: origin.properties[property].column))
+        }
+        do throws(Realm.Error) {
+            for step in source.steps {
+                switch step {
+                case .filter(let predicate): add(try PredicateBinder.bind(predicate, source.instance, access))
+                case .sort(let descriptors):
+                    for descriptor in descriptors { try add(descriptor.keyPath, source) }
+                case .distinct(let keyPaths):
+                    isRowLocal = false
+                    for keyPath in keyPaths { try add(keyPath, source) }
+                case .limit: isRowLocal = false
+                }
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether something of it may have changed after `stamp`.
+    func changed(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
+        if dependsOnDeletions && marks.deletion > stamp { return true }
+        return rows.contains { marks.inserted($0) > stamp || marks.deleted($0) > stamp }
+            || columns.contains { marks.changed($0) > stamp }
+    }
+
+    /// Whether the log of the collection's class does not tell all that changed after `stamp`.
+    func changedUnseen(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
+        if dependsOnDeletions && marks.deletion > stamp { return true }
+        return columns.contains { marks.unlogged($0) > stamp }
+    }
+
+    private mutating func add(_ keyPath: String, _ source: ObjectSource) throws(Realm.Error) {
+        let names = keyPath.split(separator: ".").map(String.init)
+        add(try PredicateBinder.path(names, source.instance, source.access))
+    }
+
+    private mutating func add(_ node: BoundPredicate) {
+        switch node {
+        case .constant: break
+        case .not(let inner): add(inner)
+        case .and(let parts), .or(let parts): for part in parts { add(part) }
+        case .comparison(let comparison):
+            add(comparison.left)
+            add(comparison.right)
+        }
+    }
+
+    private mutating func add(_ expression: BoundExpression) {
+        switch expression {
+        case .constants: break
+        case .path(let path), .aggregate(let path, _): add(path)
+        case .several(let parts): for part in parts { add(part) }
+        case .subquery(let path, let inner, _):
+            isRowLocal = false
+            add(path)
+            add(inner)
+        }
+    }
+
+    private mutating func add(_ path: BoundPath) {
+        if path.scope != 0 || path.steps.count > 1 { isRowLocal = false }
+        for step in path.steps {
+            if step.property.tag.type == .any { dependsOnDeletions = true }
+            if step.property.isLinkingObjects {
+                isRowLocal = false
+                guard let target = step.target else { continue }
+                // A new row may lead here, and a deleted one does no more.
+                rows.insert(target.table)
+                columns.insert(WriteMarks.Place(table: target.table, column: step.originColumn))
+            } else if step.property.column >= 0 {
+                columns.insert(WriteMarks.Place(table: step.access.table, column: step.property.column))
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+
+    /// What the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
+    public typealias _MacroPredicate<Element> = FoundationEssentials.Predicate<Element>
+#else
+    import Foundation
+
+    /// What the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
+    public typealias _MacroPredicate<Element> = Foundation.Predicate<Element>
+#endif
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension RealmCollection where Element: ObjectBase {
+    /// The objects that match a predicate of Foundation's.
+    ///
+    ///     let name = "Ta"
+    ///     try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(name) })
+    ///
+    /// It means what the same question means as a typed condition: text is compared by its bytes, and null is less than
+    /// nothing. Objects cannot be captured by the macro; compare their keys.
+    /// - Throws: ``Realm/Error`` with `invalidInput` for what the database cannot answer, such as a method of the
+    ///   program's own or arithmetic with a property; the message shows the part.
+    public func `where`(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
+        try matching(PredicateTranslation().predicate(predicate))
+    }
+
+    /// The same under the name that Foundation's own method for sequences has.
+    public func filter(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
+        try `where`(predicate)
+    }
+}
+
+/// Turns the tree of a `#Predicate` into a ``Predicate``.
+///
+/// Each kind of node says for itself what it is here, see ``TranslatableExpression``; a node that does not, and has no
+/// variable in it, is worked out at once.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+final class PredicateTranslation {
+    /// What a node is.
+    indirect enum Operand {
+        case expression(Predicate.Expression, Predicate.Quantifier?)
+        case condition(Predicate)
+        /// `value ?? other`
+        case coalesced(Predicate.Expression, Predicate.Expression)
+        /// A condition on an optional value, and the value: nil without it.
+        case optionalCondition(Predicate.Expression, Predicate)
+        /// The objects of a collection that match.
+        case filtered(Predicate.Path, variable: String, Predicate)
+        /// A lower bound, an upper bound, or both.
+        case range(Predicate.Expression?, Predicate.Expression?, includesUpper: Bool)
+    }
+
+    private var bindings: [PredicateExpressions.VariableID: Operand] = [:]
+    private var variables = 0
+
+    func predicate<Element>(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Predicate {
+        bindings[predicate.variable.key] = .expression(.path(Predicate.Path()), nil)
+        return try condition(predicate.expression)
+    }
+
+    // MARK: Nodes
+
+    func operand(_ node: some PredicateExpression) throws(Realm.Error) -> Operand {
+        if let constant = constant(node) { return .expression(constant, nil) }
+        guard let known = node as? any TranslatableExpression else { throw refusal(node) }
+        return try known.operand(in: self)
+    }
+
+    /// A node without variables, worked out.
+    private func constant(_ node: some PredicateExpression) -> Predicate.Expression? {
+        do {
+            let value = try node.evaluate(PredicateBindings())
+            // A range is a sequence too, and may have no end.
+            return value is any TranslatableRange ? nil : PredicateParser.value(value)
+        } catch {
+            return nil
+        }
+    }
+
+    func condition(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate {
+        switch try operand(node) {
+        case .condition(let predicate): return predicate
+        case .expression(.value(let constant), _):
+            guard case .integer(let value) = constant.stored, constant.type == .bool else { throw refusal(node) }
+            return .constant(value != 0)
+        case .expression(let expression, let quantifier):
+            return comparison(expression, .equal, .value(.init(.integer(1), .bool)), quantifier)
+        case .coalesced(let value, let other):
+            return try compare(
+                .coalesced(value, other), .equal, .expression(.value(.init(.integer(1), .bool)), nil), node)
+        case .optionalCondition, .filtered, .range: throw refusal(node)
+        }
+    }
+
+    func expression(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate.Expression {
+        guard case .expression(let expression, nil) = try operand(node) else { throw refusal(node) }
+        return expression
+    }
+
+    func path(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate.Path {
+        guard case .expression(.path(let path), _) = try operand(node) else { throw refusal(node) }
+        return path
+    }
+
+    func refusal(_ node: some PredicateExpression, _ reason: String? = nil) -> Realm.Error {
+        let kind = "\(type(of: node))".prefix { $0 != "<" }
+        return Realm.Error(
+            .invalidInput,
+            "the database cannot answer this part of a #Predicate: \(reason ?? String(kind)), in \(node); ask with "
+                + "where { }, or filter the objects in memory")
+    }
+
+    // MARK: Variables
+
+    func bound(_ variable: PredicateExpressions.VariableID) -> Operand? { bindings[variable] }
+
+    /// Reads `body` with a variable that stands for a value.
+    func binding<Value>(
+        _ variable: PredicateExpressions.VariableID, to operand: Operand,
+        _ body: () throws(Realm.Error) -> Value
+    ) throws(Realm.Error) -> Value {
+        bindings[variable] = operand
+        defer { bindings[variable] = nil }
+        return try body()
+    }
+
+    /// Reads a condition on the objects of a collection.
+    func subquery(
+        _ variable: PredicateExpressions.VariableID, _ test: some PredicateExpression
+    ) throws(Realm.Error) -> (variable: String, predicate: Predicate) {
+        variables += 1
+        let name = "$\(variables)"
+        let predicate = try binding(variable, to: .expression(.path(Predicate.Path(variable: name)), nil)) {
+            () throws(Realm.Error) in try condition(test)
+        }
+        return (name, predicate)
+    }
+
+    /// Reads a condition on plain values: one comparison, which is asked of the collection itself.
+    func quantified(
+        _ quantifier: Predicate.Quantifier, _ path: Predicate.Path, _ variable: PredicateExpressions.VariableID,
+        _ test: some PredicateExpression
+    ) throws(Realm.Error) -> Predicate {
+        let predicate = try binding(variable, to: .expression(.path(path), quantifier)) { () throws(Realm.Error) in
+            try condition(test)
+        }
+        guard case .comparison(let comparison) = predicate, comparison.isQuantified else {
+            throw refusal(test, "more than one comparison of plain values")
+        }
+        return predicate
+    }
+
+    // MARK: Comparisons
+
+    private func comparison(
+        _ left: Predicate.Expression, _ comparator: Predicate.Comparator, _ right: Predicate.Expression,
+        _ quantifier: Predicate.Quantifier?
+    ) -> Predicate {
+        var comparison = Predicate.Comparison(left: left, comparator: comparator, right: right)
+        comparison.quantifier = quantifier ?? .any
+        comparison.isQuantified = quantifier != nil
+        return .comparison(comparison)
+    }
+
+    func compare(
+        _ left: Operand, _ comparator: Predicate.Comparator, _ right: Operand, _ node: some PredicateExpression
+    ) throws(Realm.Error) -> Predicate {
+        switch (left, right) {
+        case (.expression(let a, let quantifier), .expression(let b, let other)):
+            if a.isConstant {
+                guard let mirrored = comparator.mirrored, !b.isConstant else { throw refusal(node) }
+                return comparison(b, mirrored, a, other)
+            }
+            if other != nil && quantifier != nil { throw refusal(node) }
+            if other != nil {
+                guard let mirrored = comparator.mirrored else { throw refusal(node) }
+                return comparison(b, mirrored, a, other)
+            }
+            return comparison(a, comparator, b, quantifier)
+        case (.coalesced(let value, .value(let fallback)), .expression(.value(let constant), _)):
+            // Without a value, the other stands for it.
+            let holds = ValueTest(comparator: comparator, options: []).holds(fallback.stored, [constant.stored])
+            let compared = comparison(value, comparator, .value(constant), nil)
+            let isNull = comparison(value, .equal, .value(.init(.null)), nil)
+            return holds ? .or([isNull, compared]) : .and([.not(isNull), compared])
+        case (.expression(.value, _), .coalesced):
+            guard let mirrored = comparator.mirrored else { throw refusal(node) }
+            return try compare(right, mirrored, left, node)
+        case (.condition(let predicate), .expression(.value(let constant), _)):
+            return try compare(predicate, comparator, constant, node)
+        case (.optionalCondition(let value, let predicate), .expression(.value(let constant), _)):
+            let isNull = comparison(value, .equal, .value(.init(.null)), nil)
+            if comparator == .notEqual { return .not(try compare(left, .equal, right, node)) }
+            if constant.stored.isNull, comparator == .equal { return isNull }
+            return .and([.not(isNull), try compare(predicate, comparator, constant, node)])
+        case (.expression(.value, _), .condition), (.expression(.value, _), .optionalCondition):
+            guard comparator == .equal || comparator == .notEqual else { throw refusal(node) }
+            return try compare(right, comparator, left, node)
+        default: throw refusal(node)
+        }
+    }
+
+    /// A condition that is compared with true or false.
+    private func compare(
+        _ predicate: Predicate, _ comparator: Predicate.Comparator, _ constant: Predicate.Constant,
+        _ node: some PredicateExpression
+    ) throws(Realm.Error) -> Predicate {
+        guard constant.type == .bool, comparator == .equal || comparator == .notEqual else { throw refusal(node) }
+        let wanted = (constant.stored == .integer(1)) == (comparator == .equal)
+        return wanted ? predicate : .not(predicate)
+    }
+
+    /// `a ?? b` where the first is a condition on an optional value.
+    func coalesce(_ value: Predicate.Expression, _ predicate: Predicate, _ otherwise: Predicate) -> Predicate {
+        let isNull = comparison(value, .equal, .value(.init(.null)), nil)
+        return .or([.and([.not(isNull), predicate]), .and([isNull, otherwise])])
+    }
+
+    func isBetween(
+        _ value: Predicate.Expression, _ quantifier: Predicate.Quantifier?, _ low: Predicate.Expression?,
+        _ high: Predicate.Expression?, includesUpper: Bool
+    ) -> Predicate {
+        switch (low, high) {
+        case (let low?, let high?):
+            return comparison(value, includesUpper ? .between : .within, .values([low, high]), quantifier)
+        case (let low?, nil): return comparison(value, .greaterOrEqual, low, quantifier)
+        case (nil, let high?): return comparison(value, includesUpper ? .lessOrEqual : .less, high, quantifier)
+        case (nil, nil): return .constant(true)
+        }
+    }
+
+    func isIn(
+        _ value: Predicate.Expression, _ quantifier: Predicate.Quantifier?, _ values: [Predicate.Expression]
+    ) -> Predicate { comparison(value, .isIn, .values(values), quantifier) }
+
+    func counts(
+        _ path: Predicate.Path, _ variable: String, _ predicate: Predicate, _ comparator: Predicate.Comparator
+    ) -> Predicate {
+        comparison(.subquery(path, variable: variable, predicate), comparator, .value(.init(.integer(0), .int)), nil)
+    }
+
+    func test(
+        _ value: Operand, _ comparator: Predicate.Comparator, _ part: Operand, _ node: some PredicateExpression
+    ) throws(Realm.Error) -> Predicate {
+        guard case .expression(let value, let quantifier) = value, case .expression(let part, nil) = part,
+            !value.isConstant
+        else { throw refusal(node) }
+        return comparison(value, comparator, part, quantifier)
+    }
+}

@@ -1,0 +1,71 @@
+import StrataFiles
+import StrataStorage
+
+/// Starts a file that is not there yet as a copy of another, such as one that the application comes with.
+///
+/// Invariant: the path leads to nothing or to the whole copy, at any moment and for every process. Of several that
+/// start the same file at once, one copy is taken.
+struct SeedFile {
+    private let configuration: Realm.Configuration
+    private let seed: String
+
+    /// Nil when the configuration has no seed.
+    init?(_ configuration: Realm.Configuration) {
+        guard let seed = configuration.seedFilePath else { return nil }
+        self.configuration = configuration
+        self.seed = seed.path
+    }
+
+    /// - Throws: `fileNotFound` when a file is to be started and the seed is not there; `invalidDatabase` when the seed
+    ///   is damaged, or encrypted with another key than the configuration's.
+    func copyIfNeeded() throws(Realm.Error) {
+        guard configuration.inMemoryIdentifier == nil else {
+            throw Realm.Error(.invalidInput, "a Realm in memory starts empty; leave out its seedFilePath")
+        }
+        let options = try configuration.sealedOptions()
+        let fileSystem = options.fileSystem
+        guard try !exists(configuration.path, fileSystem) else { return }
+        guard try exists(seed, fileSystem) else {
+            throw Realm.Error(
+                .fileNotFound, "\(seed) is not there, and \(configuration.path) cannot start as a copy of it")
+        }
+        let copy = configuration.path + ".seed-" + String(fileSystem.randomBits(), radix: 16)
+        try write(to: copy, options)
+        do throws(FileError) {
+            do throws(FileError) {
+                try fileSystem.renameNew(copy, to: configuration.path)
+            } catch  where error.isAlreadyThere {
+                // Somebody else started the file meanwhile.
+                return try fileSystem.remove(copy)
+            }
+            try fileSystem.syncDirectory(of: configuration.path)
+        } catch {
+            throw Realm.Error(.file(error))
+        }
+    }
+
+    private func exists(_ path: String, _ fileSystem: any FileSystem) throws(Realm.Error) -> Bool {
+        do throws(FileError) { return try fileSystem.status(path) != nil } catch {
+            throw Realm.Error(.fileAccess, error.description)
+        }
+    }
+
+    /// Only reads the seed, which may stand where nothing can be written.
+    private func write(to copy: String, _ options: StoreOptions) throws(Realm.Error) {
+        var reading = options
+        reading.readOnly = true
+        reading.compactOnLaunch = nil
+        reading.onDamage = .fail
+        reading.recoveryHandler = nil
+        try storage { () throws(StorageError) in
+            let store = try Store.open(path: seed, options: reading)
+            do throws(StorageError) {
+                try store.writeCopy(to: copy, cipher: options.cipher)
+            } catch {
+                do throws(StorageError) { try store.close() } catch {}
+                throw error
+            }
+            try store.close()
+        }
+    }
+}

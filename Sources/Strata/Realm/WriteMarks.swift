@@ -1,0 +1,139 @@
+import StrataStorage
+
+/// What a running write changed when, so that results which depend on nothing of it are not looked for again.
+///
+/// "When" is the Realm's stamp, which grows with every change.
+///
+/// Invariants:
+/// 1. Whatever may have changed without being named here counts as everything.
+/// 2. A mark is set before the change is made: a change that fails half-way was marked.
+/// 3. The log of a class names every row whose columns changed since `logStart`, but for links that a deletion of
+///    their target set to null: those are marked as `unlogged`.
+struct WriteMarks {
+    /// Since when nothing but what the other marks name has changed.
+    private(set) var everything: UInt64 = 0
+    private var tables: [Table] = []
+    /// Links to each class, by its table.
+    private var incoming: [Int: [Place]] = [:]
+    /// The last deletion of any row.
+    private(set) var deletion: UInt64 = 0
+
+    /// A column of a table.
+    struct Place: Hashable {
+        var table: Int
+        var column: Int
+    }
+
+    private struct Table {
+        var inserted: UInt64 = 0
+        var deleted: UInt64 = 0
+        var columns: [Column] = []
+        /// Whether somebody keeps results of the class and wants its log.
+        var isFollowed = false
+        var logStart: UInt64 = 0
+        var log: [(stamp: UInt64, key: Int64)] = []
+    }
+
+    private struct Column {
+        var changed: UInt64 = 0
+        var unlogged: UInt64 = 0
+    }
+
+    /// More changes than these between two looks are not followed one by one.
+    private static let maximumLog = 256
+
+    // MARK: Marking
+
+    mutating func markEverything(_ stamp: UInt64) {
+        everything = stamp
+        if !tables.isEmpty { tables.removeAll() }
+        if !incoming.isEmpty { incoming.removeAll() }
+    }
+
+    mutating func markSet(_ table: Int, _ column: Int, _ key: Int64, _ stamp: UInt64) {
+        makeRoom(table, column)
+        tables[table].columns[column].changed = stamp
+        log(table, key, stamp)
+    }
+
+    mutating func markInserted(_ table: Int, _ key: Int64, _ stamp: UInt64) {
+        makeRoom(table, -1)
+        tables[table].inserted = stamp
+        log(table, key, stamp)
+    }
+
+    /// A deleted row takes the links that lead to it with it.
+    mutating func markDeleted(_ table: Int, _ key: Int64, _ schema: StoreSchema, _ stamp: UInt64) {
+        makeRoom(table, -1)
+        deletion = stamp
+        tables[table].deleted = stamp
+        log(table, key, stamp)
+        for place in links(to: table, schema) {
+            makeRoom(place.table, place.column)
+            tables[place.table].columns[place.column].changed = stamp
+            tables[place.table].columns[place.column].unlogged = stamp
+        }
+    }
+
+    private mutating func makeRoom(_ table: Int, _ column: Int) {
+        while tables.count <= table { tables.append(Table(logStart: everything)) }
+        while tables[table].columns.count <= column { tables[table].columns.append(Column()) }
+    }
+
+    private mutating func log(_ table: Int, _ key: Int64, _ stamp: UInt64) {
+        guard tables[table].isFollowed else { return }
+        if tables[table].log.count >= Self.maximumLog {
+            tables[table].log.removeAll(keepingCapacity: true)
+            tables[table].logStart = stamp
+            tables[table].isFollowed = false
+        } else {
+            tables[table].log.append((stamp, key))
+        }
+    }
+
+    private mutating func links(to table: Int, _ schema: StoreSchema) -> [Place] {
+        if let known = incoming[table] { return known }
+        var places: [Place] = []
+        for (origin, definition) in schema.tables.enumerated() {
+            for (column, columnDefinition) in definition.columns.enumerated()
+            where columnDefinition.type.isLink && columnDefinition.target == schema.tables[table].id {
+                places.append(Place(table: origin, column: column))
+            }
+        }
+        incoming[table] = places
+        return places
+    }
+
+    // MARK: Asking
+
+    func changed(_ place: Place) -> UInt64 { column(place).changed }
+    /// The last change of a column that the log of its class does not name.
+    func unlogged(_ place: Place) -> UInt64 { column(place).unlogged }
+    func inserted(_ table: Int) -> UInt64 { table < tables.count ? tables[table].inserted : 0 }
+    func deleted(_ table: Int) -> UInt64 { table < tables.count ? tables[table].deleted : 0 }
+
+    private func column(_ place: Place) -> Column {
+        guard place.table < tables.count, place.column < tables[place.table].columns.count else { return Column() }
+        return tables[place.table].columns[place.column]
+    }
+
+    /// Wants the rows of a class that change from now on.
+    mutating func follow(_ table: Int, from stamp: UInt64) {
+        makeRoom(table, -1)
+        if tables[table].isFollowed { return }
+        tables[table].isFollowed = true
+        tables[table].logStart = stamp
+        tables[table].log.removeAll(keepingCapacity: true)
+    }
+
+    /// The rows of a class that changed since `stamp`, each once; nil when that was not followed.
+    func rows(changedSince stamp: UInt64, in table: Int) -> [Int64]? {
+        guard table < tables.count, tables[table].isFollowed, tables[table].logStart <= stamp else { return nil }
+        var keys: [Int64] = []
+        for entry in tables[table].log.reversed() {
+            if entry.stamp <= stamp { break }
+            keys.append(entry.key)
+        }
+        return Array(Set(keys))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Strata
+import Testing
+
+/// The code of docs/queries.md.
+@Suite struct QueriesPageTests {
+    final class Person: Object {
+        @Persisted var name = ""
+        @Persisted var age = 0
+        @Persisted var isWaiting = false
+    }
+
+    private func people() throws -> (Realm, Results<Person>) {
+        let realm = try makeRealm([Person.self])
+        try realm.write {
+            for age in 0..<50 { realm.create(Person.self, value: ["name": "Taro \(age)", "age": age]) }
+        }
+        return (realm, realm.objects(Person.self))
+    }
+
+    @Test func `a loop that takes the first result out of the results ends`() throws {
+        let (realm, people) = try people()
+        try realm.write { for person in people { person.isWaiting = person.age % 2 == 0 } }
+        let waiting = people.where { $0.isWaiting }.sorted(by: \.age)
+        try realm.write {
+            while let person = waiting.first { person.isWaiting = false }
+        }
+        #expect(waiting.isEmpty)
+    }
+
+    @Test func `a predicate of Foundation's finds objects`() throws {
+        let (_, people) = try people()
+        let part = "Ta"
+        let found = try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(part) })
+        #expect(found.count == 46)
+    }
+
+    @Test func `the page shows the code of these tests`() throws {
+        try PageCode.expect("queries.md", in: #filePath)
+    }
+}
