@@ -80,6 +80,23 @@ extension Store {
         guard let table else { throw .closed }
         let version = TransactionID(transaction.version)
         noteOwn(transaction)
+        // Before the record is handed in: whoever publishes its version wakes those that wait, and the answer none.
+        changeWaiters(table, by: 1)
+        let failure = handInAndWait(transaction, grant, table)
+        changeWaiters(table, by: -1)
+        if let failure {
+            monitor.withLock { state.guestNotices[version.rawValue] = nil }
+            throw failure
+        }
+        refreshForObservers()
+        deliverNotices()
+        return version
+    }
+
+    /// - Returns: why the transaction is not committed.
+    private func handInAndWait(_ transaction: WriteTransaction, _ grant: Grant, _ table: ProcessTable) -> StorageError?
+    {
+        let version = transaction.version
         let outcome = handIn(transaction, grant, table)
         var failure: StorageError?
         switch outcome {
@@ -91,16 +108,10 @@ extension Store {
         }
         end(transaction)
         gate.release()
-        if failure == nil, case .applied = outcome, !waitUntilPublished(version.rawValue, grant) {
-            failure = .commitOutcomeUnknown(version)
+        if failure == nil, case .applied = outcome, !waitUntilPublished(version, grant) {
+            failure = .commitOutcomeUnknown(TransactionID(version))
         }
-        if let failure {
-            monitor.withLock { state.guestNotices[version.rawValue] = nil }
-            throw failure
-        }
-        refreshForObservers()
-        deliverNotices()
-        return version
+        return failure
     }
 
     private func handIn(
