@@ -136,6 +136,11 @@ int strata_is_on_executor(uintptr_t identity, uintptr_t implementation) {
         && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
+// Of Swift's runtime, where a load of a weak reference ends up too.
+void *swift_tryRetain(void *object);
+
+int strata_retain_living(void *object) { return swift_tryRetain(object) != NULL; }
+
 static uint64_t first_thread;
 
 // Before main, on the thread that the program starts on; a library that is loaded later may be on another one.

@@ -51,8 +51,10 @@ final class TableEditor {
         /// A bit per main slot, and per inserted row.
         var slots: [UInt64] = []
         var inserted: [UInt64] = []
-        /// Whether any value of the group stands in a node of its own.
+        /// Whether any value of the group stands in a node of its own; found out when some rows are gone.
         var mayHaveLong = true
+        /// How many rows are looked at one by one before the whole group is.
+        static let rowsBeforeGroup = 8
 
         static func list(_ bits: [UInt64]) -> [Int] {
             var found: [Int] = []
@@ -180,6 +182,8 @@ final class TableEditor {
             deletion.reach = reach
             deletion.slots = Array(repeating: 0, count: group.rows / 64 + 1)
             deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
+        }
+        if deletion.count == PendingDeletion.rowsBeforeGroup, let group = deletion.group {
             deletion.mayHaveLong = try mayHaveLong(group)
         }
         guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
@@ -198,11 +202,12 @@ final class TableEditor {
     @inline(__always) var mayDeleteLong: Bool { deletion.mayHaveLong }
 
     private func mayHaveLong(_ group: Group) throws(StorageError) -> Bool {
+        let reader = nodes.reader
         for column in layout.kinds.indices where layout.kinds[column] == .bytes {
             guard let position = group.position(of: layout.ids[column], near: column) else { continue }
             let first = group.firstSegment(position)
             for number in first..<(first + group.segmentCount(position)) {
-                if try group.segment(number, nodes.reader).flags & Segment.hasLong != 0 { return true }
+                if try group.segment(number, reader).flags & Segment.hasLong != 0 { return true }
             }
             if group.inserted > 0, group.insertedSegment(position).flags & Segment.hasLong != 0 { return true }
         }

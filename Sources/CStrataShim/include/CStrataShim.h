@@ -63,5 +63,8 @@ uint64_t strata_thread_number(void);
 // program without Swift's concurrency.
 int strata_is_on_executor(uintptr_t identity, uintptr_t implementation);
 
+// Counts a Swift object up, unless its deinit has begun: whether it did. The memory must still be the object's.
+int strata_retain_living(void *object);
+
 // Whether the calling thread is the one that the program started on.
 int strata_is_first_thread(void);

@@ -59,6 +59,13 @@ public struct _CollectionColumn {
         }
     }
 
+    /// Whether the elements are rows.
+    var leadsToObjects: Bool { property.tag.type == .object }
+
+    /// The rows of a collection of objects.
+    /// - Complexity: O(contents).
+    var keys: [Int64] { withBytes([]) { LinkPayload.Reader($0)?.links } }
+
     /// - Complexity: O(contents).
     var contents: StoredCollection {
         let tag = property.tag

@@ -10,6 +10,8 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     private let fixedOwner: ObjectBase?
     /// Of the older form of declaration.
     let anchor: LinkingAnchor?
+    /// Where the field stands in its owner, if it is one.
+    private let offset: Int
 
     private var owner: ObjectBase? { fixedOwner ?? anchor?.owner }
 
@@ -17,26 +19,31 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
         self.propertyName = propertyName
         fixedOwner = nil
         anchor = LinkingAnchor()
+        offset = .max
     }
 
     /// A declaration by `@Persisted(originProperty:)`, which finds its owner by itself.
+    @usableFromInline
     init(declared propertyName: String) {
         self.propertyName = propertyName
         fixedOwner = nil
         anchor = nil
+        offset = .max
     }
 
-    init(_ owner: ObjectBase, property propertyName: String) {
+    init(_ owner: ObjectBase, property propertyName: String, offset: Int = .max) {
         self.propertyName = propertyName
         fixedOwner = owner
         anchor = nil
+        self.offset = offset
     }
 
     public var _source: ObjectSource? {
-        guard let owner, let instance = owner._instance,
-            let origin = owner._access.plan == nil ? nil : instance.access(for: Element.self)
+        guard let owner, owner._frame != nil, owner._access.plan != nil,
+            let origin = owner._access.origin(of: Element.self, propertyName, offset: offset)
         else { return nil }
-        return Self.source(owner, origin, propertyName)
+        return ObjectSource(
+            origin.access, .backlinks(owner, origin: origin.access, property: origin.position))
     }
 
     static func source(_ owner: ObjectBase, _ origin: ClassAccess, _ propertyName: String) -> ObjectSource? {
@@ -59,10 +66,9 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     }
 
     /// Walks the links of this moment.
-    public func makeIterator() -> AnyIterator<Element> {
-        guard let source = _source else { return AnyIterator { nil } }
-        var inner = ResultsIterator<Element>(source, keys: source.keys())
-        return AnyIterator { inner.next() }
+    public func makeIterator() -> ResultsIterator<Element> {
+        let source = _source
+        return ResultsIterator(source, keys: source?.keys() ?? [])
     }
 }
 
@@ -82,7 +88,7 @@ extension LinkingObjects: _Persistable {
 
     public static func _read(_ object: ObjectBase, _ offset: Int) -> LinkingObjects {
         let field = object._field(offset).assumingMemoryBound(to: Persisted<LinkingObjects>.self)
-        return LinkingObjects(object, property: field.pointee.value?.propertyName ?? "")
+        return LinkingObjects(object, property: field.pointee.value?.propertyName ?? "", offset: offset)
     }
 
     public static func _write(_ object: ObjectBase, _ offset: Int, _ value: LinkingObjects) {

@@ -49,16 +49,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Walks the members of this moment.
-    public func makeIterator() -> AnyIterator<Element> {
-        guard let column = _column else {
-            var inner = unmanaged.makeIterator()
-            return AnyIterator { inner.next() }
-        }
-        var values = column.contents.values.makeIterator()
-        let context = column.context
-        return AnyIterator {
-            values.next().map { Element._decodeElement($0, context) ?? Element._substituteElement(context) }
-        }
+    public func makeIterator() -> ColumnIterator<Element> {
+        _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
     }
 
     /// What the column holds.

@@ -45,6 +45,9 @@ public final class ObjectSource {
         if instance.isFrozen { cache = (instance.stamp, evaluate()) }
     }
 
+    /// For elements; good while the source is.
+    var context: _ElementContext { _ElementContext(instance: instance, target: access) }
+
     func filtered(_ predicate: Predicate) -> ObjectSource { adding(.filter(predicate)) }
     func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource { adding(.sort(descriptors)) }
 

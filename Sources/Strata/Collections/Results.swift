@@ -23,7 +23,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an
     /// invalidated object, or the end of the program. ``snapshot()`` is what keeps count and elements together.
     public subscript(position: Int) -> Element {
-        let context = _ElementContext(instance: source.instance, target: source.access)
+        let context = source.context
         if let key = source.key(at: position), let element = Element._decodeElement(.link(key), context) {
             return element
         }
@@ -40,19 +40,20 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
 /// Walks objects whose keys were found before.
 public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    private let context: _ElementContext
+    /// Nil where there is nothing to walk.
+    private let source: ObjectSource?
     private let keys: [Int64]
     private var place = 0
 
-    init(_ source: ObjectSource, keys: [Int64]) {
-        context = _ElementContext(instance: source.instance, target: source.access)
+    init(_ source: ObjectSource?, keys: [Int64]) {
+        self.source = source
         self.keys = keys
     }
 
     public mutating func next() -> Element? {
-        guard place < keys.count else { return nil }
+        guard place < keys.count, let source else { return nil }
         defer { place += 1 }
-        return Element._decodeElement(.link(keys[place]), context)
+        return Element._decodeElement(.link(keys[place]), source.context)
     }
 }
 
@@ -79,7 +80,7 @@ public struct ResultsSnapshot<Element: ObjectBase>: RandomAccessCollection {
 
     public subscript(position: Int) -> Element {
         guard let source else { fatalError("index \(position) is out of range of an empty snapshot") }
-        let context = _ElementContext(instance: source.instance, target: source.access)
+        let context = source.context
         return Element._decodeElement(.link(keys[position]), context) ?? Element._substituteElement(context)
     }
 }

@@ -44,7 +44,7 @@ public struct ResultsSection<Key: Hashable, Element: ObjectBase>: RandomAccessCo
 
     /// An object of the section as it was when the section was asked for; it may be deleted by now.
     public subscript(position: Int) -> Element {
-        let context = _ElementContext(instance: source.instance, target: source.access)
+        let context = source.context
         return Element._decodeElement(.link(keys[position]), context) ?? Element._substituteElement(context)
     }
 }

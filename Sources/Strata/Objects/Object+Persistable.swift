@@ -41,10 +41,9 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? { nil }
 
     public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
-        guard case .link(let key) = value, let instance = context.instance, let target = context.target else {
-            return nil
-        }
-        return unsafeDowncast(instance.materializeOrInvalid(target, RowKey(key)), to: self)
+        // No `map`: of a type that is not known here it copies by way of the type's witnesses.
+        guard case .link(let key) = value, let made = context.materialize(key) else { return nil }
+        return unsafeDowncast(made, to: self)
     }
 
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue {
@@ -58,16 +57,28 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     }
 }
 
-/// What a collection needs to turn stored values into elements.
+/// What a collection needs to turn stored values into elements. Whoever makes one keeps both alive as long as it is
+/// used: by the owner of the collection, or by the source of the results.
 public struct _ElementContext {
-    let instance: RealmInstance?
+    private let reference: Unmanaged<RealmInstance>?
+    private let targetReference: Unmanaged<ClassAccess>?
+
+    var instance: RealmInstance? { reference?.takeUnretainedValue() }
     /// The class of objects.
-    let target: ClassAccess?
+    var target: ClassAccess? { targetReference?.takeUnretainedValue() }
 
     static var unmanaged: Self { Self(instance: nil, target: nil) }
 
     init(instance: RealmInstance?, target: ClassAccess?) {
-        self.instance = instance
-        self.target = target
+        reference = instance.map { .passUnretained($0) }
+        targetReference = target.map { .passUnretained($0) }
+    }
+
+    /// The object of a row, or an invalidated one; nil for a collection of no objects.
+    func materialize(_ key: Int64) -> ObjectBase? {
+        guard let reference, let targetReference else { return nil }
+        return reference._withUnsafeGuaranteedRef { instance in
+            targetReference._withUnsafeGuaranteedRef { instance.materializeOrInvalid($0, RowKey(key)) }
+        }
     }
 }

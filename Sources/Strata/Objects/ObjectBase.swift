@@ -79,7 +79,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     public final var realm: Realm? { _instance.map { Realm($0) } }
 
     final var _instance: RealmInstance? {
-        _frame == nil ? nil : _owner.map { unsafeDowncast($0, to: RealmInstance.self) }
+        guard _frame != nil, let _owner else { return nil }
+        return unsafeDowncast(_owner, to: RealmInstance.self)
     }
 
     /// Whether the row behind a managed object is gone. Never true for an unmanaged object.

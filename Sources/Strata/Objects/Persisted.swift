@@ -114,6 +114,7 @@ extension Persisted {
     }
 
     /// The inverse of `originProperty` in another class.
+    @inlinable
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
         self.init(value: LinkingObjects<Element>(declared: originProperty), options: 0)
     }

@@ -52,14 +52,14 @@ struct FieldEncoding {
 public final class _RowEncoder {
     unowned(unsafe) let instance: RealmInstance
     var policy = Realm.UpdatePolicy.error
-    private(set) var cells: UnsafeMutablePointer<Cell>
-    private var capacity: Int
-    private var scratch = ScratchBytes()
+    @exclusivity(unchecked) private(set) var cells: UnsafeMutablePointer<Cell>
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private var scratch = ScratchBytes()
     /// Links to objects whose own row comes later.
-    private(set) var deferred: [() -> Void] = []
-    private var current: ObjectBase?
+    @exclusivity(unchecked) private(set) var deferred: [() -> Void] = []
+    @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     /// Unmanaged objects that the object being added leads to.
-    private var targets: [ObjectBase] = []
+    @exclusivity(unchecked) private var targets: [ObjectBase] = []
 
     init(_ instance: RealmInstance) {
         self.instance = instance
@@ -73,7 +73,7 @@ public final class _RowEncoder {
     func encode(_ object: ObjectBase, _ access: ClassAccess) -> UnsafeBufferPointer<Cell> {
         reserve(access.columnCount)
         scratch.clear()
-        current = object
+        current = .passUnretained(object)
         defer { current = nil }
         let start = Unmanaged.passUnretained(object).toOpaque()
         access.encodings.withUnsafeBufferPointer { encodings in
@@ -194,7 +194,7 @@ public final class _RowEncoder {
 
     /// Leaves a column of the row that is being encoded for when all rows are there.
     func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
-        guard let owner = current else { return }
+        guard let owner = current?.takeUnretainedValue() else { return }
         deferred.append { [unowned instance] in
             if let value = value(instance) { instance.store(owner, owner._access, column, value) }
         }

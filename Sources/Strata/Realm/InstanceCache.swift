@@ -9,11 +9,7 @@ enum InstanceCache {
         var place: Confinement.Identity
     }
 
-    private struct Entry: @unchecked Sendable {  // read under the lock; used where the instance lives only
-        weak var instance: RealmInstance?
-    }
-
-    private static let instances = Mutex<[Key: Entry]>([:])
+    private static let instances = Mutex<[Key: InstanceReference]>([:])
 
     /// The live instance of a configuration here, opened when there is none.
     /// - Throws: ``Realm/Error``, or what the migration block threw.
@@ -50,9 +46,9 @@ enum InstanceCache {
         guard configuration.fileURL != nil || configuration.inMemoryIdentifier != nil else {
             throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
         }
-        let entry = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
+        let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
         // A place that has gone may have left its name to another one.
-        guard let instance = entry?.instance, instance.confinement.isHere,
+        guard let instance = reference?.instance, instance.confinement.isHere,
             instance.configuration.isCompatible(with: configuration)
         else { return nil }
         // A file that was replaced stays with those who have it open.
@@ -65,11 +61,11 @@ enum InstanceCache {
         _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
         let made = try unshared(configuration, shared, place)
-        let entry = Entry(instance: made)
+        let reference = made.reference
         let key = Key(store: shared.key, place: place.identity)
         instances.withLock { instances in
-            instances = instances.filter { $0.value.instance != nil }
-            instances[key] = entry
+            instances = instances.filter { $0.value.isThere }
+            instances[key] = reference
         }
         return made
     }
@@ -78,14 +74,13 @@ enum InstanceCache {
     static func unshared(
         _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
-        let target = WakeTarget()
+        let target = InstanceReference()
         let scheduler = place.scheduler
         let inbox = ChangeInbox(
             wake: scheduler.map { schedule in { @Sendable in schedule { target.instance?.wakeUp() } } })
         let made = try RealmInstance(
             .live, store: shared.store, shared: shared, configuration: configuration, confinement: place,
-            inbox: inbox)
-        target.set(made)
+            inbox: inbox, reference: target)
         do throws(StorageError) {
             shared.add(inbox)
             made.show(try shared.store.snapshot())
@@ -94,22 +89,6 @@ enum InstanceCache {
         }
         return made
     }
-}
-
-/// Leads from a commit on any thread to an instance where it lives.
-final class WakeTarget: Sendable {
-    private struct Target: @unchecked Sendable {  // used where the instance lives only
-        weak var instance: RealmInstance?
-    }
-
-    private let target = Mutex<Target>(Target())
-
-    func set(_ instance: RealmInstance) {
-        let made = Target(instance: instance)
-        target.withLock { $0 = made }
-    }
-
-    var instance: RealmInstance? { target.withLock { $0 }.instance }
 }
 
 extension RealmInstance {

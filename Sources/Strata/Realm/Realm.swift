@@ -89,9 +89,14 @@ public struct Realm: Equatable {
             fatalError("'\(access.name)' has no primary key; use where")
         }
         guard let value = Self.stored(key, as: primary.tag.type) else { return nil }
+        if primary.column == Int(ColumnSlot.key), case .integer(let key) = value {
+            guard let made = instance.materialize(access, RowKey(key)) else { return nil }
+            return unsafeDowncast(made, to: type)
+        }
         do throws(StorageError) {
-            guard let row = try instance.find(access, primaryKey: value) else { return nil }
-            return instance.materialize(access, row).map { unsafeDowncast($0, to: type) }
+            guard let row = try instance.find(access, primaryKey: value), let made = instance.materialize(access, row)
+            else { return nil }
+            return unsafeDowncast(made, to: type)
         } catch {
             instance.noteDamage(Realm.Error(error))
             instance.report(access.name, nil, Realm.Error(error).description)

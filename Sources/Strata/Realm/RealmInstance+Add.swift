@@ -4,12 +4,14 @@ extension RealmInstance {
     /// Makes an unmanaged object, and everything that it leads to, part of this Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
         if object._frame != nil { return checkManagedHere(object) }
+        // Taken once: each look at a property that holds an object counts it up and down.
+        let encoder = encoder
         let (outer, isOutermost) = (encoder.policy, !isAdding)
         encoder.policy = policy
         isAdding = true
-        addRow(object, policy)
+        addRow(object, policy, encoder)
         if isOutermost {
-            finishDeferred()
+            if !encoder.deferred.isEmpty { finishDeferred() }
             isAdding = false
         }
         encoder.policy = outer
@@ -35,17 +37,19 @@ extension RealmInstance {
     ///
     /// Without recursion: a chain of any length takes no stack.
     /// - Complexity: O(log rows) per object, without allocation in the object layer when all fields are plain values.
-    func addRow(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        let targets = expand(object, policy)
-        if targets.isEmpty { return insertRow(object, policy) }
+    private func addRow(_ object: ObjectBase, _ policy: Realm.UpdatePolicy, _ encoder: _RowEncoder) {
+        let access = access(for: type(of: object))
+        let targets = expand(object, access, policy, encoder)
+        if targets.isEmpty { return insertRow(object, access, policy, encoder) }
         var stack = [(object: object, isExpanded: true)]
         stack += targets.reversed().map { ($0, false) }
         while failure == nil, let (next, isExpanded) = stack.popLast() {
             if next._frame != nil { continue }
+            let access = self.access(for: type(of: next))
             if isExpanded {
-                insertRow(next, policy)
+                insertRow(next, access, policy, encoder)
             } else if !next._isBeingAdded {
-                let targets = expand(next, policy)
+                let targets = expand(next, access, policy, encoder)
                 stack.append((next, true))
                 stack += targets.reversed().map { ($0, false) }
             }
@@ -55,8 +59,10 @@ extension RealmInstance {
 
     /// Marks an object as being added.
     /// - Returns: the unmanaged objects that it leads to and that are not being added yet.
-    private func expand(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) -> [ObjectBase] {
-        guard let access = access(for: type(of: object)), let plan = access.plan, !plan.bound.isEmpty else { return [] }
+    private func expand(
+        _ object: ObjectBase, _ access: ClassAccess?, _ policy: Realm.UpdatePolicy, _ encoder: _RowEncoder
+    ) -> [ObjectBase] {
+        guard let access, let plan = access.plan, !plan.bound.isEmpty else { return [] }
         // Children of a row that is there are written into it, or in the place of its own.
         let keepsChildren = policy != .error && !access.parental.isEmpty && knownRow(object, access, plan) != nil
         object._isBeingAdded = true
@@ -69,9 +75,11 @@ extension RealmInstance {
     }
 
     /// Adds the row of an object whose targets are there, or are being added themselves.
-    private func insertRow(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+    private func insertRow(
+        _ object: ObjectBase, _ access: ClassAccess?, _ policy: Realm.UpdatePolicy, _ encoder: _RowEncoder
+    ) {
         object._isBeingAdded = false
-        guard let access = access(for: type(of: object)), let plan = access.plan else {
+        guard let access, let plan = access.plan else {
             return fail(
                 Realm.Error(.schemaMismatch, "'\(type(of: object).className())' is not a class of this Realm"))
         }

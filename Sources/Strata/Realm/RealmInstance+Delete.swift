@@ -12,7 +12,7 @@ extension RealmInstance {
             }
             let access = object._access
             guard requireWrite(access) != nil else { return }
-            if let error = access.tryRelocate(object) { return fail(error) }
+            if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) { return fail(error) }
             rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
         }
         run(rows)
@@ -61,7 +61,8 @@ extension RealmInstance {
 /// Deletes rows and follows delete rules, without recursion: a chain of any length takes no stack.
 struct DeleteRun {
     struct Row {
-        var access: ClassAccess
+        /// Lives as long as the Realm.
+        unowned(unsafe) var access: ClassAccess
         var key: Int64
     }
 

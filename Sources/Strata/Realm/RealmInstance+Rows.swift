@@ -4,21 +4,29 @@ extension RealmInstance {
     /// The object of a row; nil when there is none.
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
-        guard let view = currentView else { return nil }
-        do throws(StorageError) {
-            guard let location = try view.locate(access.table, key) else { return nil }
-            let object = access.plan?.type.init() ?? DynamicObject()
-            bind(object, access, key, creation: try view.creationVersion(location).rawValue)
-            object._location = location
-            object._stamp = stamp
-            captureKey(object, access)
-            if let plan = access.plan, !plan.plainFields.isEmpty || plan.isEncodable { bindPlain(object, plan) }
-            return object
-        } catch {
-            noteDamage(Realm.Error(error))
-            report(access.name, key.rawValue, Realm.Error(error).description)
-            return nil
+        if currentView == nil { return nil }
+        return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) {
+                guard let location = try view.locate(access.table, key) else { return nil }
+                let creation = try view.creationVersion(location).rawValue
+                let object = access.type.init()
+                bind(object, access, key, creation: creation)
+                object._location = location
+                object._stamp = stamp
+                if access.capturesKey { captureKey(object, access) }
+                if access.bindsFields, let plan = access.plan { bindPlain(object, plan) }
+                return object
+            } catch {
+                return unreadable(access, key, error)
+            }
         }
+    }
+
+    @inline(never)
+    private func unreadable(_ access: ClassAccess, _ key: RowKey, _ error: StorageError) -> ObjectBase? {
+        noteDamage(Realm.Error(error))
+        report(access.name, key.rawValue, Realm.Error(error).description)
+        return nil
     }
 
     /// The object of a row, or one that was never there.
@@ -54,7 +62,6 @@ extension RealmInstance {
     }
 
     /// A primary key that is not the row's key is read once, so that it outlives the row.
-    @inline(__always)
     private func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
         guard let primary = access.primary, primary.column >= 0, let field = access.plan?.primary else { return }
         field.field.capture(object._field(field.offset), object, field.offset)

@@ -64,11 +64,13 @@ final class RealmInstance {
     private var damage: Realm.Error?
     /// The other side of a migration, which a misuse of this side makes fail.
     unowned(unsafe) var failing: RealmInstance?
-    private weak var frozenTwin: RealmInstance?
+    private var frozenTwin: InstanceReference?
+    /// How others refer to the instance without keeping it alive.
+    let reference: InstanceReference
 
     init(
         _ kind: Kind, store: Store, shared: SharedStore?, configuration: Realm.Configuration,
-        confinement: Confinement, inbox: ChangeInbox? = nil
+        confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference()
     ) throws(Realm.Error) {
         self.kind = kind
         self.store = store
@@ -76,12 +78,17 @@ final class RealmInstance {
         self.configuration = configuration
         self.confinement = confinement
         observation = Observation(inbox)
+        self.reference = reference
         for plan in try configuration.plans() {
             plans[ObjectIdentifier(plan.type)] = plan
         }
+        reference.set(self)
     }
 
-    deinit { if let inbox = observation.inbox { shared?.remove(inbox) } }
+    deinit {
+        reference.clear()
+        if let inbox = observation.inbox { shared?.remove(inbox) }
+    }
 
     var isFrozen: Bool { kind == .frozen || kind == .migrationSource }
     var isInWrite: Bool { transaction != nil }
@@ -258,9 +265,9 @@ final class RealmInstance {
             guard let newest = snapshotOrReport() else { return nil }
             pinned = newest
         }
-        if let frozenTwin, frozenTwin.snapshot?.version == pinned.version { return frozenTwin }
+        if let twin = frozenTwin?.instance, twin.snapshot?.version == pinned.version { return twin }
         guard let made = frozen(at: pinned) else { return nil }
-        frozenTwin = made
+        frozenTwin = made.reference
         return made
     }
 

@@ -24,11 +24,32 @@ final class ClassAccess {
     private(set) var ruled: [BoundProperty] = []
     /// By column, for links to embedded objects; empty when there are none.
     private(set) var parental: [Int: BoundProperty] = [:]
+    /// What a new accessor is made of: ``DynamicObject`` without a plan.
+    let type: ObjectBase.Type
+    /// Whether a new accessor has fields that are bound to their columns, or told that they hold no value.
+    let bindsFields: Bool
+    /// Whether a new accessor reads its primary key at once.
+    private(set) var capturesKey = false
+    /// By offset of a field, what it leads to, once somebody asked. Stays empty in a frozen Realm, which several
+    /// threads read.
+    @exclusivity(unchecked) private var leads: [Lead?] = []
+
+    /// By offset of a field.
+    private var fieldPositions: [Int] = []
+
+    /// Where a field's links lead, or where its linking objects come from.
+    struct Lead {
+        unowned(unsafe) let access: ClassAccess
+        /// In the properties of that class, the one that linking objects come by.
+        let position: Int
+    }
 
     /// Nil when the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
         guard let view = instance.currentView, view.schema.position(named: name) != nil else { return nil }
         self.plan = plan
+        type = plan?.type ?? DynamicObject.self
+        bindsFields = plan.map { !$0.plainFields.isEmpty || $0.isEncodable } ?? false
         self.name = name
         self.instance = instance
         let limit = max(plan?.offsetLimit ?? 1, 1)
@@ -58,14 +79,18 @@ final class ClassAccess {
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
         primary = properties.first(where: \.isPrimary)
+        capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
+        leads = instance.isFrozen ? [] : Array(repeating: nil, count: max(plan?.offsetLimit ?? 1, 1))
         isEmbedded = definition.tag == TableTag.embedded
         ruled = properties.filter { $0.deleteRule != .nullify && $0.column >= 0 }
         let owning = properties.filter { $0.isParental && $0.column >= 0 }
         parental = Dictionary(owning.map { ($0.column, $0) }, uniquingKeysWith: { a, _ in a })
         guard let plan else { return }
         encodings.removeAll()
+        fieldPositions = Array(repeating: 0, count: max(plan.offsetLimit, 1))
         for (index, field) in plan.fields.enumerated() {
             frame.pointee.columns[field.offset] = Int32(properties[index].column)
+            fieldPositions[field.offset] = index
             if properties[index].column >= 0 {
                 encodings.append(
                     FieldEncoding(
@@ -122,17 +147,45 @@ final class ClassAccess {
     }
 
     /// The position of the property whose field stands at `offset` of a typed object.
-    func position(ofOffset offset: Int) -> Int { properties.firstIndex { $0.offset == offset } ?? 0 }
+    func position(ofOffset offset: Int) -> Int { offset < fieldPositions.count ? fieldPositions[offset] : 0 }
 
     func property(_ name: String) -> BoundProperty? { positions[name].map { properties[$0] } }
 
     func isPrimaryKey(_ offset: Int) -> Bool { primary?.offset == offset && plan != nil }
 
     /// The class of the objects that a typed link leads to.
-    func target(of type: ObjectBase.Type, offset: Int) -> ClassAccess? { instance.access(for: type) }
+    @inline(__always)
+    func target(of type: ObjectBase.Type, offset: Int) -> ClassAccess? {
+        if offset < leads.count, let lead = leads[offset] { return lead.access }
+        return findTarget(of: type, offset: offset)
+    }
+
+    private func findTarget(of type: ObjectBase.Type, offset: Int) -> ClassAccess? {
+        guard let found = instance.access(for: type) else { return nil }
+        if offset < leads.count { leads[offset] = Lead(access: found, position: 0) }
+        return found
+    }
+
+    /// The class and the property whose links the linking objects at `offset` stand for.
+    func origin(of type: ObjectBase.Type, _ property: String, offset: Int) -> Lead? {
+        if offset < leads.count, let lead = leads[offset] { return lead }
+        guard let found = instance.access(for: type), let position = found.positions[property] else { return nil }
+        let lead = Lead(access: found, position: position)
+        if offset < leads.count { leads[offset] = lead }
+        return lead
+    }
 
     /// The class that a property leads to, by name.
     func target(of property: BoundProperty) -> ClassAccess? {
+        if property.offset > 0, property.offset < leads.count, let lead = leads[property.offset] { return lead.access }
+        guard let found = findTarget(of: property) else { return nil }
+        if property.offset > 0, property.offset < leads.count, !property.isLinkingObjects {
+            leads[property.offset] = Lead(access: found, position: 0)
+        }
+        return found
+    }
+
+    private func findTarget(of property: BoundProperty) -> ClassAccess? {
         property.target.flatMap { instance.access(named: $0, typed: plan != nil) }
     }
 
@@ -171,7 +224,10 @@ final class ClassAccess {
 }
 
 /// A property with its column in the version that the Realm sees now.
-struct BoundProperty {
+///
+/// A class, because it is handed about at every step over a collection, and its texts would be counted up and down each
+/// time.
+final class BoundProperty {
     let name: String
     let tag: ColumnTag
     /// A position, or a ``ColumnSlot``.
@@ -185,6 +241,21 @@ struct BoundProperty {
     let isParental: Bool
     /// Of the field in a typed object.
     let offset: Int
+
+    init(
+        name: String, tag: ColumnTag, column: Int, target: String?, origin: String?, deleteRule: DeleteRule,
+        isIndexed: Bool, isParental: Bool, offset: Int
+    ) {
+        self.name = name
+        self.tag = tag
+        self.column = column
+        self.target = target
+        self.origin = origin
+        self.deleteRule = deleteRule
+        self.isIndexed = isIndexed
+        self.isParental = isParental
+        self.offset = offset
+    }
 
     var isPrimary: Bool { tag.isPrimary }
     var isList: Bool { tag.collection == .list }
