@@ -83,12 +83,13 @@ extension Realm {
     public func delete(_ object: ObjectBase) { instance.delete([object]) }
 
     public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
-        instance.delete(Array(objects))
+        // Known to be objects: an array of a subclass would be cast one by one.
+        instance.delete(objects.map { $0 as ObjectBase })
     }
 
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) { instance.delete(objects.source) }
-    public func delete<Element: ObjectBase>(_ objects: List<Element>) { instance.delete(Array(objects)) }
-    public func delete<Element: ObjectBase>(_ objects: MutableSet<Element>) { instance.delete(Array(objects)) }
+    public func delete<Element: ObjectBase>(_ objects: List<Element>) { instance.delete(objects.map { $0 }) }
+    public func delete<Element: ObjectBase>(_ objects: MutableSet<Element>) { instance.delete(objects.map { $0 }) }
 
     /// Deletes the objects of a map; their keys stay, and lead to nothing.
     public func delete<Key, Element: ObjectBase>(_ map: Map<Key, Element?>) {
