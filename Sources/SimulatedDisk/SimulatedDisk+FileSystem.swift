@@ -35,6 +35,10 @@ extension SimulatedDisk {
         }
     }
 
+    package func availableBytes(beside path: String) throws(FileError) -> Int64? {
+        state.withLock { $0.space.available }
+    }
+
     package func remove(_ path: String) throws(FileError) {
         let thread = Self.currentThread
         let role = settings.role(path)

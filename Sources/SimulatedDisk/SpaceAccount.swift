@@ -11,6 +11,9 @@ struct SpaceAccount: Sendable {
     /// Bytes taken, in whole pages.
     var used: Int64 { pageCount * Int64(FileImage.pageSize) }
 
+    /// Bytes left; nil when endless.
+    var available: Int64? { capacity.map { max(0, $0 - used) } }
+
     /// Counts every page of the files as taken: holes are not told from zeros.
     init(_ image: DiskImage, capacity: Int64?) {
         self.capacity = capacity

@@ -33,6 +33,9 @@ package protocol FileSystem: Sendable {
     /// ``File/isLocked(byte:)`` work.
     var isShared: Bool { get }
 
+    /// Bytes that new files beside `path` can take; nil when that is not known. Has a default: not known.
+    func availableBytes(beside path: String) throws(FileError) -> Int64?
+
     /// Random bytes for salts and identities. A simulated file system returns a seeded sequence.
     func randomBits() -> UInt64
 }
@@ -142,6 +145,7 @@ extension FileMap {
 // For files that one process has for itself.
 extension FileSystem {
     package var isShared: Bool { false }
+    package func availableBytes(beside path: String) throws(FileError) -> Int64? { nil }
 }
 
 extension File {

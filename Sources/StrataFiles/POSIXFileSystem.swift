@@ -67,6 +67,15 @@ package struct POSIXFileSystem: FileSystem {
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
     }
 
+    package func availableBytes(beside path: String) throws(FileError) -> Int64? {
+        let directory = Self.directory(of: path)
+        var information = statvfs()
+        if statvfs(directory, &information) != 0 { throw FileError(.status, path: directory, errno: errno) }
+        let (bytes, isHuge) = UInt64(information.f_bavail).multipliedReportingOverflow(
+            by: UInt64(information.f_frsize))
+        return isHuge ? .max : Int64(clamping: bytes)
+    }
+
     /// The folder that holds `path`.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }

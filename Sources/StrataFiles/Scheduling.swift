@@ -39,6 +39,8 @@ package struct Deadline: Sendable, Equatable {
     /// Of the platform's monotonic clock.
     var nanoseconds: UInt64
 
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
     /// Never comes.
     package static var never: Deadline { Deadline(nanoseconds: .max) }
 }

@@ -15,6 +15,8 @@ final class Arena {
     private let capacity: Int
     /// Pages below may hold what an earlier transaction left.
     @exclusivity(unchecked) private var touched = 0
+    /// Pages of nodes that were not given up.
+    @exclusivity(unchecked) private(set) var livePages = 0
 
     /// - Parameter capacity: bytes of address space.
     init(capacity: Int) throws(StorageError) {
@@ -53,6 +55,7 @@ final class Arena {
             for _ in 1..<max(pages, 1) { nodePages.append(-1) }
             if !isFilled && index < touched { clear(index, min(pages, touched - index)) }
         }
+        livePages += pages
         NodeHeader.write(pointer(index), kind: kind, table: table)
         return NodeReference(page: UInt32(index) | Format.arenaBit, pages: pages, kind: kind)
     }
@@ -66,6 +69,7 @@ final class Arena {
         let pages = Int(nodePages[index])
         if pages < spare.count { spare[pages].append(index) } else { largeSpare[pages, default: []].append(index) }
         nodePages[index] = 0
+        livePages -= pages
     }
 
     /// Forgets everything. Memory over `keep` bytes goes back to the system; what is kept is zeroed when it is used
@@ -75,6 +79,7 @@ final class Arena {
         touched = max(touched, min(used, keep) / Format.pageSize)
         if used > keep { range.discard(from: keep, count: used - keep) }
         nodePages.removeAll(keepingCapacity: true)
+        livePages = 0
         for pages in spare.indices where !spare[pages].isEmpty { spare[pages].removeAll(keepingCapacity: true) }
         largeSpare.removeAll(keepingCapacity: true)
     }

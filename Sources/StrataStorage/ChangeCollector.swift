@@ -30,13 +30,18 @@ package struct CommitNotice: Sendable {
 
 /// Collects changes while a transaction runs.
 struct ChangeCollector {
-    private static let limit = 1 << 20
+    private let limit: Int
     private var tables: [TableChanges]
     /// Keys that were inserted last, not in `tables` yet; the table is -1 where there are none.
     private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
 
-    /// - Parameter tables: with nothing changed.
-    init(_ tables: [TableChanges]) { self.tables = tables }
+    /// - Parameters:
+    ///   - tables: with nothing changed.
+    ///   - limit: of each table, so many changes of a kind are listed at most.
+    init(_ tables: [TableChanges], limit: Int = 1 << 20) {
+        self.tables = tables
+        self.limit = limit
+    }
 
     /// Follows the schema's order of tables; what is gone is forgotten.
     mutating func rearrange(to ids: [TableID]) {
@@ -63,7 +68,7 @@ struct ChangeCollector {
         let last = tables[table].inserted.count - 1
         if last >= 0, low != .min, tables[table].inserted[last].upperBound == low &- 1 {
             tables[table].inserted[last] = tables[table].inserted[last].lowerBound...high
-        } else if last < Self.limit {
+        } else if last < limit {
             tables[table].inserted.append(low...high)
         } else {
             tables[table].isComplete = false
@@ -72,7 +77,7 @@ struct ChangeCollector {
 
     @inline(__always)
     mutating func deleted(_ table: Int, _ key: Int64) {
-        if tables[table].deleted.count < Self.limit {
+        if tables[table].deleted.count < limit {
             tables[table].deleted.append(key)
         } else {
             tables[table].isComplete = false
@@ -81,7 +86,7 @@ struct ChangeCollector {
 
     @inline(__always)
     mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
-        if tables[table].modified.count < Self.limit {
+        if tables[table].modified.count < limit {
             tables[table].modified.append((key, column))
         } else {
             tables[table].isComplete = false

@@ -28,6 +28,14 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case largeTransaction = "commit.largeTransaction"
     /// A transaction that wrote to the file before its commit was given up.
     case rolledBackPlaced = "commit.rolledBackPlaced"
+    /// A compaction at open found no room for a copy.
+    case noSpaceToCompact = "compaction.noSpace"
+    /// A transaction changed more than its memory budget.
+    case spilled = "commit.spilled"
+    /// A step of an online compaction moved nodes down.
+    case compacted = "space.compacted"
+    /// A value in a node of its own was moved down.
+    case movedValue = "space.movedValue"
     /// The segment was full: a checkpoint began.
     case segmentFull = "commit.segmentFull"
     /// A commit waited for another thread's sync.

@@ -51,10 +51,21 @@ package struct StoreLimits: Sendable, Equatable {
     package var entries = 500
     /// Longest value that stands in its segment; longer ones are nodes of their own.
     package var inlineBytes = 2000
-    /// Dirty bytes of a transaction before finished segments go to the file early.
-    package var arenaBudget = 64 << 20
+    /// Bytes of changed nodes that a transaction keeps in memory; above, they go to pages of its own in the file.
+    package var memoryBudget = 64 << 20
+    /// Pages that one step of an online compaction moves, a little more or less.
+    package var compactionStep = 64
+    /// Free pages that are not worth an online compaction.
+    package var compactionMinimum = 256
+    /// Commits from one online compaction to the next.
+    package var compactionInterval = 256
 
     package init() {}
+
+    /// Changes of an index or backlink tree that wait to be applied together.
+    var waitingEntries: Int { min(1 << 20, max(1 << 12, memoryBudget / 64)) }
+    /// Changes of a table that observers are told one by one.
+    var listedChanges: Int { min(1 << 20, max(1 << 12, memoryBudget / 64)) }
 
     package static var tiny: StoreLimits {
         var limits = StoreLimits()
@@ -67,7 +78,10 @@ package struct StoreLimits: Sendable, Equatable {
         limits.children = 4
         limits.entries = 5
         limits.inlineBytes = 40
-        limits.arenaBudget = 1 << 16
+        limits.memoryBudget = 12 << 12
+        limits.compactionStep = 6
+        limits.compactionMinimum = 4
+        limits.compactionInterval = 2
         return limits
     }
 }

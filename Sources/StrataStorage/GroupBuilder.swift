@@ -156,7 +156,7 @@ struct GroupBuilder {
             }
         }
         try packer.finish(&image)
-        if nodes.arena.byteCount > limits.arenaBudget { try nodes.spill(&image.references) }
+        if nodes.arena.byteCount > limits.memoryBudget { try nodes.spill(&image.references) }
         return try finish(image, rows, range)
     }
 

@@ -9,6 +9,8 @@ extension PageAllocator {
     ///
     /// The first pages of a region come with the two places of its map node.
     func extend(by pages: Int, _ usesReserve: Bool) throws(StorageError) -> Int {
+        // What is noted of a region that was not read is lost.
+        if !regions.isEmpty { try load(regions.count - 1) }
         var extra = 0
         var count = 0
         var rootPages = 0
@@ -164,13 +166,16 @@ extension PageAllocator {
     }
 
     /// Gives space behind `pages` and the reserve back to the file system. Only when no durable checkpoint reaches it.
-    /// - Parameter slack: pages that are not worth it.
+    /// - Parameters:
+    ///   - slack: pages that are not worth it.
+    ///   - most: pages to cut now.
     /// - Returns: pages that the file has now.
     @discardableResult
-    func cutFile(to pages: Int, slack: Int = 0) throws(StorageError) -> Int {
+    func cutFile(to pages: Int, slack: Int = 0, atMost most: Int = .max) throws(StorageError) -> Int {
         lock.lock()
         defer { lock.unlock() }
-        let capacity = max(pages, pageCount) + max(0, reserve - freeCount)
+        var capacity = max(pages, pageCount) + max(0, reserve - freeCount)
+        if fileCapacity - capacity > most { capacity = fileCapacity - most }
         if capacity + slack >= fileCapacity { return fileCapacity }
         mark(.cutFile)
         limit.pages.store(capacity, ordering: .releasing)

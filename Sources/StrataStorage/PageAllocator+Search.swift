@@ -18,6 +18,19 @@ extension PageAllocator {
         return UInt32(try extend(by: pages, usesReserve))
     }
 
+    /// A free run that ends at or below a page; nil when there is none.
+    /// - Throws: as ``allocateRun(_:usesReserve:)``.
+    func allocateRun(
+        _ pages: Int, below limit: Int, usesReserve: Bool = false
+    ) throws(StorageError) -> UInt32? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let found = try bestRun(pages, below: limit) else { return nil }
+        try ensureRoom(pageCount, usesReserve, taken: pages)
+        markUsed(found..<(found + pages))
+        return UInt32(found)
+    }
+
     /// Runs that hold nodes of the given sizes, in order: one run where possible, else large ones before the end of
     /// the file; small ones only when there are many.
     /// - Parameter largest: pages of the largest node; no run is shorter.
@@ -99,7 +112,7 @@ extension PageAllocator {
     /// - Parameter limit: the run ends at or below.
     func bestRun(_ pages: Int, below limit: Int = .max) throws(StorageError) -> Int? {
         if freeCount < pages { return nil }
-        if pages > Self.blockwise { return limit == .max ? try longRun(pages) : nil }
+        if pages > Self.blockwise { return try longRun(pages, below: limit) }
         for index in regions.indices where regions[index].longest >= pages {
             let base = index * SpaceRegion.pages
             if base >= limit { return nil }
@@ -112,7 +125,7 @@ extension PageAllocator {
     }
 
     /// A run that leads over the ends of blocks and regions. Each has a part of at least half its pages in some block.
-    private func longRun(_ pages: Int) throws(StorageError) -> Int? {
+    private func longRun(_ pages: Int, below limit: Int) throws(StorageError) -> Int? {
         var best: Range<Int>?
         var seen = 0
         var from = 0
@@ -128,7 +141,7 @@ extension PageAllocator {
             for part in parts where base + part.lowerBound >= from && seen < Self.candidates {
                 let run = try wholeRun(around: base + part.lowerBound)
                 from = run.upperBound
-                if run.count < pages { continue }
+                if run.count < pages || run.lowerBound + pages > limit { continue }
                 seen += 1
                 if run.count < best?.count ?? .max { best = run }
                 if run.count == pages { return run.lowerBound }

@@ -163,6 +163,16 @@ final class PageAllocator {
         lock.withLock { for extent in extents { markFree(extent) } }
     }
 
+    /// Those of some pages that are free and within the contents.
+    func free(among pages: Set<UInt32>) -> [UInt32] {
+        lock.withLock {
+            pages.sorted().filter { page in
+                let (region, inside) = Int(page).quotientAndRemainder(dividingBy: SpaceRegion.pages)
+                return Int(page) < pageCount && regions[region].isFree(inside)
+            }
+        }
+    }
+
     /// Pages of the contents, free ones, and ones that only older versions use.
     var counts: (pages: Int, free: Int, held: Int) { lock.withLock { (pageCount, freeCount, hangingPages) } }
 

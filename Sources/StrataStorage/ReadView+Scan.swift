@@ -91,6 +91,17 @@ extension ReadView {
         }
         return all
     }
+
+    /// The first keys of a table, ascending; fewer than `count` when there are no more, and a batch more than asked at
+    /// most.
+    func keys(_ table: Int, atMost count: Int) throws(StorageError) -> [Int64] {
+        var first: [Int64] = []
+        try scan(table, columns: []) { (batch) throws(StorageError) in
+            first.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
+            return first.count < count
+        }
+        return first
+    }
 }
 
 extension ColumnBuffer {

@@ -38,11 +38,17 @@ package final class ReadView: Sendable {
 
     @inline(__always)
     func prepareRows(_ table: Int) throws(StorageError) {
-        if isWriter, let writer { try writer.flushRows(table) }
+        if isWriter { try openWriter().flushRows(table) }
     }
 
     func prepareEntries(_ table: Int) throws(StorageError) {
-        if isWriter, let writer { try writer.flushEntries(table) }
+        if isWriter { try openWriter().flushEntries(table) }
+    }
+
+    /// The transaction that this view is of. Its nodes go with it: the next one has others in their place.
+    private func openWriter() throws(StorageError) -> WriteTransaction {
+        guard let writer else { throw .misuse(.transactionEnded) }
+        return writer
     }
 
     /// Rows of a table. O(1): the root knows.
@@ -133,7 +139,8 @@ package final class ReadView: Sendable {
     // MARK: Values
 
     @inline(__always)
-    private func position(_ row: RowLocation, _ column: Int) -> Int? {
+    private func position(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int? {
+        if isWriter { _ = try openWriter() }
         let table = Int(row.table)
         let wanted = column + RowSet.firstUserColumn
         precondition(table < tableCount && wanted >= 0 && wanted < columnIDs[table].count, "no such column")
@@ -146,7 +153,7 @@ package final class ReadView: Sendable {
     package func window(
         _ row: RowLocation, _ column: Int, _ kind: SegmentKind
     ) throws(StorageError) -> ColumnWindow? {
-        guard row.slot >= 0, let position = position(row, column) else { return nil }
+        guard row.slot >= 0, let position = try position(row, column) else { return nil }
         let group = Group(row.group)
         for index in 0..<group.patched where group.patch(index).column == position { return nil }
         let number = group.segmentIndex(position, Int(row.slot))
@@ -157,7 +164,7 @@ package final class ReadView: Sendable {
     /// An integer, or the key that a link leads to; nil for null.
     @inline(__always)
     package func integer(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int64? {
-        guard let position = position(row, column) else {
+        guard let position = try position(row, column) else {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.integerValue
         }
@@ -169,7 +176,7 @@ package final class ReadView: Sendable {
 
     @inline(__always)
     package func double(_ row: RowLocation, _ column: Int) throws(StorageError) -> Double? {
-        guard let position = position(row, column) else {
+        guard let position = try position(row, column) else {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.doubleValue
         }
@@ -185,7 +192,7 @@ package final class ReadView: Sendable {
     package func bytes(
         _ row: RowLocation, _ column: Int
     ) throws(StorageError) -> UnsafeRawBufferPointer? {
-        guard let position = position(row, column) else {
+        guard let position = try position(row, column) else {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.bytesValue
         }
@@ -209,7 +216,7 @@ package final class ReadView: Sendable {
 
     /// The descriptor of a value that is a node of its own, or nil.
     func longValue(_ row: RowLocation, _ column: Int) throws(StorageError) -> LongValue? {
-        guard let position = position(row, column) else { return nil }
+        guard let position = try position(row, column) else { return nil }
         let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
         guard segment.isLong(index), let base = segment.bytes(index).baseAddress else { return nil }
         return LongValue(base)
@@ -217,6 +224,7 @@ package final class ReadView: Sendable {
 
     /// The version that made the row: with table and key, its identity.
     package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
+        if isWriter { _ = try openWriter() }
         let (segment, index) = try Group(row.group).value(RowSet.createdColumn, row.slot, .integer, reader)
         let version = segment.integer(index)
         try reader.confirm()

@@ -20,6 +20,11 @@ extension Store {
     private static let step = 2 << 20
     private static let pause = 1000
 
+    var plannedSegmentBytes: Int {
+        options.logSegmentBytes
+            ?? LogFile.segmentBytes(forDataBytes: allocator.allocator.usedPages * Format.pageSize)
+    }
+
     /// Under ``Durability/none`` nothing else makes versions durable.
     func checkpointIfDue() {
         guard fileSystem.isPersistent, writer.dirtyBytes >= options.checkpointBytes else { return }

@@ -79,6 +79,7 @@ extension Store {
                 if !keepsGate { gate.release() }
                 throw .commitOutcomeUnknown(TransactionID(version))
             }
+            compactIfDue()
         } else {
             writer.segmentUsed += groupBytes(transaction.workspace.recorder.byteCount)
             let returnsEarly = options.durability == .full && (ending == .pending || ending == .grouped)
@@ -88,6 +89,7 @@ extension Store {
                 record: transaction.workspace.recorder.finish(lsn: version), isHeldBack: isGroupOpen)
             if returnsEarly { pinned = pin(state) }
             isGroupOpen = isGroupOpen && pinned != nil
+            compactIfDue()
         }
         if options.durability == .periodic && plan == nil {
             defer { if !keepsGate { gate.release() } }
@@ -132,6 +134,7 @@ extension Store {
     ) -> PendingCommit {
         adopt(transaction, state, isDurable: true)
         checkpointIfDue()
+        compactIfDue()
         if !keepsGate {
             gate.release()
             deliverNotices()
@@ -143,7 +146,8 @@ extension Store {
     func giveUp(_ transaction: WriteTransaction, keepsGate: Bool = false) {
         transaction.isEnded = true
         transaction.view.writer = nil
-        allocator.allocator.giveBack(transaction.nodes.placed + transaction.nodes.landed)
+        allocator.allocator.giveBack(transaction.nodes.landed)
+        transaction.nodes.discard(all: true)
         transaction.nodes.arena.reset()
         if !keepsGate { gate.release() }
     }
@@ -182,6 +186,7 @@ extension Store {
         }
         allocator.bury(
             transaction.nodes.dead, freed: state.version, abandoned: transaction.nodes.abandoned, unprotecting: gone)
+        transaction.nodes.discard(all: false)
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()
@@ -303,6 +308,7 @@ extension Store {
         let bytes = monitor.withLock { state.pending.count }
         if !waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
         writer.unsyncedLogBytes += bytes
+        promiseSync()
         guard writer.unsyncedLogBytes >= options.periodicBytes, let log = writer.log else { return }
         writer.unsyncedLogBytes = 0
         do throws(StorageError) { try log.sync() } catch {

@@ -6,7 +6,7 @@ extension Store {
     /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination`
     /// whole or not at all.
     /// - Throws: `file` with EEXIST when something stands there; `noSpace`; what reading throws.
-    /// - Complexity: O(size); memory is bounded by ``StoreLimits/arenaBudget``.
+    /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package func writeCopy(to destination: String, cipher: (any Cipher)? = nil) throws(StorageError) {
         let snapshot = try snapshot()
         var target = options
@@ -20,24 +20,43 @@ extension Store {
         } catch {
             throw StorageError(error)
         }
-        try Self.write(snapshot.view, to: destination, target)
+        let unfinished = destination + ".copying"
+        let fileSystem = target.fileSystem
+        do throws(StorageError) {
+            try Self.write(snapshot.view, to: unfinished, target)
+            do throws(FileError) {
+                try fileSystem.renameNew(unfinished, to: destination)
+                try fileSystem.syncDirectory(of: destination)
+            } catch {
+                throw StorageError(error)
+            }
+        } catch {
+            Self.removeUnfinished(unfinished, fileSystem)
+            throw error
+        }
     }
 
     /// Rewrites a store that nobody has open, without its free pages.
     ///
     /// By a temporary file, a sync, a rename and a sync of the directory: at any moment the path leads to the old
     /// contents or the new.
+    /// - Throws: `noSpace`, before anything is written, when the disk has no room for a copy; `inUse`; what reading and
+    ///   writing throw. The store is as it was then, and the temporary file is gone.
+    /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         let store = try openPlain(path: path, options: options, isAlone: true)
+        removeUnfinished(unfinishedPath(path), options.fileSystem)
         do throws(StorageError) {
+            try store.loadFreeMap()
             try rewrite(store)
         } catch {
-            do throws(StorageError) { try store.close() } catch { throw error }
+            closeAfterFailure(store)
             throw error
         }
     }
 
-    /// Asks the policy, and compacts when it says so. A store that another process has open is left alone.
+    /// Asks the policy, and compacts when it says so. A store that another process has open is left alone, and so is
+    /// one of which the disk has no room for a copy.
     static func compactIfWanted(
         _ path: String, _ options: StoreOptions, _ policy: @Sendable (Int, Int) -> Bool
     ) throws(StorageError) {
@@ -53,6 +72,8 @@ extension Store {
             if case .inUse = error { return }
             throw error
         }
+        // A process that died meanwhile leaves it behind.
+        removeUnfinished(unfinishedPath(path), options.fileSystem)
         do throws(StorageError) {
             try store.loadFreeMap()
             let space = try store.space()
@@ -62,41 +83,66 @@ extension Store {
                 try store.close()
             }
         } catch {
-            do throws(StorageError) { try store.close() } catch { throw error }
+            closeAfterFailure(store)
+            guard case .noSpace = error else { throw error }
+            mark(.noSpaceToCompact)
+        }
+    }
+
+    /// Where a compaction writes before it takes the store's place.
+    static func unfinishedPath(_ path: String) -> String { path + ".compacting" }
+
+    /// What failed is what has to be said, not that something else fails on the way out.
+    private static func closeAfterFailure(_ store: Store) { do throws(StorageError) { try store.close() } catch {} }
+
+    private static func removeUnfinished(_ path: String, _ fileSystem: any FileSystem) {
+        do throws(FileError) { if try fileSystem.status(path) != nil { try fileSystem.remove(path) } } catch {}
+    }
+
+    private static func rewrite(_ store: Store) throws(StorageError) {
+        let unfinished = unfinishedPath(store.path)
+        let fileSystem = store.fileSystem
+        try store.checkRoomForCopy()
+        do throws(StorageError) {
+            try write(try store.snapshot().view, to: unfinished, store.options)
+            // The old file must not need its log when the new one takes its place, and nobody may open it in between.
+            try store.close { () throws(FileError) in
+                try fileSystem.rename(unfinished, to: store.path)
+                try fileSystem.syncDirectory(of: store.path)
+            }
+        } catch {
+            removeUnfinished(unfinished, fileSystem)
             throw error
         }
     }
 
-    private static func rewrite(_ store: Store) throws(StorageError) {
-        let temporary = store.path + ".compacting"
-        do throws(FileError) {
-            if try store.fileSystem.status(temporary) != nil { try store.fileSystem.remove(temporary) }
-        } catch {
+    /// - Throws: `noSpace` when the disk has less room than the contents take.
+    private func checkRoomForCopy() throws(StorageError) {
+        let needed = Int64(try space().liveBytes)
+        let available: Int64?
+        do throws(FileError) { available = try fileSystem.availableBytes(beside: path) } catch {
             throw StorageError(error)
         }
-        try write(try store.snapshot().view, to: temporary, store.options)
-        // The old file must not need its log when the new one takes its place, and nobody may open it in between.
-        try store.close { () throws(FileError) in
-            try store.fileSystem.rename(temporary, to: store.path)
-            try store.fileSystem.syncDirectory(of: store.path)
-        }
+        guard let available, available < needed else { return }
+        throw .noSpace(FileError(.write, path: Self.unfinishedPath(path), errno: 28))
     }
 
-    /// Makes a new store at `path` with the contents of a version, under its version number.
+    /// Makes a new store at `path`, which is nobody's, with the contents of a version, under its version number, and
+    /// syncs it. After an error something may be left there.
     private static func write(
         _ source: ReadView, to path: String, _ options: StoreOptions
     ) throws(StorageError) {
         var plain = options
         plain.durability = .none
+        plain.compaction = .never
         plain.compactOnLaunch = nil
         plain.readOnly = false
-        let unfinished = path + ".copying"
         do throws(FileError) {
-            if try options.fileSystem.status(unfinished) != nil { try options.fileSystem.remove(unfinished) }
+            if try options.fileSystem.status(path) != nil { try options.fileSystem.remove(path) }
         } catch {
             throw StorageError(error)
         }
-        let target = try openPlain(path: unfinished, options: plain, isAlone: true)
+        let target = try openPlain(path: path, options: plain, isAlone: true)
         do throws(StorageError) {
             if source.state.version > 0 {
                 let transaction = try target.beginWrite()
@@ -104,16 +150,8 @@ extension Store {
                 try transaction.commit()
             }
             try target.close()
-            do throws(FileError) {
-                try options.fileSystem.rename(unfinished, to: path)
-                try options.fileSystem.syncDirectory(of: path)
-            } catch {
-                throw StorageError(error)
-            }
         } catch {
-            do throws(StorageError) { try target.close() } catch { throw error }
-            // What failed is what has to be said, not that its leftovers cannot be removed.
-            do throws(FileError) { try options.fileSystem.remove(unfinished) } catch {}
+            closeAfterFailure(target)
             throw error
         }
     }
@@ -152,6 +190,7 @@ extension WriteTransaction {
                     }
                 }
                 if let failure { throw failure }
+                try spillIfLarge()
             }
             try source.reader.confirm()
             return true

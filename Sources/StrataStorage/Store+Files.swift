@@ -85,7 +85,7 @@ extension Store {
     }
 
     private static func removeLeftovers(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
-        for leftover in [logPath(path), ProcessTable.path(path)] {
+        for leftover in [logPath(path), ProcessTable.path(path), unfinishedPath(path)] {
             if try fileSystem.status(path) == nil, try fileSystem.status(leftover) != nil {
                 try fileSystem.remove(leftover)
             }

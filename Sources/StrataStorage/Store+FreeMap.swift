@@ -80,10 +80,16 @@ extension Store {
 
     /// Space behind the last durable checkpoint that no version reaches, where there is much of it. The write gate is
     /// held, no checkpoint is in progress.
-    func giveTailBack() throws(StorageError) {
+    /// - Parameters:
+    ///   - slack: pages that are not worth it; nil for what a checkpoint leaves to the next commits.
+    ///   - most: pages to cut now. A file system takes half a millisecond per MiB, and readers wait too.
+    /// - Returns: the pages that the file has room for.
+    @discardableResult
+    func giveTailBack(slack: Int? = nil, atMost most: Int = 4096) throws(StorageError) -> Int {
         let pages = Int(writer.slot.pageCount)
-        let capacity = try allocator.allocator.cutFile(to: pages, slack: max(512, pages / 8))
+        let capacity = try allocator.allocator.cutFile(to: pages, slack: slack ?? max(512, pages / 8), atMost: most)
         writer.writtenPages = min(writer.writtenPages, capacity)
+        return capacity
     }
 
     private func writeNode(

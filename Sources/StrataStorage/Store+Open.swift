@@ -20,7 +20,9 @@ extension Store {
     }
 
     private static func openCompacted(_ path: String, _ options: StoreOptions) throws(StorageError) -> Store {
-        if let policy = options.compactOnLaunch, !options.readOnly {
+        var policy = options.compactOnLaunch
+        if case .onLaunch(let asked) = options.compaction { policy = asked }
+        if let policy, !options.readOnly {
             try compactIfWanted(path, options, policy)
         }
         return try openPlain(path: path, options: options)
@@ -77,6 +79,7 @@ extension Store {
             do throws(StorageError) {
                 try store.start(isClean: isClean)
                 if let table { try store.share(table) }
+                store.compactAfterOpen()
                 return store
             } catch {
                 store.monitor.withLock { store.state.isClosed = true }

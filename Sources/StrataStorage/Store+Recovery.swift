@@ -81,7 +81,7 @@ extension Store {
         allocator.allocator.settle(transaction.nodes)
         // Others may read a version of the same number that a dead process made of other pages.
         allocator.allocator.bury(transaction.nodes.dead, freed: isShared ? last + 1 : last)
-        allocator.allocator.giveBack(transaction.nodes.abandoned)
+        transaction.nodes.discard(all: false)
         transaction.isEnded = true
         transaction.view.writer = nil
         transaction.nodes.arena.reset()

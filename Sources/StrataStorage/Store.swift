@@ -198,6 +198,7 @@ package final class Store: Sendable {
         let workspace: WriterWorkspace
         if let kept = writer.workspace { workspace = kept } else { workspace = try makeWorkspace() }
         workspace.begin(base, recordLimit: hasLog && !isReplay ? recordLimit : 0)
+        workspace.nodes.placesBelow = writer.compaction?.limit
         return WriteTransaction(store: self, base: base, workspace: workspace, isReplay: isReplay)
     }
 
@@ -213,13 +214,10 @@ package final class Store: Sendable {
 
     /// Largest record that may go to the log.
     private var recordLimit: Int {
-        if let log = writer.log { return log.maxPayloadBytes }
-        return writer.wantsLog ? LogFile.maxPayloadBytes(plannedSegmentBytes, options.cipher) : 0
-    }
-
-    var plannedSegmentBytes: Int {
-        options.logSegmentBytes
-            ?? LogFile.segmentBytes(forDataBytes: allocator.allocator.usedPages * Format.pageSize)
+        // The record is held in memory.
+        let budget = max(options.limits.memoryBudget / 4, 1 << 16)
+        if let log = writer.log { return min(log.maxPayloadBytes, budget) }
+        return writer.wantsLog ? min(LogFile.maxPayloadBytes(plannedSegmentBytes, options.cipher), budget) : 0
     }
 
     /// A transaction was given up: its pages return at once. The caller has seen its base, which must not vanish any
@@ -227,7 +225,7 @@ package final class Store: Sendable {
     /// - Returns: false when it may not be.
     func rolledBack(_ transaction: WriteTransaction) -> Bool {
         if !transaction.nodes.placed.isEmpty { mark(.rolledBackPlaced) }
-        allocator.allocator.giveBack(transaction.nodes.placed)
+        transaction.nodes.discard(all: true)
         transaction.nodes.arena.reset()
         if transaction.isReplay { return true }
         if let grant = transaction.grant { return giveUp(transaction, grant) }
@@ -283,6 +281,10 @@ struct StoreState {
     var observers: [Int: @Sendable (CommitNotice) -> Void] = [:]
     var lastObserver = 0
     var isCheckpointing = false
+    /// Steps of an online compaction follow one another.
+    var isCompacting = false
+    /// A sync of the log was promised for the end of the interval.
+    var isSyncPromised = false
     /// Pinned versions, each as often as it is pinned.
     var pins = 0
     /// How often each version is pinned.
@@ -338,6 +340,10 @@ struct WriterState {
     /// Pages below were written at least once.
     var writtenPages: Int
     var unsyncedLogBytes = 0
+    /// The online compaction in progress.
+    var compaction: CompactionPass?
+    /// The commit from which on the next online compaction may begin.
+    var nextCompaction = 0
     /// Versions that this session has made.
     var commits = 0
     var hasCommitted: Bool { commits > 0 }

@@ -4,8 +4,11 @@ package import StrataFiles
 package enum Durability: Sendable, Equatable {
     /// When it is durable: nothing acknowledged is ever lost.
     case full
-    /// At once; the log is synced every ``StoreOptions/periodicBytes``. The latest commits may be lost together, never
-    /// parts of one.
+    /// At once; the log is synced every ``StoreOptions/periodicBytes``, and ``StoreOptions/periodicInterval`` after the
+    /// first commit that is not durable.
+    ///
+    /// A loss of power takes the commits of that interval at most, and of a sync under way: the latest ones together,
+    /// never parts of one. The death of the process alone takes none.
     case periodic
     /// At once; durable after a checkpoint.
     case none
@@ -28,10 +31,13 @@ package struct StoreOptions: Sendable {
     package var readOnly: Bool
     package var growth: GrowthPolicy
     package var limits: StoreLimits
-    /// Asked once at open, when nobody else has the store open: bytes of the file, and bytes in use. True compacts.
+    package var compaction = CompactionPolicy.never
+    /// As ``CompactionPolicy/onLaunch(_:)``, which goes before it.
     package var compactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// Bytes of the log between two syncs under ``Durability/periodic``.
     package var periodicBytes: Int
+    /// Microseconds after which a commit is durable under ``Durability/periodic``.
+    package var periodicInterval = 1_000_000
     /// Bytes of the data file that may be written between two checkpoints under ``Durability/none``.
     package var checkpointBytes: Int
     /// Bytes of address space for the map of the data file: what the file can grow to while it is open.

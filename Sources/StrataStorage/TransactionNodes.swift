@@ -16,14 +16,20 @@ final class TransactionNodes: NodeWriting {
     @exclusivity(unchecked) var version: UInt64
     /// Nodes of older versions that this one does not reach.
     @exclusivity(unchecked) private(set) var dead: [Extent] = []
-    /// Pages taken for nodes that went to the file before the commit.
-    @exclusivity(unchecked) private(set) var placed: [Extent] = []
+    /// Pages of nodes that went to the file before the commit and are part of the version to be, by their first one.
+    @exclusivity(unchecked) private var early: [UInt32: UInt32] = [:]
+    /// Room for so many of them is kept for the next transaction.
+    private static let kept = 256
     /// Pages that the commit has placed the other nodes on.
     @exclusivity(unchecked) var landed: [Extent] = []
     /// The transaction only gives up: it may use the reserve of a full disk.
     @exclusivity(unchecked) var usesReserve = false
     /// Pages that were written early and given up again: they were never part of a version.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
+    /// First pages of nodes that were given up and whose pages may have been taken again.
+    @exclusivity(unchecked) private var recycled: Set<UInt32> = []
+    /// Nodes get their places below this page where there is room: a compaction is moving others down.
+    @exclusivity(unchecked) var placesBelow: Int?
 
     /// Called before the first page is taken early: whoever works under another process's turn may not yet.
     @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
@@ -43,8 +49,10 @@ final class TransactionNodes: NodeWriting {
     func begin(version: UInt64) {
         self.version = version
         dead.removeAll(keepingCapacity: true)
-        placed.removeAll(keepingCapacity: true)
+        if early.capacity > Self.kept { early = [:] } else if !early.isEmpty { early.removeAll(keepingCapacity: true) }
+        if !recycled.isEmpty { recycled = [] }
         abandoned.removeAll(keepingCapacity: true)
+        placesBelow = nil
         landed = []
         beforeFirstPage = nil
         // Until something is added.
@@ -84,7 +92,12 @@ final class TransactionNodes: NodeWriting {
             arena.drop(reference.arenaIndex)
         } else {
             let extent = Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth)
-            if reference.birth == version { abandoned.append(extent) } else { dead.append(extent) }
+            if early[reference.page] != nil, reference.birth == version {
+                early[reference.page] = nil
+                abandoned.append(extent)
+            } else {
+                dead.append(extent)
+            }
         }
     }
 
@@ -132,14 +145,76 @@ final class TransactionNodes: NodeWriting {
         }
     }
 
+    /// Sees that this process may give pages out.
+    func prepareForPages() throws(StorageError) {
+        guard let ready = beforeFirstPage else { return }
+        try ready()
+        beforeFirstPage = nil
+    }
+
     private func take(_ pages: Int) throws(StorageError) -> UInt32 {
-        if let ready = beforeFirstPage {
-            try ready()
-            beforeFirstPage = nil
-        }
+        try prepareForPages()
         let run = try allocator.allocateRun(pages, usesReserve: usesReserve)
-        placed.append(Extent(page: run, pages: UInt32(pages), birth: version))
+        early[run] = UInt32(pages)
         return run
+    }
+
+    /// Pages of nodes that went to the file before the commit.
+    var placed: [Extent] {
+        if early.isEmpty { return [] }
+        return early.map { Extent(page: $0.key, pages: $0.value, birth: version) }
+    }
+
+    /// Nodes were written where they will stay, unless they are given up.
+    func place(_ extents: some Sequence<Extent>) { for extent in extents { early[extent.page] = extent.pages } }
+
+    /// Lets pages that were given up be taken again. Nothing of the transaction leads to them.
+    func recycle() {
+        allocator.giveBack(abandoned)
+        for extent in abandoned { recycled.insert(extent.page) }
+        abandoned.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives back what went to the file and is part of no version, and sees that it cannot be taken for a node of this
+    /// version by a salvage that has lost the way to the right one.
+    /// - Parameter all: the transaction is given up.
+    func discard(all: Bool) {
+        if early.isEmpty && abandoned.isEmpty && recycled.isEmpty { return }
+        if all { abandoned += placed }
+        recycle()
+        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
+        defer { zeros.deallocate() }
+        zeros.initializeMemory(as: UInt8.self, repeating: 0)
+        for page in allocator.free(among: recycled) {
+            // Nobody reads what stays when this fails, but for a salvage of a damaged file.
+            do throws(StorageError) { try write(UnsafeRawBufferPointer(zeros), page: page) } catch { return }
+        }
+    }
+
+    /// Moves a node of an older version, which is given up, as it is.
+    /// - Parameter limit: the new place ends at or below this page.
+    /// - Returns: nil, with nothing changed, when there is no room.
+    func relocate(_ reference: NodeReference, below limit: Int) throws(StorageError) -> NodeReference? {
+        guard let kind = NodeKind(rawValue: reference.kindCode) else {
+            throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
+        }
+        let old = try reader.node(reference, kind)
+        let pages = Int(reference.pages)
+        guard let page = try allocator.allocateRun(pages, below: min(limit, Int(reference.page))) else { return nil }
+        early[page] = UInt32(pages)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: reference.byteCount, alignment: 4096)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .limit(.valueSize) }
+        base.copyMemory(from: old, byteCount: reference.byteCount)
+        try reader.confirm()
+        var moved = reference
+        moved.page = page
+        moved.birth = version
+        moved.checksum = NodeHeader.seal(base, count: reference.byteCount, birth: version)
+        try write(UnsafeRawBufferPointer(buffer), page: page)
+        reader.trust(moved)
+        drop(reference)
+        return moved
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, page: UInt32) throws(StorageError) {

@@ -45,6 +45,6 @@ extension WriteTransaction {
             throw .corrupt(page: PageNumber(view.state.root.page), offset: 0, reason: .structure)
         }
         workspace.entryOperations[table][tree].append(EntryOperation(high: high, low: key.rawValue, delta: delta))
-        if workspace.entryOperations[table][tree].count >= 1 << 20 { try flushEntries(table) }
+        if workspace.entryOperations[table][tree].count >= nodes.limits.waitingEntries { try flushEntries(table) }
     }
 }

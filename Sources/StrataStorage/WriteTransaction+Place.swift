@@ -24,7 +24,7 @@ extension WriteTransaction {
     }
 
     /// Where space is missing, what only the last checkpoint holds may be enough.
-    private func makePlacement() throws(StorageError) -> Placement {
+    func makePlacement() throws(StorageError) -> Placement {
         do throws(StorageError) { return try Placement(nodes) } catch {
             guard case .noSpace = error, try store.releaseHeldPages() else { throw error }
             return try Placement(nodes)
@@ -37,12 +37,7 @@ extension WriteTransaction {
         var state = view.state
         state.version = version
         state.schemaNode = try placement.seal(state.schemaNode)
-        for table in state.tables.indices {
-            state.tables[table].tree = try placement.seal(state.tables[table].tree)
-            for entry in state.tables[table].entries.indices {
-                state.tables[table].entries[entry].root = try placement.seal(state.tables[table].entries[entry].root)
-            }
-        }
+        try placement.seal(&state.tables)
         RootNode.write(state, to: rootNode)
         state.root = try placement.seal(rootReference)
         try placement.write(store)
@@ -57,6 +52,8 @@ struct Placement {
     private var final: [UInt32]
     /// The pages taken.
     private(set) var taken: [Extent] = []
+    /// Pages of a commit for which low places are looked for one by one.
+    private static let mostBelow = 1024
 
     /// Takes pages for all nodes of the arena, in one run where possible.
     init(_ nodes: TransactionNodes) throws(StorageError) {
@@ -70,6 +67,10 @@ struct Placement {
             largest = max(largest, Int(size))
         }
         if total == 0 { return }
+        if let limit = nodes.placesBelow, total <= Self.mostBelow {
+            try takeBelow(limit, sizes)
+            return
+        }
         var runs = try nodes.allocator.allocate(total, largest: largest, usesReserve: nodes.usesReserve)[...]
         var unused: [Extent] = []
         func setAside(_ run: Range<Int>) { if !run.isEmpty { unused.append(Extent(run, birth: nodes.version)) } }
@@ -92,6 +93,42 @@ struct Placement {
         }
         for run in runs { setAside(run) }
         nodes.allocator.giveBack(unused)
+    }
+
+    /// Takes pages for each node by itself, below a page where there is room.
+    private mutating func takeBelow(_ limit: Int, _ sizes: [Int32]) throws(StorageError) {
+        do throws(StorageError) {
+            for (index, size) in sizes.enumerated() where size > 0 {
+                let pages = Int(size)
+                let reserve = nodes.usesReserve
+                if let low = try nodes.allocator.allocateRun(pages, below: limit, usesReserve: reserve) {
+                    final[index] = low
+                } else {
+                    final[index] = try nodes.allocator.allocateRun(pages, usesReserve: nodes.usesReserve)
+                }
+                taken.append(Extent(page: final[index], pages: UInt32(pages), birth: nodes.version))
+            }
+        } catch {
+            nodes.allocator.giveBack(taken)
+            throw error
+        }
+    }
+
+    /// The pages of each node.
+    var extents: [Extent] {
+        zip(final, nodes.arena.nodePages).compactMap { page, size in
+            size > 0 ? Extent(page: page, pages: UInt32(size), birth: nodes.version) : nil
+        }
+    }
+
+    /// Seals the trees of all tables.
+    func seal(_ tables: inout [TableState]) throws(StorageError) {
+        for table in tables.indices {
+            tables[table].tree = try seal(tables[table].tree)
+            for entry in tables[table].entries.indices {
+                tables[table].entries[entry].root = try seal(tables[table].entries[entry].root)
+            }
+        }
     }
 
     /// Seals a node and all below it that stand in the arena.

@@ -195,6 +195,10 @@ extension WriteTransaction {
                 workspace.entryOperations[table][tree].append(
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1))
             }
+            // Rows stay where they are meanwhile.
+            if workspace.entryOperations[table].contains(where: { $0.count >= nodes.limits.waitingEntries }) {
+                try flushEntries(table)
+            }
             return true
         }
         try flushEntries(table)

@@ -34,7 +34,7 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        changes = ChangeCollector(base.definitions.unchanged)
+        changes = ChangeCollector(base.definitions.unchanged, limit: nodes.limits.listedChanges)
         view.writer = self
     }
 
@@ -85,6 +85,7 @@ package final class WriteTransaction {
         nodes.usesReserve = false
         do throws(StorageError) {
             try insert(table, key: key, created: version, cells)
+            try spillIfLarge()
         } catch {
             throw noted(error)
         }
@@ -158,7 +159,12 @@ package final class WriteTransaction {
         try check(table)
         if grant != nil { try prepareAsGuest(cell) }
         nodes.usesReserve = false
-        do throws(StorageError) { try change(table, key, column, cell) } catch { throw noted(error) }
+        do throws(StorageError) {
+            try change(table, key, column, cell)
+            try spillIfLarge()
+        } catch {
+            throw noted(error)
+        }
     }
 
     private func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
@@ -178,7 +184,13 @@ package final class WriteTransaction {
         }
         let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
         let value = isLong ? try prepared(table, cell) : CellValue(cell)
-        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
+        do throws(StorageError) {
+            try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
+        } catch {
+            // Without the row nothing has changed, and nothing leads to the value.
+            if case .misuse = error, let long = value.long { nodes.drop(long.reference) }
+            throw error
+        }
         view.generation &+= 1
         if isEntered { try addEntry(table, key, column, cell, delta: 1) }
         if !isReplay {
@@ -191,7 +203,12 @@ package final class WriteTransaction {
     /// - Throws: `misuse(.noSuchRow)`.
     package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
         try check(table)
-        do throws(StorageError) { try remove(table, key) } catch { throw noted(error) }
+        do throws(StorageError) {
+            try remove(table, key)
+            try spillIfLarge()
+        } catch {
+            throw noted(error)
+        }
     }
 
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
@@ -222,11 +239,17 @@ package final class WriteTransaction {
         }
     }
 
+    private static let deletedAtOnce = 1 << 16
+
     /// Takes all rows of a table out, and every link that leads to one.
     package func deleteAll(_ table: Int) throws(StorageError) {
         try check(table)
-        let keys = try view.keys(table)
-        for key in keys { try delete(table, RowKey(key)) }
+        while true {
+            // In pieces: a list of all keys could be larger than the memory budget.
+            let keys = try view.keys(table, atMost: Self.deletedAtOnce)
+            for key in keys { try delete(table, RowKey(key)) }
+            if keys.count < Self.deletedAtOnce { return }
+        }
     }
 
     // MARK: Links
@@ -243,7 +266,10 @@ package final class WriteTransaction {
             origins.append(row)
             return true
         }
-        for row in origins { try unlink(origin, row, column, plans[origin].columns[column], key) }
+        for row in origins {
+            try unlink(origin, row, column, plans[origin].columns[column], key)
+            try spillIfLarge()
+        }
     }
 
     private func unlink(
@@ -308,23 +334,6 @@ package final class WriteTransaction {
     func flushRows(_ table: Int) throws(StorageError) {
         guard let editor = workspace.editors[table], editor.hasPending else { return }
         do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
-    }
-
-    /// Applies the waiting changes of a table's index and backlink trees.
-    func flushEntries(_ table: Int) throws(StorageError) {
-        for tree in workspace.entryOperations[table].indices where !workspace.entryOperations[table][tree].isEmpty {
-            var root = view.state.tables[table].entries[tree].root
-            do throws(StorageError) {
-                try EntryTree.apply(
-                    &workspace.entryOperations[table][tree], to: &root, table: view.state.layouts[table].table,
-                    writing: nodes,
-                    limits: nodes.limits)
-            } catch {
-                throw noted(error)
-            }
-            workspace.entryOperations[table][tree].removeAll(keepingCapacity: true)
-            view.state.tables[table].entries[tree].root = root
-        }
     }
 
     func flushAll() throws(StorageError) {

@@ -35,6 +35,9 @@ final class WriterWorkspace {
         entryOperations = state.tables.map { $0.entries.map { _ in [] } }
     }
 
+    /// What the editors know of nodes is void from now on.
+    func endEditors() { for editor in editors { editor?.end() } }
+
     @inline(__always)
     func editor(_ table: Int, _ view: ReadView) -> Borrowed<TableEditor> {
         if let editor = editors[table], editor.isOpen { return Borrowed(editor) }

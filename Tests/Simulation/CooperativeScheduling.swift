@@ -22,6 +22,10 @@ final class CooperativeScheduling: Scheduling {
         queue.withLock { $0.work.append(work) }
     }
 
+    /// Time that somebody waits for has passed by then: nobody else runs.
+    func deadline(after microseconds: Int) -> Deadline { Deadline(nanoseconds: 0) }
+    func remaining(until deadline: Deadline) -> Int { deadline == .never ? .max : 0 }
+
     func yield(at point: StaticString) {}
     func pause(microseconds: Int) {}
 
@@ -72,6 +76,12 @@ private final class CooperativeMonitor: Monitor {
         let didRun = scheduling.runOne()
         precondition(didRun, "\(label): waits for what nobody will do")
         lock()
+    }
+
+    func wait(until deadline: Deadline) -> Bool {
+        guard deadline == .never else { return false }
+        wait()
+        return true
     }
 
     func wakeAll() {}

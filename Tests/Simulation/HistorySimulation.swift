@@ -81,6 +81,10 @@ struct HistorySimulation {
         for _ in 0..<(4 + random.below(40)) {
             try runTransaction(store)
             scheduling.runSome()
+            if case .online = store.options.compaction {
+                // Invariants hold between any two steps.
+                for _ in 0..<6 where scheduling.runOne() { try store.checkInvariants() }
+            }
         }
         try end(store, scheduling)
         scheduling.dropWork()
@@ -95,6 +99,7 @@ struct HistorySimulation {
         options.checkpointBytes = 64 << 10
         options.growth = [.standard, .fixed(64 << 10), .percent(10)][random.below(3)]
         if random.chance(1, in: 6) { options.compactOnLaunch = { _, _ in true } }
+        if random.chance(1, in: 3) { options.compaction = .online(freeShare: 0.1) }
         return options
     }
 
@@ -165,6 +170,7 @@ struct HistorySimulation {
         try store.writeCopy(to: path)
         var options = store.options
         options.compactOnLaunch = nil
+        options.compaction = .never
         let copy = try Store.open(path: path, options: options)
         try model.compare(copy.snapshot().view, sample: random.next())
         try copy.checkInvariants()

@@ -12,6 +12,10 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     /// How the store is opened, apart from the file system.
     class var durability: Durability { .full }
 
+    class var compaction: CompactionPolicy { .never }
+    /// How often background work may run after a commit.
+    class var turns: Int { 1 }
+
     class var keepsAcknowledged: Bool { durability == .full }
 
     class var cipher: (any Cipher)? { nil }
@@ -43,6 +47,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
         options.mapReserve = 16 << 20
         options.periodicBytes = 4 << 10
         options.checkpointBytes = 64 << 10
+        options.compaction = compaction
         return options
     }
 
@@ -60,7 +65,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
             throw error
         }
         _ = try transaction.commit()
-        (scheduling as? CooperativeScheduling)?.runSome()
+        for _ in 0..<Self.turns { (scheduling as? CooperativeScheduling)?.runSome() }
     }
 
     private func apply(_ change: ProgramChange, to transaction: WriteTransaction) throws {
@@ -126,6 +131,12 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
 // Concurrency: as its superclass.
 final class PeriodicStoreProgram: StoreProgram, @unchecked Sendable {
     override class var durability: Durability { .periodic }
+}
+
+// Concurrency: as its superclass.
+final class CompactingStoreProgram: StoreProgram, @unchecked Sendable {
+    override class var compaction: CompactionPolicy { .online(freeShare: 0.05) }
+    override class var turns: Int { 8 }
 }
 
 // Concurrency: as its superclass.

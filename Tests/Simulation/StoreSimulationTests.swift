@@ -75,6 +75,7 @@ import Testing
         case is PeriodicStoreProgram.Type: "aCrashUnderPeriodicDurability"
         case is UnsyncedStoreProgram.Type: "aCrashWithoutDurability"
         case is EncryptedStoreProgram.Type: "aCrashOfAnEncryptedStore"
+        case is CompactingStoreProgram.Type: "aCrashDuringAnOnlineCompaction"
         default: "aCrashLosesNothing"
         }
     }
@@ -90,6 +91,13 @@ import Testing
     }
 
     @Test func aCrashOfAnEncryptedStoreLosesNothing() throws { try crashEverywhere(EncryptedStoreProgram.self) }
+    @Test func aCrashDuringAnOnlineCompactionLosesNothing() throws {
+        try crashEverywhere(CompactingStoreProgram.self)
+    }
+
+    @Test func anOperationThatFailsDuringAnOnlineCompactionLosesNothing() throws {
+        try failEverywhere(CompactingStoreProgram.self, Self.seconds / 2)
+    }
 
     @Test func anOperationThatFailsLosesNothingThatWasAcknowledged() throws {
         try failEverywhere(StoreProgram.self, Self.seconds)

@@ -55,6 +55,7 @@ import Testing
                 if session == 0 && round == 0 { try transaction.apply(schema: StoreHistory.schema) }
                 for _ in 0..<15 { try history.step(transaction) }
                 try transaction.commit()
+                try store.checkInvariants()
                 #expect(try StoreHistory.contents(store.snapshot().view) == history.model, "seed \(seed)")
             }
             // What a crash now would leave: both files as they are.

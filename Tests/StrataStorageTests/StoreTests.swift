@@ -153,6 +153,8 @@ import Testing
     private static func makeStore(_ path: String) throws -> StoreModel {
         var options = StoreOptions()
         options.limits = .tiny
+        // Early copies would leave free pages, where a flip does nothing.
+        options.limits.memoryBudget = StoreLimits().memoryBudget
         options.mapReserve = 1 << 30
         let store = try Store.open(path: path, options: options)
         let transaction = try store.beginWrite()

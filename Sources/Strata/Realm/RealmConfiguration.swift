@@ -87,6 +87,10 @@ extension Realm {
         public var maximumNumberOfActiveVersions: UInt?
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
         public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
+        /// How the file grows; fixed steps suit many small commits, large ones bulk loads.
+        public var growth: GrowthPolicy
+        /// When the file is made smaller, beside ``shouldCompactOnLaunch``.
+        public var compaction: CompactionPolicy
         /// The classes of this Realm, and with them those that they lead to; nil takes every class of the program.
         public var objectTypes: [ObjectBase.Type]?
         public var durability: Durability
@@ -111,7 +115,8 @@ extension Realm {
             onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil,
             migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
-            maximumNumberOfActiveVersions: UInt? = nil
+            maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
+            compaction: CompactionPolicy = .never
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -132,6 +137,8 @@ extension Realm {
             self.migrationProgress = migrationProgress
             self.seedFilePath = seedFilePath
             self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
+            self.growth = growth
+            self.compaction = compaction
         }
 
         /// `default.strata` in the user's data directory, below the program's name.
@@ -159,6 +166,8 @@ extension Realm.Configuration {
         case .periodic: options.durability = .periodic
         case .none: options.durability = .none
         }
+        options.growth = growth.storage
+        options.compaction = compaction.storage
         options.compactOnLaunch = shouldCompactOnLaunch
         options.onDamage = onDamage.storage
         if let recoveryHandler { options.recoveryHandler = { recoveryHandler(DamageReport($0)) } }

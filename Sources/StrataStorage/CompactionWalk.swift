@@ -1,0 +1,254 @@
+/// Where an online compaction goes on: a table by its position, its tree of rows (0) or one of its entry trees (1 and
+/// up), and the first key that was not visited.
+struct CompactionCursor: Sendable {
+    var table = 0
+    var tree = 0
+    var key: EntryKey = (.min, .min)
+}
+
+/// One step of an online compaction: visits nodes in key order and moves those that stand behind a page down.
+///
+/// A node that has changed references below it goes by way of the arena, like in any transaction; all others are copied
+/// as they are. A node that finds no room stays. What is done is bounded by pages moved and by nodes visited; a group
+/// is left unfinished, and visited again by the next step, when the values of its rows are too many for one.
+///
+/// Concurrency: confined to the write transaction.
+struct CompactionWalk {
+    let nodes: TransactionNodes
+    /// Nodes end at or below this page afterwards, where there is room.
+    let limit: Int
+    private var pagesLeft: Int
+    private var visitsLeft: Int
+    /// Something moved: the transaction must be committed.
+    private(set) var hasMoved = false
+
+    /// - Parameter pages: to be moved, a group more or less.
+    init(_ nodes: TransactionNodes, limit: Int, pages: Int) {
+        self.nodes = nodes
+        self.limit = limit
+        pagesLeft = pages
+        visitsLeft = 8 * pages
+        nodes.placesBelow = limit
+        // The reserve is for transactions that delete.
+        nodes.usesReserve = false
+    }
+
+    private var isOver: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
+
+    /// Goes on from a cursor.
+    /// - Returns: where the next step goes on; nil when all was visited.
+    mutating func run(
+        _ state: inout VersionState, from start: CompactionCursor
+    ) throws(StorageError) -> CompactionCursor? {
+        if !state.schemaNode.isNull, let moved = try moved(state.schemaNode) { state.schemaNode = moved }
+        var cursor = start
+        while cursor.table < state.tables.count {
+            let layout = state.layouts[cursor.table]
+            while cursor.tree <= state.tables[cursor.table].entries.count {
+                if isOver { return cursor }
+                var stop: EntryKey?
+                if cursor.tree == 0 {
+                    var root = state.tables[cursor.table].tree
+                    let key = try rows(&root, cursor.key.low, layout, below: Branch.maxLevel + 1)
+                    state.tables[cursor.table].tree = root
+                    stop = key.map { (.min, $0) }
+                } else {
+                    var root = state.tables[cursor.table].entries[cursor.tree - 1].root
+                    if !root.isNull {
+                        stop = try entries(&root, cursor.key, level: try EntryTree.level(of: root, nodes))
+                        state.tables[cursor.table].entries[cursor.tree - 1].root = root
+                    }
+                }
+                if let stop {
+                    cursor.key = stop
+                    return cursor
+                }
+                cursor.tree += 1
+                cursor.key = (.min, .min)
+            }
+            cursor.table += 1
+            cursor.tree = 0
+        }
+        return nil
+    }
+
+    /// The node at its new place, when it was moved.
+    private mutating func moved(_ reference: NodeReference) throws(StorageError) -> NodeReference? {
+        if reference.isInArena || Int(reference.page) + Int(reference.pages) <= limit { return nil }
+        guard let moved = try nodes.relocate(reference, below: limit) else { return nil }
+        pagesLeft -= Int(reference.pages)
+        hasMoved = true
+        mark(.compacted)
+        return moved
+    }
+
+    // MARK: Rows
+
+    /// - Returns: the key to go on with; nil when the tree was visited to its end.
+    private mutating func rows(
+        _ reference: inout NodeReference, _ start: Int64, _ layout: TableLayout, below above: Int
+    ) throws(StorageError) -> Int64? {
+        if reference.isNull { return nil }
+        visitsLeft -= 1
+        if reference.is(.group) { return try group(&reference, layout) ? nil : start }
+        var level = above
+        let branch = try nodes.reader.branch(reference, below: &level)
+        let count = branch.count
+        let first = branch.find(start)
+        // The branch may move to the arena meanwhile: what it said of keys stays.
+        let keys = (0..<count).map(branch.key)
+        for index in first..<count {
+            let from = index == first ? start : keys[index]
+            if isOver { return from }
+            let old = Branch(try nodes.node(reference, .branch)).reference(index)
+            var child = old
+            let stop = try rows(&child, from, layout, below: level)
+            if child != old { Branch.setReference(try nodes.mutable(&reference), index, child) }
+            if let stop { return stop }
+        }
+        if let moved = try moved(reference) { reference = moved }
+        return nil
+    }
+
+    /// - Returns: whether nothing is left to be done.
+    private mutating func group(_ reference: inout NodeReference, _ layout: TableLayout) throws(StorageError) -> Bool {
+        let isDone = try values(&reference, layout)
+        let group = Group(try nodes.node(reference, .group))
+        for index in 0..<group.nodes {
+            let old = Group(try nodes.node(reference, .group)).reference(index)
+            guard let child = try moved(old) else { continue }
+            child.store(try nodes.mutable(&reference), Group.referencesOffset + index * NodeReference.size)
+        }
+        if let moved = try moved(reference) { reference = moved }
+        return isDone
+    }
+
+    // MARK: Values in nodes of their own
+
+    /// - Returns: whether nothing is left to be done.
+    private mutating func values(
+        _ reference: inout NodeReference, _ layout: TableLayout
+    ) throws(StorageError) -> Bool {
+        for column in layout.kinds.indices where layout.kinds[column] == .bytes {
+            let group = Group(try nodes.node(reference, .group))
+            guard let position = group.position(of: layout.ids[column], near: column) else { continue }
+            let first = group.firstSegment(position)
+            for number in first..<(first + group.segmentCount(position)) {
+                if try !mainValues(&reference, position, number) { return false }
+            }
+            for index in 0..<group.patched where group.patch(index).column == position {
+                if try !patchedValues(&reference, index) { return false }
+            }
+            if group.inserted > 0, try !insertedValues(&reference, position) { return false }
+        }
+        return true
+    }
+
+    /// Values of main rows that are neither deleted nor patched: of others, the descriptor leads nowhere.
+    private mutating func mainValues(
+        _ reference: inout NodeReference, _ position: Int, _ number: Int
+    ) throws(StorageError) -> Bool {
+        let group = Group(try nodes.node(reference, .group))
+        let descriptor = group.descriptor(number)
+        let segment = try group.segment(number, nodes.reader)
+        try segment.require(.bytes, nodes.reader)
+        if segment.flags & Segment.hasLong == 0 { return true }
+        for index in 0..<segment.rows where segment.isLong(index) {
+            let group = Group(try nodes.node(reference, .group))
+            let slot = descriptor.firstSlot + index
+            if group.isDeleted(slot) || group.patchedValue(position, slot) != nil { continue }
+            guard let value = try movedValue(try group.segment(number, nodes.reader), index) else { continue }
+            let node = try nodes.mutable(&reference)
+            if descriptor.node == Group.inThisNode {
+                store(value, Segment(node + descriptor.offset), index, in: node)
+            } else {
+                var child = Group(UnsafeRawPointer(node)).reference(descriptor.node)
+                let segments = try nodes.mutable(&child)
+                child.store(node, Group.referencesOffset + descriptor.node * NodeReference.size)
+                store(value, SegmentNode.segment(segments, descriptor.index), index, in: segments)
+            }
+            if isOver { return false }
+        }
+        return true
+    }
+
+    private mutating func patchedValues(
+        _ reference: inout NodeReference, _ number: Int
+    ) throws(StorageError) -> Bool {
+        let first = Group(try nodes.node(reference, .group)).patch(number)
+        try first.segment.require(.bytes, nodes.reader)
+        let count = first.count
+        for index in 0..<count {
+            let group = Group(try nodes.node(reference, .group))
+            let patch = group.patch(number)
+            guard patch.segment.isLong(index), !group.isDeleted(patch.slot(index)),
+                let value = try movedValue(patch.segment, index)
+            else { continue }
+            let node = try nodes.mutable(&reference)
+            store(value, Group(UnsafeRawPointer(node)).patch(number).segment, index, in: node)
+            if isOver { return false }
+        }
+        return true
+    }
+
+    private mutating func insertedValues(
+        _ reference: inout NodeReference, _ position: Int
+    ) throws(StorageError) -> Bool {
+        let count = Group(try nodes.node(reference, .group)).inserted
+        try Group(try nodes.node(reference, .group)).insertedSegment(position).require(.bytes, nodes.reader)
+        for index in 0..<count {
+            let segment = Group(try nodes.node(reference, .group)).insertedSegment(position)
+            guard segment.isLong(index), let value = try movedValue(segment, index) else { continue }
+            let node = try nodes.mutable(&reference)
+            store(value, Group(UnsafeRawPointer(node)).insertedSegment(position), index, in: node)
+            if isOver { return false }
+        }
+        return true
+    }
+
+    private mutating func movedValue(_ segment: Segment, _ index: Int) throws(StorageError) -> LongValue? {
+        let bytes = segment.bytes(index)
+        guard let base = bytes.baseAddress, bytes.count == LongValue.size else {
+            throw nodes.reader.damage(at: segment.base)
+        }
+        var value = LongValue(base)
+        guard value.isPlausible else { throw nodes.reader.damage(at: segment.base) }
+        guard let moved = try moved(value.reference) else { return nil }
+        mark(.movedValue)
+        value.reference = moved
+        return value
+    }
+
+    /// A descriptor has always the same length, so it is written over where it stands.
+    private func store(_ value: LongValue, _ segment: Segment, _ index: Int, in node: UnsafeMutableRawPointer) {
+        guard let base = segment.bytes(index).baseAddress else { return }
+        value.store(node + (base - UnsafeRawPointer(node)))
+    }
+
+    // MARK: Indexes and backlinks
+
+    /// - Returns: the key to go on with; nil when the tree was visited to its end.
+    private mutating func entries(
+        _ reference: inout NodeReference, _ start: EntryKey, level: Int
+    ) throws(StorageError) -> EntryKey? {
+        visitsLeft -= 1
+        if level > 0 {
+            let branch = try EntryTree.branch(reference, level: level, nodes)
+            let first = branch.position(of: start)
+            let keys = (0..<branch.count).map(branch.key)
+            for index in first..<keys.count {
+                let from = index == first ? start : keys[index]
+                if isOver { return from }
+                let old = try EntryTree.branch(reference, level: level, nodes).reference(index)
+                var child = old
+                let stop = try entries(&child, from, level: level - 1)
+                if child != old { EntryBranch.setReference(try nodes.mutable(&reference), index, child) }
+                if let stop { return stop }
+            }
+        } else {
+            _ = try nodes.node(reference, .entryLeaf)
+        }
+        if let moved = try moved(reference) { reference = moved }
+        return nil
+    }
+}

@@ -1,0 +1,197 @@
+import FaultModel
+import SimulatedDisk
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A compaction that ends early: by power, by the death of its process, by a disk that fails or is full.
+@Suite(.serialized) struct CompactionFailureTests {
+    private static let path = "folder/store"
+    private static let expected = Array(Int64(100)..<200)
+
+    private static func options(_ fileSystem: any FileSystem) -> StoreOptions {
+        var options = StoreOptions(fileSystem: fileSystem)
+        options.mapReserve = 1 << 24
+        options.logSegmentBytes = 16 << 10
+        return options
+    }
+
+    /// Half of its rows deleted, and closed.
+    private static func makeImage() throws -> DiskImage {
+        let disk = SimulatedDisk(seed: Seed(11))
+        let store = try Store.open(path: path, options: options(disk))
+        try PlainTable.setUp(store)
+        for first in stride(from: Int64(0), to: 200, by: 50) { try PlainTable.insert(store, first..<(first + 50)) }
+        try PlainTable.delete(store, 0..<100)
+        try store.close()
+        return disk.image
+    }
+
+    private static func disk(_ image: DiskImage, _ fault: Fault? = nil, capacity: Int64? = nil) -> SimulatedDisk {
+        let settings = SimulatedDisk.Settings(seed: Seed(12), capacity: capacity, faults: fault.map { [$0] } ?? [])
+        return SimulatedDisk(settings, image: image)
+    }
+
+    /// Opens, compares, changes something, and sees that nothing is left beside the store.
+    private static func judge(_ disk: SimulatedDisk, _ what: String) {
+        do {
+            var launch = options(disk)
+            launch.compactOnLaunch = { _, _ in false }
+            let store = try Store.open(path: path, options: launch)
+            #expect(try PlainTable.keys(store.snapshot().view) == expected, "\(what)")
+            try store.checkInvariants()
+            try PlainTable.insert(store, [7])
+            try store.close()
+            #expect(try disk.status(Store.unfinishedPath(path)) == nil, "\(what)")
+        } catch {
+            Issue.record("\(what): \(error)")
+        }
+    }
+
+    @Test func powerThatGoesAtAnyStepLeavesTheOldFileOrTheNewOne() throws {
+        let disk = Self.disk(try Self.makeImage())
+        let before = disk.operations
+        try Store.compact(path: Self.path, options: Self.options(disk))
+        let end = disk.operations
+        #expect(end - before > 10)
+        var rules = CrashRules()
+        rules.exhaustiveUnits = 3
+        rules.sampleCount = 4
+        rules.pairLimit = 1
+        rules.cutLimit = 1
+        var sweep = disk.sweep(rules)
+        var states = 0
+        for operation in before...end {
+            _ = sweep.visit(points: operation..<(operation + 1)) { state in
+                states += 1
+                Self.judge(disk.crash(state), "power at \(state.address)")
+                return true
+            }
+            Self.judge(disk.kill(after: operation), "killed after \(operation)")
+        }
+        #expect(states > 20)
+    }
+
+    @Test(
+        "an operation that fails leaves the store as it was, and nothing beside it",
+        arguments: [Fault.Effect.inputOutputError, .noSpace, .shortWrite(bytes: 700)])
+    func everyOperation(effect: Fault.Effect) throws {
+        let image = try Self.makeImage()
+        let clean = Self.disk(image)
+        try Store.compact(path: Self.path, options: Self.options(clean))
+        let places =
+            (0..<clean.operations).map { Fault.Place.operation($0) } + (0..<clean.reads).map { Fault.Place.read($0) }
+        var failed = 0
+        for place in places {
+            for isLasting in [false, true] {
+                let disk = Self.disk(image, Fault(effect, at: place, isLasting: isLasting))
+                do { try Store.compact(path: Self.path, options: Self.options(disk)) } catch {
+                    failed += 1
+                    // What is left behind when the removal fails too goes at the next open that may compact.
+                    if !isLasting, disk.struckFaults.count == 1, try disk.status(Store.unfinishedPath(Self.path)) != nil
+                    {
+                        Issue.record("\(effect) at \(place) leaves a file behind: \(error)")
+                    }
+                }
+                Self.judge(disk.kill(healthy: true), "\(effect) at \(place), lasting \(isLasting)")
+            }
+        }
+        #expect(failed > 10)
+    }
+
+    @Test func withoutRoomForACopyTheStoreOpensAsItIs() throws {
+        let image = try Self.makeImage()
+        let used = Self.disk(image).usedBytes
+        let live = try Self.liveBytes(image)
+        for room in stride(from: Int64(0), through: live + 16 * 4096, by: 3 * 4096) {
+            let disk = Self.disk(image, capacity: used + room)
+            var options = Self.options(disk)
+            options.compactOnLaunch = { _, _ in true }
+            let store = try Store.open(path: Self.path, options: options)
+            #expect(try PlainTable.keys(store.snapshot().view) == Self.expected, "\(room) bytes")
+            try store.checkInvariants()
+            try store.close()
+            #expect(try disk.status(Store.unfinishedPath(Self.path)) == nil, "\(room) bytes")
+            if room < live {
+                let operations = disk.operations
+                #expect(throws: StorageError.self) {
+                    try Store.compact(path: Self.path, options: Self.options(disk))
+                }
+                #expect(disk.operations - operations <= 2, "free disk is checked before anything is written")
+            }
+        }
+    }
+
+    private static func liveBytes(_ image: DiskImage) throws -> Int64 {
+        let store = try Store.open(path: path, options: options(disk(image)))
+        try store.loadFreeMap()
+        let live = try store.space().liveBytes
+        try store.close()
+        return Int64(live)
+    }
+
+    @Test func aCopyNeverTakesTheNameOfSomethingThatIsThere() throws {
+        let disk = Self.disk(try Self.makeImage())
+        let store = try Store.open(path: Self.path, options: Self.options(disk))
+        try store.writeCopy(to: "folder/copy")
+        #expect(throws: StorageError.self) { try store.writeCopy(to: "folder/copy") }
+        let copy = try Store.open(path: "folder/copy", options: Self.options(disk))
+        #expect(try PlainTable.keys(copy.snapshot().view) == Self.expected)
+        try copy.close()
+        try store.close()
+    }
+
+    @Test func aFullTemporaryFileSystemHurtsNobody() throws {
+        #if canImport(Glibc)
+            let directory = try TemporaryDirectory()
+            let place = directory.path + "/small"
+            mkdir(place, 0o755)
+            guard mount("tmpfs", place, "tmpfs", 0, "size=3m") == 0 else {
+                print("a full file system was not tried: mounting one is not permitted here")
+                rmdir(place)
+                return
+            }
+            defer {
+                umount2(place, 2)
+                rmdir(place)
+            }
+            var options = StoreOptions()
+            options.mapReserve = 1 << 28
+            let path = place + "/store"
+            var store = try Store.open(path: path, options: options)
+            try PlainTable.setUp(store)
+            var count: Int64 = 0
+            while count < 100_000 {
+                do { try PlainTable.insert(store, count..<(count + 100)) } catch {
+                    #expect(error.isNoSpace, "\(error)")
+                    break
+                }
+                count += 100
+            }
+            #expect(count > 1000 && count < 100_000)
+            #expect(try PlainTable.keys(store.snapshot().view) == Array(0..<count))
+            #expect(throws: StorageError.self) { try store.writeCopy(to: place + "/copy") }
+            try store.checkInvariants()
+            try store.close()
+            options.compactOnLaunch = { _, _ in true }
+            store = try Store.open(path: path, options: options)
+            #expect(try PlainTable.keys(store.snapshot().view) == Array(0..<count))
+            for first in stride(from: Int64(0), to: count - 100, by: 100) {
+                try PlainTable.delete(store, first..<(first + 100))
+            }
+            try store.checkInvariants()
+            try store.close()
+            store = try Store.open(path: path, options: options)
+            #expect(try PlainTable.keys(store.snapshot().view) == Array((count - 100)..<count))
+            #expect(try store.space().fileBytes < 1 << 20)
+            try store.close()
+        #endif
+    }
+}

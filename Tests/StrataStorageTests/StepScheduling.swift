@@ -1,0 +1,35 @@
+import StrataFiles
+import Synchronization
+
+/// The platform's threads, but for work of one name, which runs when a test says so.
+final class StepScheduling: Scheduling {
+    private let label: String
+    private let waiting = Mutex<[@Sendable () -> Void]>([])
+
+    init(holding label: String) { self.label = label }
+
+    func makeMonitor(_ label: String) -> any Monitor { SystemScheduling().makeMonitor(label) }
+    func yield(at point: StaticString) {}
+    func deadline(after microseconds: Int) -> Deadline { SystemScheduling().deadline(after: microseconds) }
+    func remaining(until deadline: Deadline) -> Int { SystemScheduling().remaining(until: deadline) }
+    func pause(microseconds: Int) {}
+
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+        if label == self.label {
+            waiting.withLock { $0.append(work) }
+        } else {
+            SystemScheduling().spawn(label, work)
+        }
+    }
+
+    /// Runs what waits, and not what that leaves behind.
+    /// - Returns: whether there was anything.
+    func runStep() -> Bool {
+        let work = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for each in work { each() }
+        return !work.isEmpty
+    }
+}
