@@ -15,6 +15,8 @@ public struct SectionedResults<Key: Hashable, Element: ObjectBase>: RandomAccess
     public var endIndex: Int { sections.current.count }
     public subscript(position: Int) -> ResultsSection<Key, Element> { sections.current[position] }
 
+    /// What an element's section is.
+    var sectionKey: (Element) -> Key { sections.key }
     /// The keys of all sections, in order.
     public var allKeys: [Key] { sections.current.map(\.key) }
     /// The results before they were put in sections.
@@ -39,6 +41,8 @@ public struct ResultsSection<Key: Hashable, Element: ObjectBase>: RandomAccessCo
         self.keys = keys
     }
 
+    /// The rows of the elements, in order.
+    var rowKeys: [Int64] { keys }
     public var startIndex: Int { 0 }
     public var endIndex: Int { keys.count }
 
@@ -52,7 +56,7 @@ public struct ResultsSection<Key: Hashable, Element: ObjectBase>: RandomAccessCo
 /// The sections of one version, made again for another.
 private final class Sections<Key: Hashable, Element: ObjectBase> {
     let results: Results<Element>
-    private let key: (Element) -> Key
+    let key: (Element) -> Key
     private var made: (stamp: UInt64, sections: [ResultsSection<Key, Element>])?
 
     init(_ results: Results<Element>, _ key: @escaping (Element) -> Key) {

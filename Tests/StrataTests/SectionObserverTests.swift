@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import Strata
+
+@Suite struct SectionObserverTests {
+    private typealias Change = SectionedResultsChange<Int, Counter>
+
+    /// Rows by section, kept up to date by nothing but changes.
+    private final class Mirror {
+        var sections: [[Int]] = []
+        var modified: [[Int]] = []
+        var updates = 0
+
+        func apply(_ change: Change) {
+            switch change {
+            case .initial(let now): sections = now.map { $0.map(\.id) }
+            case .update(let now, let deletions, let insertions, let modifications, let came, let went):
+                updates += 1
+                modified = modifications.map { [sections[$0.section][$0.item]] }
+                for place in deletions.reversed() { sections[place.section].remove(at: place.item) }
+                for section in went.reversed() { sections.remove(at: section) }
+                for section in came { sections.insert([], at: section) }
+                for place in insertions {
+                    sections[place.section].insert(now[place.section][place.item].id, at: place.item)
+                }
+            case .error(let error): Issue.record(error)
+            }
+        }
+    }
+
+    @Test func `sections are told of as they come and go, and their elements by section and place`() throws {
+        let realm = try makeRealm([Counter.self])
+        try realm.write { for id in 0..<6 { realm.add(Counter(id, count: id % 2)) } }
+        let sections = realm.objects(Counter.self).sectioned(by: \.count)
+        var last: Change?
+        let mirror = Mirror()
+        let token = sections.observe {
+            last = $0
+            mirror.apply($0)
+        }
+        #expect(mirror.sections == [[0, 2, 4], [1, 3, 5]])
+        try realm.write {
+            realm.add(Counter(9, count: 7))
+            realm.delete(realm.objects(Counter.self)[0])
+            realm.objects(Counter.self).first { $0.id == 3 }?.name = "new"
+        }
+        guard case .update(_, let deletions, let insertions, let modifications, let came, let went)? = last else {
+            Issue.record("no update")
+            return
+        }
+        #expect(deletions == [SectionPlace(section: 0, item: 0)] && insertions == [SectionPlace(section: 2, item: 0)])
+        #expect(modifications == [SectionPlace(section: 1, item: 1)] && came == [2] && went.isEmpty)
+        #expect(mirror.sections == [[2, 4], [1, 3, 5], [9]] && mirror.modified == [[3]])
+        try realm.write { realm.delete(realm.objects(Counter.self).where { $0.count == 0 }) }
+        #expect(mirror.sections == [[1, 3, 5], [9]] && mirror.updates == 2)
+        token.invalidate()
+    }
+
+    @Test("changes of sections applied to a mirror give the sections", arguments: UInt64(1)...6)
+    func random(seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        let realm = try makeRealm([Counter.self])
+        let counters = realm.objects(Counter.self)
+        let sections = counters.where { $0.count < 90 }.sectioned(
+            by: { $0.count % 5 }, sortDescriptors: [SortDescriptor(keyPath: "count"), SortDescriptor(keyPath: "id")])
+        let mirror = Mirror()
+        let token = sections.observe { mirror.apply($0) }
+        for step in 0..<60 {
+            try realm.write {
+                for _ in 0..<(1 + dice.roll(4)) {
+                    switch dice.roll(4) {
+                    case 0: realm.add(Counter(dice.roll(60), count: dice.roll(100)), update: .modified)
+                    case 1: if !counters.isEmpty { realm.delete(counters[dice.roll(counters.count)]) }
+                    case 2: if !counters.isEmpty { counters[dice.roll(counters.count)].count = dice.roll(100) }
+                    default: if !counters.isEmpty { counters[dice.roll(counters.count)].name = "n\(dice.roll(9))" }
+                    }
+                }
+            }
+            #expect(mirror.sections == sections.map { $0.map(\.id) }, "seed \(seed), step \(step)")
+        }
+        token.invalidate()
+    }
+}
