@@ -13,6 +13,7 @@ extension Migration {
         try checkPrimaryKeys()
         do throws(StorageError) { try applyFinalSchema() } catch { throw Realm.Error(error) }
         try embed()
+        if let view = target.transaction?.view { try ClassPlan.uniqueOffence(target.configuration.plans(), view) }
         if let failure = target.failure { throw failure }
     }
 

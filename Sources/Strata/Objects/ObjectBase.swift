@@ -57,6 +57,14 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Indexed properties in the older form of declaration.
     open class func indexedProperties() -> [String] { [] }
 
+    /// Properties that no two objects of the class share all of, one list per key.
+    ///
+    ///     override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
+    ///
+    /// A write that would leave two throws `duplicateKey` when it is committed. A null shares its key with nothing. The
+    /// first property of a key gets an index, so name the one first that differs most.
+    open class func uniqueKeys() -> [[String]] { [] }
+
     /// Stored properties that the database leaves alone, in the older form of declaration.
     open class func ignoredProperties() -> [String] { [] }
 

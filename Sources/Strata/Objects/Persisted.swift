@@ -113,6 +113,20 @@ extension Persisted {
         self.init(value: wrappedValue, options: primaryKey ? PersistedOptions.primaryKey : 0)
     }
 
+    /// A primary key that the database numbers: an object that is added with 0 gets the next number, from 1 on, and a
+    /// number that was in use never comes back.
+    ///
+    ///     @Persisted(primaryKey: true, autoIncrement: true) var id: Int
+    @inlinable
+    public init(primaryKey: Bool, autoIncrement: Bool) where Value: FixedWidthInteger {
+        self.init(value: nil, options: PersistedOptions.key(primaryKey, autoIncrement))
+    }
+
+    @inlinable
+    public init(wrappedValue: Value, primaryKey: Bool, autoIncrement: Bool) where Value: FixedWidthInteger {
+        self.init(value: wrappedValue, options: PersistedOptions.key(primaryKey, autoIncrement))
+    }
+
     /// The inverse of `originProperty` in another class.
     @inlinable
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
@@ -125,6 +139,13 @@ extension Persisted {
 enum PersistedOptions {
     @usableFromInline static let primaryKey: UInt8 = 1
     @usableFromInline static let indexed: UInt8 = 2
+
+    @usableFromInline static let autoIncrement: UInt8 = 32
+
+    @usableFromInline
+    static func key(_ isPrimary: Bool, _ isNumbered: Bool) -> UInt8 {
+        (isPrimary ? primaryKey : 0) | (isNumbered ? autoIncrement : 0)
+    }
 
     /// Set in the fields of managed objects that may be encoded.
     static let managed: UInt8 = 16

@@ -45,7 +45,7 @@ struct RowDistinction {
     }
 
     /// Text by its bytes: Swift's own equality of strings takes composed and decomposed accents for the same.
-    private enum Key: Hashable {
+    enum Key: Hashable {
         case null
         case integer(Int64)
         case double(UInt64)
@@ -53,7 +53,7 @@ struct RowDistinction {
         case decimal(Decimal128)
     }
 
-    private static func normal(_ value: _StoredValue) -> Key {
+    static func normal(_ value: _StoredValue) -> Key {
         switch value {
         case .null: return .null
         case .integer(let value), .link(let value): return .integer(value)

@@ -193,6 +193,7 @@ final class AsyncWrites {
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
         instance.deleteUnowned()
+        instance.checkUniqueKeys()
         if let failure = instance.failure {
             instance.cancel()
             later { completion(failure) }

@@ -97,6 +97,7 @@ extension RealmInstance {
                 return merge(object, access, plan, key, policy)
             }
             marks.markInserted(access.table, key.rawValue, stamp &+ 1)
+            noteUnique(access, key.rawValue)
             invalidateMarked()
             bind(object, access, key, creation: writeVersion)
             bindFields(object, plan)
@@ -108,7 +109,9 @@ extension RealmInstance {
 
     /// The row that has the primary key of an unmanaged object.
     private func knownRow(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan) -> RowKey? {
-        guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)) else { return nil }
+        guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)),
+            !isUnnumbered(plan, value)
+        else { return nil }
         do throws(StorageError) { return try find(access, primaryKey: value) } catch {
             fail(Realm.Error(error))
             return nil
@@ -123,6 +126,9 @@ extension RealmInstance {
         guard let primary = access.primary, let field = plan.primary else { return transaction.nextKey(access.table) }
         if primary.column == Int(ColumnSlot.key) {
             let key = rowKey(object._field(field.offset), field)
+            if field.isAutoIncrement, key.rawValue == 0 {
+                return try number(object, access, field, transaction)
+            }
             if key.rawValue == LinkPayload.null {
                 fail(Realm.Error(.invalidInput, "\(Int64.min) cannot be a primary key of '\(access.name)'"))
                 return nil
@@ -130,11 +136,12 @@ extension RealmInstance {
             return key
         }
         guard let value = field.field.stored(object._field(field.offset)) else { return nil }
+        if isUnnumbered(plan, value) { return try number(object, access, field, transaction) }
         if let known = try find(access, primaryKey: value) {
             merge(object, access, plan, known, policy)
             return nil
         }
-        return transaction.nextKey(access.table)
+        return rowKey(forNumber: value, access, transaction)
     }
 
     @inline(__always)

@@ -15,7 +15,8 @@ extension RealmInstance {
             if let primary = access.primary {
                 let given = Dictionary(pairs, uniquingKeysWith: { $1 })
                 primaryKey = try self.primaryKey(access, primary, given)
-                if let primaryKey, let known = try find(access, primaryKey: primaryKey) {
+                let isUnnumbered = access.plan.map { self.isUnnumbered($0, primaryKey ?? .null) } ?? false
+                if !isUnnumbered, let primaryKey, let known = try find(access, primaryKey: primaryKey) {
                     return update(access, known, pairs, policy, primary)
                 }
                 if primary.column == Int(ColumnSlot.key) {
@@ -101,6 +102,7 @@ extension RealmInstance {
             }
         }
         marks.markInserted(access.table, key.rawValue, stamp &+ 1)
+        noteUnique(access, key.rawValue)
         try transaction.insert(access.table, key: key, encoder.encode(values))
         invalidateMarked()
         return materializeOrInvalid(access, key)

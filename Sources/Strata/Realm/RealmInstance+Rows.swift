@@ -138,6 +138,7 @@ extension RealmInstance {
         }
         if skipsEqual, isStored(value, object, column) { return }
         marks.markSet(access.table, column, object._key, stamp &+ 1)
+        noteUnique(access, object._key, column: column)
         var orphans: [Int64] = []
         let children = access.parental.isEmpty ? nil : access.parental[column]
         if let children, let target = access.target(of: children) {

@@ -91,6 +91,7 @@ extension RealmInstance {
         checkConfinement()
         guard let running = transaction else { return }
         deleteUnowned()
+        checkUniqueKeys()
         if let failure {
             cancel()
             throw failure

@@ -44,6 +44,10 @@ final class RealmInstance {
     private var resolvedSchema = TransactionID(0)
     /// Embedded objects of the running write that nothing leads to yet.
     var unowned: Set<EmbeddedRow> = []
+    /// Rows of the running write for which unique keys are looked at, by table.
+    var uniqueRows: [Int: Set<Int64>] = [:]
+    /// Of classes whose primary key is numbered, and a column; by table.
+    var highestNumbers: [Int: Int64] = [:]
     /// In a migration: the row that is being walked, which is there for certain until something is deleted.
     var walkedRow: (table: Int, key: Int64, creation: UInt64)?
     /// Calls of this instance that deleted something.
@@ -180,6 +184,8 @@ final class RealmInstance {
         transaction = nil
         failure = nil
         unowned.removeAll()
+        if !uniqueRows.isEmpty { uniqueRows.removeAll() }
+        if !highestNumbers.isEmpty { highestNumbers.removeAll() }
         isAdding = false
         skipsEqual = false
         encoder.policy = .error
@@ -240,6 +246,9 @@ final class RealmInstance {
         guard !isMigration, let plan = plans.values.first(where: { $0.name == name }) else { return .nullify }
         return plan.fields.first { $0.columnName == property }?.deleteRule ?? .nullify
     }
+
+    /// The program's class of a name.
+    func configuredPlan(_ name: String) -> ClassPlan? { plans.values.first { $0.name == name } }
 
     /// Inverse properties that the program declares in the class `name`.
     func inverses(of name: String) -> [BoundProperty] {

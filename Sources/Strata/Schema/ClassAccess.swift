@@ -44,6 +44,8 @@ final class ClassAccess {
         let position: Int
     }
 
+    private(set) var uniqueKeys: [UniqueKey] = []
+
     /// Nil when the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
         guard let view = instance.currentView, view.schema.position(named: name) != nil else { return nil }
@@ -85,6 +87,7 @@ final class ClassAccess {
         ruled = properties.filter { $0.deleteRule != .nullify && $0.column >= 0 }
         let owning = properties.filter { $0.isParental && $0.column >= 0 }
         parental = Dictionary(owning.map { ($0.column, $0) }, uniquingKeysWith: { a, _ in a })
+        uniqueKeys = instance.uniqueKeys(of: definition, position)
         guard let plan else { return }
         encodings.removeAll()
         fieldPositions = Array(repeating: 0, count: max(plan.offsetLimit, 1))

@@ -17,6 +17,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let isEncodable: Bool
     /// Whether its objects belong to one parent each.
     let isEmbedded: Bool
+    /// Properties that no two objects share all of.
+    let uniqueKeys: [[String]]
     /// Positions in `fields` of those that lead to other objects or hold a collection.
     let bound: [Int]
     /// For each of them, where it stands, when it is one word; else -1.
@@ -42,9 +44,11 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         isEmbedded = type is EmbeddedObject.Type
         prototype = type.init()
         let primaryName = type.primaryKey()
-        let indexedNames = type.indexedProperties()
+        let indexedNames = type.indexedProperties() + type.uniqueKeys().compactMap(\.first)
         let ignoredNames = type.ignoredProperties()
         let columnNames = type.propertiesMapping()
+        let uniqueKeys = type.uniqueKeys()
+        self.uniqueKeys = uniqueKeys
         var fields: [PlanField] = []
         let object = prototype
         // Option 1: a class.
@@ -61,6 +65,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
                     name: name, columnName: columnNames[name] ?? name, offset: offset, shape: field.shape, field: field,
                     isPrimary: isPrimary,
                     isIndexed: options & PersistedOptions.indexed != 0 || indexedNames.contains(name),
+                    isAutoIncrement: options & PersistedOptions.autoIncrement != 0,
                     deleteRule: PersistedOptions.rule(in: options), origin: field.originProperty(address)))
             return true
         }
@@ -115,6 +120,9 @@ extension ClassPlan {
                     throw refuse(field, "a primary key is an integer, a String, a UUID or an ObjectId")
                 }
             }
+            if field.isAutoIncrement, !field.canBeRowKey {
+                throw refuse(field, "numbers are given to a primary key of integers alone")
+            }
             guard field.shape.type == .object, field.shape.collection != .none else { continue }
             let target = field.shape.objectType?.className() ?? "object"
             if field.shape.collection == .map, !field.shape.isOptional {
@@ -131,6 +139,7 @@ extension ClassPlan {
         if fields.count(where: \.isPrimary) > 1 {
             throw Realm.Error(.schemaMismatch, "'\(name)' has more than one primary key")
         }
+        try checkUniqueKeys()
     }
 }
 
@@ -145,6 +154,8 @@ struct PlanField {
     let field: any PersistedField.Type
     let isPrimary: Bool
     let isIndexed: Bool
+    /// Whether the database gives its numbers.
+    let isAutoIncrement: Bool
     let deleteRule: DeleteRule
     /// For linking objects: the property of the other class.
     let origin: String?

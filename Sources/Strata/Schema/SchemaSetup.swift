@@ -129,7 +129,7 @@ struct SchemaSetup {
             }
             let known = old.view.schema
             if isFresh(known) || known.userVersion == configuration.schemaVersion {
-                try apply(SchemaChange(from: known, to: plans), transaction)
+                try apply(SchemaChange(from: known, to: plans), plans, transaction)
             } else {
                 try migrate(old, transaction)
             }
@@ -178,17 +178,16 @@ struct SchemaSetup {
     }
 
     /// A change that asks nothing of the data.
-    private func apply(_ change: SchemaChange, _ transaction: WriteTransaction) throws {
-        try storage { () throws(StorageError) in
-            var schema = change.schema
-            schema.userVersion = configuration.schemaVersion
-            do throws(StorageError) {
-                try transaction.apply(schema: schema)
-                _ = try transaction.commit()
-            } catch {
-                transaction.rollback()
-                throw error
-            }
+    private func apply(_ change: SchemaChange, _ plans: [ClassPlan], _ transaction: WriteTransaction) throws {
+        var schema = change.schema
+        schema.userVersion = configuration.schemaVersion
+        do {
+            try storage { () throws(StorageError) in try transaction.apply(schema: schema) }
+            try ClassPlan.uniqueOffence(plans, transaction.view)
+            _ = try storage { () throws(StorageError) in try transaction.commit() }
+        } catch {
+            transaction.rollback()
+            throw error
         }
     }
 

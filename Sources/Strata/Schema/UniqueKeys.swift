@@ -1,0 +1,210 @@
+import StrataStorage
+
+/// Properties of a class that no two of its objects share all of.
+struct UniqueKey {
+    /// By the names that the program has for them.
+    let names: [String]
+    let columns: [Int]
+    let tags: [ColumnTag]
+    /// The position in `columns` of one that has an index; nil when none has.
+    let indexed: Int?
+    let className: String
+    let table: Int
+
+    /// Nil when the file does not have all of the columns.
+    init?(_ names: [String], columnNames: [String], _ definition: TableDefinition, _ table: Int) {
+        var columns: [Int] = []
+        var tags: [ColumnTag] = []
+        for name in columnNames {
+            guard let position = definition.position(named: name),
+                let tag = ColumnTag(rawValue: definition.columns[position].tag)
+            else { return nil }
+            columns.append(position)
+            tags.append(tag)
+        }
+        self.names = names
+        self.columns = columns
+        self.tags = tags
+        self.table = table
+        className = definition.name
+        indexed = columns.firstIndex { definition.columns[$0].index != .none }
+    }
+}
+
+/// Looks whether rows share a unique key. A row with a null in it shares it with none.
+struct UniqueCheck {
+    private let view: ReadView
+
+    init(_ view: ReadView) { self.view = view }
+
+    /// - Parameter rows: those that were added or changed.
+    /// - Returns: what is wrong.
+    /// - Complexity: O(rows log n) where an index finds few others, else a pass over the columns of the class.
+    func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> Realm.Error? {
+        var known: [[RowDistinction.Key]: Int64] = [:]
+        for row in rows.sorted() {
+            guard let values = try values(row, key), let tuple = Self.tuple(values) else { continue }
+            if let other = known[tuple] { return error(key, values, other, row) }
+            known[tuple] = row
+        }
+        if known.isEmpty { return nil }
+        if let way = try lookups(key, known.values) { return try lookedUp(way, key, known, rows) }
+        return try scanned(key, known, rows)
+    }
+
+    /// The same for all rows of a class.
+    func offence(_ key: UniqueKey) throws(StorageError) -> Realm.Error? { try scanned(key, [:], []) }
+
+    private func values(_ row: Int64, _ key: UniqueKey) throws(StorageError) -> [_StoredValue]? {
+        guard let location = try view.locate(key.table, RowKey(row)) else { return nil }
+        var values: [_StoredValue] = []
+        for (column, tag) in zip(key.columns, key.tags) { values.append(try view.value(location, column, tag)) }
+        return values
+    }
+
+    /// Values in a form whose equality is that of queries; nil with a null among them.
+    private static func tuple(_ values: [_StoredValue]) -> [RowDistinction.Key]? {
+        let normal = values.map(RowDistinction.normal)
+        return normal.contains(.null) ? nil : normal
+    }
+
+    /// The position of the indexed column, when asking its index is less than a pass over the class.
+    private func lookups(_ key: UniqueKey, _ rows: some Collection<Int64>) throws(StorageError) -> Int? {
+        guard let place = key.indexed else { return nil }
+        let limit = try view.rowCount(key.table) / 16 + 64
+        var total = 0
+        for row in rows {
+            guard let values = try values(row, key) else { continue }
+            total += try values[place].withCell { (cell) throws(StorageError) in
+                try view.indexedCount(key.table, key.columns[place], equalTo: cell)
+            }
+            if total > limit { return nil }
+        }
+        return place
+    }
+
+    private func lookedUp(
+        _ place: Int, _ key: UniqueKey, _ known: [[RowDistinction.Key]: Int64], _ rows: Set<Int64>
+    ) throws(StorageError) -> Realm.Error? {
+        for (tuple, row) in known {
+            guard let values = try values(row, key) else { continue }
+            let others = try values[place].withCell { (cell) throws(StorageError) in
+                try view.rows(key.table, key.columns[place], equalTo: cell)
+            }
+            for other in others where other.rawValue != row {
+                if try self.values(other.rawValue, key).flatMap(Self.tuple) == tuple {
+                    return error(key, values, other.rawValue, row)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// A pass over the columns: every row against those that are known, and against each other where none are.
+    private func scanned(
+        _ key: UniqueKey, _ known: [[RowDistinction.Key]: Int64], _ rows: Set<Int64>
+    ) throws(StorageError) -> Realm.Error? {
+        var known = known
+        let looksAtAll = known.isEmpty
+        var found: Realm.Error?
+        // A table gives each column once.
+        let columns = Array(Set(key.columns)).sorted()
+        try view.scan(key.table, columns: columns) { (batch) throws(StorageError) in
+            for row in 0..<batch.count {
+                let values = zip(key.columns, key.tags).map { column, tag in
+                    batch.value(columns.firstIndex(of: column) ?? 0, row, tag)
+                }
+                guard let tuple = Self.tuple(values) else { continue }
+                let number = batch.keys[row]
+                if let other = known[tuple], other != number {
+                    found = error(key, values, other, number)
+                    return false
+                }
+                if looksAtAll { known[tuple] = number }
+            }
+            return true
+        }
+        return found
+    }
+
+    private func error(_ key: UniqueKey, _ values: [_StoredValue], _ a: Int64, _ b: Int64) -> Realm.Error {
+        let shown = zip(values, key.tags).map { value, tag in
+            value.any(as: tag.type).map { "\($0)" } ?? "\(value)"
+        }
+        return Realm.Error(
+            .duplicateKey,
+            "two objects of '\(key.className)' have the unique key (\(key.names.joined(separator: ", "))) = "
+                + "(\(shown.joined(separator: ", "))), those in rows \(min(a, b)) and \(max(a, b)); nothing was "
+                + "written. Look for the object before adding another, or change one of them")
+    }
+}
+
+extension RealmInstance {
+    /// Notes a row that a unique key has to be looked at for.
+    @inline(__always)
+    func noteUnique(_ access: ClassAccess, _ key: Int64, column: Int? = nil) {
+        if access.uniqueKeys.isEmpty { return }
+        if let column, !access.uniqueKeys.contains(where: { $0.columns.contains(column) }) { return }
+        uniqueRows[access.table, default: []].insert(key)
+    }
+
+    /// Marks the running write when it leaves two objects with one unique key.
+    func checkUniqueKeys() {
+        guard failure == nil, !uniqueRows.isEmpty, let view = currentView else { return }
+        do throws(StorageError) {
+            for (table, rows) in uniqueRows.sorted(by: { $0.key < $1.key }) {
+                guard let access = knownAccess(ofTable: table) else { continue }
+                for key in access.uniqueKeys {
+                    if let offence = try UniqueCheck(view).offence(key, among: rows) { return fail(offence) }
+                }
+            }
+        } catch {
+            fail(Realm.Error(error))
+        }
+    }
+
+    /// The unique keys that the program declares for a class; none during a migration, which is looked at at its end.
+    func uniqueKeys(of definition: TableDefinition, _ table: Int) -> [UniqueKey] {
+        guard !isMigration, !isFrozen else { return [] }
+        return configuredPlan(definition.name)?.uniqueKeys(in: definition, table) ?? []
+    }
+}
+
+extension ClassPlan {
+    func uniqueKeys(in definition: TableDefinition, _ table: Int) -> [UniqueKey] {
+        uniqueKeys.compactMap { names in
+            let columnNames = names.compactMap { name in fields.first { $0.name == name }?.columnName }
+            return UniqueKey(names, columnNames: columnNames, definition, table)
+        }
+    }
+
+    /// What is wrong with the rows of a file that are there already.
+    static func uniqueOffence(_ plans: [ClassPlan], _ view: ReadView) throws(Realm.Error) {
+        for plan in plans where !plan.uniqueKeys.isEmpty {
+            guard let table = view.schema.position(named: plan.name) else { continue }
+            for key in plan.uniqueKeys(in: view.schema.tables[table], table) {
+                let found = try storage { () throws(StorageError) in try UniqueCheck(view).offence(key) }
+                if let found { throw found }
+            }
+        }
+    }
+
+    /// - Throws: `schemaMismatch` for unique keys that mean nothing.
+    func checkUniqueKeys() throws(Realm.Error) {
+        for key in uniqueKeys {
+            func refuse(_ reason: String) -> Realm.Error {
+                Realm.Error(.schemaMismatch, "unique key (\(key.joined(separator: ", "))) of '\(name)': \(reason)")
+            }
+            if key.isEmpty || Set(key).count != key.count { throw refuse("it names each of its properties once") }
+            for property in key {
+                guard let field = fields.first(where: { $0.name == property }) else {
+                    throw refuse("there is no property '\(property)'")
+                }
+                if field.isPrimary { throw refuse("'\(property)' is the primary key, which is unique by itself") }
+                if field.shape.collection != .none || field.shape.type == .linkingObjects {
+                    throw refuse("'\(property)' has several values")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Strata
+import Testing
+
+/// The code of docs/moving-from-realmswift.md.
+@Suite struct MovingPageTests {
+    final class Account: Object {
+        @Persisted(primaryKey: true, autoIncrement: true) var number: Int
+        @Persisted var email: String?
+        @Persisted var lastName = ""
+        @Persisted var firstName = ""
+
+        override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
+    }
+
+    @Test func `accounts are numbered, and no two have one name`() throws {
+        let realm = try makeRealm([Account.self])
+        let names = ["lastName": "Lee", "firstName": "Ann"]
+        try realm.write { realm.create(Account.self, value: names) }
+        let error = #expect(throws: Realm.Error.self) {
+            try realm.write { realm.create(Account.self, value: names) }
+        }
+        #expect(error?.code == .duplicateKey && realm.objects(Account.self).map(\.number) == [1])
+    }
+
+    @Test func `the page shows the code of these tests`() throws {
+        try PageCode.expect("moving-from-realmswift.md", in: #filePath)
+    }
+}
