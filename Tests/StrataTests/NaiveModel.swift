@@ -15,6 +15,7 @@ indirect enum NaiveValue: Equatable {
     case bytes([UInt8])
     case link(Int64)
     case list([NaiveValue])
+    case map([String: NaiveValue])
 
     init(_ stored: _StoredValue) {
         switch stored {
@@ -42,6 +43,10 @@ struct NaiveModel {
     var rows: [Int64: [String: NaiveValue]] = [:]
     /// Properties that are the inverse of another.
     var inverses: [String: String] = [:]
+    static let collections = [
+        "ints", "texts", "ratios", "prices", "friends", "linkedBy", "friendOf", "scores", "words", "pals", "@allKeys",
+        "@allValues",
+    ]
     /// Where they lead, by property and key.
     private var origins: [String: [Int64: [Int64]]] = [:]
 
@@ -76,7 +81,7 @@ struct NaiveModel {
         let right = values(comparison.right, scope)
         var comparator = comparison.comparator
         if comparator == .contains, !comparison.isQuantified, case .path(let path) = comparison.left,
-            ["ints", "texts", "ratios", "friends", "linkedBy", "friendOf"].contains(path.names.last)
+            path.names.last.map(Self.collections.contains) == true
         {
             comparator = .equal
         }
@@ -118,18 +123,30 @@ struct NaiveModel {
 
     func values(_ path: Predicate.Path, _ scope: [String: Int64]) -> [NaiveValue] {
         let key = scope[path.variable ?? ""] ?? 0
-        let many = ["ints", "texts", "ratios", "friends", "linkedBy", "friendOf"]
-        return follow(path.names[...], key, isSingle: !path.names.contains(where: many.contains))
+        // A map has one value where a key stands behind it.
+        let isMany = path.names.indices.contains { place in
+            let isEntry = place + 1 < path.names.count && path.names[place + 1].hasPrefix("[")
+            return Self.collections.contains(path.names[place]) && !isEntry
+        }
+        return follow(path.names[...], key, isSingle: !isMany)
     }
 
     private func follow(_ names: ArraySlice<String>, _ key: Int64, isSingle: Bool) -> [NaiveValue] {
         guard let name = names.first else { return [.link(key)] }
         let found: [NaiveValue]
+        var names = names
         if inverses[name] != nil {
             found = (origins[name]?[key] ?? []).map { .link($0) }
         } else {
             switch rows[key]?[name] {
             case .list(let list)?: found = list
+            case .map(let map)?:
+                switch names.dropFirst().first.flatMap(Predicate.MapPart.init) {
+                case .keys?: found = map.keys.sorted().map { .text($0) }
+                case .entry(let key)?: found = [map[key] ?? .null]
+                case .values?, nil: found = Array(map.values)
+                }
+                if names.dropFirst().first.flatMap(Predicate.MapPart.init) != nil { names.removeFirst() }
             case let value?: found = [value]
             case nil: found = [.null]
             }

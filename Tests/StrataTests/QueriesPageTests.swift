@@ -8,6 +8,7 @@ import Testing
         @Persisted var name = ""
         @Persisted var age = 0
         @Persisted var isWaiting = false
+        @Persisted var marks: List<Int>
     }
 
     private func people() throws -> (Realm, Results<Person>) {
@@ -33,6 +34,16 @@ import Testing
         let part = "Ta"
         let found = try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(part) })
         #expect(found.count == 46)
+    }
+
+    @Test func `values of a list are filtered and sorted`() throws {
+        let (realm, people) = try people()
+        let person = people[0]
+        try realm.write { person.marks.append(objectsIn: [1, 5, 4, 2]) }
+        let high = person.marks.where { $0 > 3 }.sorted(ascending: false)
+        let same = person.marks.filter("SELF > 3").sorted(ascending: false)
+        let mean = person.marks.average()
+        #expect(Array(high) == [5, 4] && Array(same) == [5, 4] && mean == 3)
     }
 
     @Test func `the page shows the code of these tests`() throws {

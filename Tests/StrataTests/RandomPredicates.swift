@@ -18,15 +18,18 @@ struct RandomPredicates {
     var dice: Dice
     let keys: [Int64]
 
-    enum Kind { case int, bool, double, float, text, data, date, uuid, object }
+    enum Kind { case int, bool, double, float, text, data, date, uuid, object, decimal }
 
     static let scalars: [(name: String, kind: Kind)] = [
         ("id", .int), ("small", .int), ("maybe", .int), ("isOn", .bool), ("score", .double), ("ratio", .double),
         ("weight", .float), ("tag", .text), ("note", .text), ("blob", .data), ("day", .date), ("code", .uuid),
-        ("next", .object),
+        ("next", .object), ("price", .decimal),
     ]
+    static let maps: [(name: String, kind: Kind)] = [("scores", .int), ("words", .text), ("pals", .object)]
+    static let mapKeys = ["a", "b", "it's", "e\u{301}"]
     static let collections: [(name: String, kind: Kind)] = [
-        ("ints", .int), ("texts", .text), ("ratios", .double), ("friends", .object), ("linkedBy", .object),
+        ("ints", .int), ("texts", .text), ("ratios", .double), ("prices", .decimal), ("friends", .object),
+        ("linkedBy", .object),
         ("friendOf", .object),
     ]
     static let texts = [
@@ -47,6 +50,7 @@ struct RandomPredicates {
         case .date: return .double(Double(dice.roll(6)) * 1000)
         case .uuid: return .bytes([UInt8](repeating: UInt8(dice.roll(5)), count: 16))
         case .object: return .link(dice.pick(keys))
+        case .decimal: return .decimal(dice.pick([-1.5, 0, 0.25, 1, 2.75, 7]))
         }
     }
 
@@ -61,6 +65,7 @@ struct RandomPredicates {
         case .date: .date
         case .uuid: .UUID
         case .object: .object
+        case .decimal: .decimal128
         }
     }
 
@@ -90,9 +95,27 @@ struct RandomPredicates {
             isMany = isMany || link != "next"
             names.append(link)
         }
+        if dice.roll(6) == 0 { return mapPath(names, isMany, variable) }
         let takesMany = dice.roll(4) == 0
         let last = dice.pick(takesMany ? Self.collections : Self.scalars)
         return (Predicate.Path(names: names + [last.name], variable: variable), last.kind, isMany || takesMany)
+    }
+
+    /// Keys, values, the value of a key, or what that leads to.
+    private mutating func mapPath(
+        _ names: [String], _ isMany: Bool, _ variable: String?
+    ) -> (path: Predicate.Path, kind: Kind, isMany: Bool) {
+        let map = dice.pick(Self.maps)
+        let part = dice.pick([Predicate.MapPart.keys, .values, .entry(dice.pick(Self.mapKeys))])
+        var names = names + [map.name]
+        if part != .values || dice.roll(2) == 0 { names.append(part.name) }
+        if part == .keys { return (Predicate.Path(names: names, variable: variable), .text, true) }
+        let isMany = isMany || part == .values
+        guard map.kind == .object, dice.roll(2) == 0 else {
+            return (Predicate.Path(names: names, variable: variable), map.kind, isMany)
+        }
+        let last = dice.pick(Self.scalars)
+        return (Predicate.Path(names: names + [last.name], variable: variable), last.kind, isMany)
     }
 
     private mutating func comparison(_ depth: Int, _ variable: String?) -> Predicate.Comparison {
@@ -130,7 +153,7 @@ struct RandomPredicates {
         _ path: Predicate.Path, _ kind: Kind, _ depth: Int, _ variable: String?
     ) -> Predicate.Comparison {
         var aggregate = Predicate.Aggregate.count
-        if kind == .int || kind == .double || kind == .float {
+        if [.int, .double, .float, .decimal].contains(kind) {
             aggregate = dice.pick([.count, .min, .max, .sum, .avg])
         }
         var left = Predicate.Expression.aggregate(path, aggregate)
@@ -185,7 +208,7 @@ struct FormatWriter {
     private mutating func write(_ expression: Predicate.Expression) -> String {
         switch expression {
         case .path(let path):
-            if dice.roll(5) == 0, path.variable == nil {
+            if dice.roll(5) == 0, path.variable == nil, !path.names.contains(where: { $0.hasPrefix("[") }) {
                 arguments.append("\(path)")
                 return "%K"
             }
@@ -222,7 +245,8 @@ struct FormatWriter {
         case .bytes(let bytes):
             return constant.type == .UUID ? UUID._from(.bytes(bytes)) as Any? : Data(bytes) as Any?
         case .link(let key): return object(key)
-        default: return nil
+        case .decimal(let value): return value
+        case .null: return nil
         }
     }
 }

@@ -17,11 +17,16 @@ final class QueryItem: Object {
     @Persisted var blob: Data?
     @Persisted var day = Date(timeIntervalSinceReferenceDate: 0)
     @Persisted var code: UUID?
+    @Persisted var price = Decimal128()
     @Persisted var next: QueryItem?
     @Persisted var ints: List<Int>
     @Persisted var texts: List<String?>
     @Persisted var ratios: List<Double>
+    @Persisted var prices: List<Decimal128>
     @Persisted var friends: List<QueryItem>
+    @Persisted var scores: Map<String, Int>
+    @Persisted var words: Map<String, String?>
+    @Persisted var pals: Map<String, QueryItem?>
     @Persisted(originProperty: "next") var linkedBy: LinkingObjects<QueryItem>
     @Persisted(originProperty: "friends") var friendOf: LinkingObjects<QueryItem>
 }
@@ -39,11 +44,16 @@ final class IndexedItem: Object {
     @Persisted(indexed: true) var blob: Data?
     @Persisted(indexed: true) var day = Date(timeIntervalSinceReferenceDate: 0)
     @Persisted(indexed: true) var code: UUID?
+    @Persisted var price = Decimal128()
     @Persisted var next: IndexedItem?
     @Persisted var ints: List<Int>
     @Persisted var texts: List<String?>
     @Persisted var ratios: List<Double>
+    @Persisted var prices: List<Decimal128>
     @Persisted var friends: List<IndexedItem>
+    @Persisted var scores: Map<String, Int>
+    @Persisted var words: Map<String, String?>
+    @Persisted var pals: Map<String, IndexedItem?>
     @Persisted(originProperty: "next") var linkedBy: LinkingObjects<IndexedItem>
     @Persisted(originProperty: "friends") var friendOf: LinkingObjects<IndexedItem>
 }
@@ -80,11 +90,18 @@ final class IndexedItem: Object {
                 let isNull = optional.contains(name) && random.dice.roll(3) == 0
                 row[name] = isNull ? .null : NaiveValue(random.value(kind))
             }
-            for (name, kind) in RandomPredicates.collections.prefix(4) {
+            for (name, kind) in RandomPredicates.collections.prefix(5) {
                 row[name] = .list(
                     (0..<random.dice.roll(4)).map { _ in
                         name == "texts" && random.dice.roll(4) == 0 ? .null : NaiveValue(random.value(kind))
                     })
+            }
+            for (name, kind) in RandomPredicates.maps {
+                var map: [String: NaiveValue] = [:]
+                for key in RandomPredicates.mapKeys where random.dice.roll(3) == 0 {
+                    map[key] = kind != .int && random.dice.roll(4) == 0 ? .null : NaiveValue(random.value(kind))
+                }
+                row[name] = .map(map)
             }
             return row
         }
@@ -93,7 +110,7 @@ final class IndexedItem: Object {
             guard let row = model.rows[key] else { return }
             for type in [QueryItem.self, IndexedItem.self] as [Object.Type] {
                 var values: [String: Any?] = [:]
-                for (name, value) in row where links || name != "next" && name != "friends" {
+                for (name, value) in row where links || !["next", "friends", "pals"].contains(name) {
                     values[name] = plain(value, name, type)
                 }
                 if type == QueryItem.self {
@@ -109,11 +126,13 @@ final class IndexedItem: Object {
             case .null: return nil
             case .integer(let value): return name == "isOn" ? (value != 0) as Any : Int(value) as Any
             case .double(let value):
+                if name.hasPrefix("price") { return Decimal128(value) }
                 return name == "day" ? Date(timeIntervalSinceReferenceDate: value) as Any : value as Any
             case .text(let text): return text
             case .bytes(let bytes): return name == "code" ? UUID._from(.bytes(bytes)) as Any? : Data(bytes) as Any?
             case .link(let key): return object(type, key)
             case .list(let values): return values.map { plain($0, name, type) }
+            case .map(let entries): return entries.mapValues { plain($0, name, type) as Any }
             }
         }
 
@@ -132,6 +151,9 @@ final class IndexedItem: Object {
                 if model.rows[other]?["next"] == .link(key) { model.rows[other]?["next"] = .null }
                 if case .list(let list)? = model.rows[other]?["friends"] {
                     model.rows[other]?["friends"] = .list(list.filter { $0 != .link(key) })
+                }
+                if case .map(let map)? = model.rows[other]?["pals"] {
+                    model.rows[other]?["pals"] = .map(map.mapValues { $0 == .link(key) ? .null : $0 })
                 }
             }
         }
@@ -269,6 +291,13 @@ final class IndexedItem: Object {
         #expect((average == nil) == ratios.isEmpty, comment)
         let sum: Double = results.sum(of: \.ratio)
         #expect(sum == ratios.reduce(0, +) || sum.isNaN && ratios.reduce(0, +).isNaN, comment)
+        let prices = numbers("price")
+        let total: Decimal128 = results.sum(of: \.price)
+        #expect(total == Decimal128(prices.reduce(0, +)), comment)
+        #expect(results.min(of: \.price).map(\.doubleValue) == prices.min(), comment)
+        #expect(results.max(of: \.price) == prices.max().map { Decimal128($0) }, comment)
+        let mean: Decimal128? = results.average(of: \.price)
+        #expect(mean == (prices.isEmpty ? nil : total / Decimal128(Int64(prices.count))), comment)
     }
 
     @Test("a property that is read again and again follows every change", arguments: UInt64(1)...2)

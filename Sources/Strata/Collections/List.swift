@@ -31,6 +31,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public var _source: ObjectSource? { _column?.source }
+    public var _values: _ValueSource? { _column.map { _ValueSource(source: ValueSource($0)) } }
 
     // MARK: Reading
 

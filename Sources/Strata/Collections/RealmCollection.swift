@@ -7,6 +7,13 @@ public protocol RealmCollection: RandomAccessCollection where Element: RealmColl
     /// The objects behind it, as queries need them.
     var _source: ObjectSource? { get }
     static func _make(_ source: ObjectSource) -> Self?
+    /// The plain values behind it, as queries need them; nil for objects.
+    var _values: _ValueSource? { get }
+}
+
+/// The plain values of a collection. For the library's own use.
+public struct _ValueSource {
+    let source: ValueSource
 }
 
 extension RealmCollection {
@@ -15,7 +22,8 @@ extension RealmCollection {
     public func index(after place: Int) -> Int { place + 1 }
     public func index(before place: Int) -> Int { place - 1 }
     /// Whether it belongs to an immutable version.
-    public var isFrozen: Bool { _source?.instance.isFrozen ?? false }
+    public var isFrozen: Bool { realm?.isFrozen ?? false }
+    public var _values: _ValueSource? { nil }
 
     public var first: Element? { isEmpty ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }

@@ -3,26 +3,70 @@
 ///     let adults = realm.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
 ///     for person in adults { ... }        // walks the matches of this moment, whatever the loop deletes
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
-    let source: ObjectSource
+    private enum Content {
+        case objects(ObjectSource)
+        case values(ValueSource)
+    }
 
-    init(_ source: ObjectSource) { self.source = source }
+    private let content: Content
 
-    public var _source: ObjectSource? { source }
+    init(_ source: ObjectSource) { content = .objects(source) }
+    init(_ values: ValueSource) { content = .values(values) }
+
+    /// Of results of objects.
+    var source: ObjectSource {
+        guard case .objects(let source) = content else { fatalError("results of plain values hold no objects") }
+        return source
+    }
+
+    public var _source: ObjectSource? {
+        if case .objects(let source) = content { return source }
+        return nil
+    }
+
+    public var _values: _ValueSource? {
+        if case .values(let values) = content { return _ValueSource(source: values) }
+        return nil
+    }
+
     public static func _make(_ source: ObjectSource) -> Results? { Results(source) }
-    public var realm: Realm? { Realm(source.instance) }
-    public var isInvalidated: Bool { source.isInvalidated }
+
+    public var realm: Realm? {
+        switch content {
+        case .objects(let source): return Realm(source.instance)
+        case .values(let values): return values.column.owner.realm
+        }
+    }
+
+    public var isInvalidated: Bool {
+        switch content {
+        case .objects(let source): return source.isInvalidated
+        case .values(let values): return values.column.owner.isInvalidated
+        }
+    }
 
     /// - Complexity: O(1) for a whole class; else that of the query, once per version.
-    public var count: Int { source.count }
+    public var count: Int {
+        switch content {
+        case .objects(let source): return source.count
+        case .values(let values): return values.values.count
+        }
+    }
 
     /// - Complexity: as that of the first element.
-    public var isEmpty: Bool { source.key(at: 0) == nil }
+    public var isEmpty: Bool {
+        switch content {
+        case .objects(let source): return source.key(at: 0) == nil
+        case .values(let values): return values.values.isEmpty
+        }
+    }
 
     /// The object at a place.
     ///
     /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an
     /// invalidated object, or the end of the program. ``snapshot()`` is what keeps count and elements together.
     public subscript(position: Int) -> Element {
+        if case .values(let values) = content { return Self.value(values, position) }
         let context = source.context
         if let key = source.key(at: position), let element = Element._decodeElement(.link(key), context) {
             return element
@@ -34,8 +78,21 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         return Element._substituteElement(context)
     }
 
+    private static func value(_ values: ValueSource, _ position: Int) -> Element {
+        let all = values.values
+        let context = values.column.context
+        if all.indices.contains(position), let value = Element._decodeElement(all[position], context) { return value }
+        values.column.reportMissing(position, "collection that results are of")
+        return Element._substituteElement(context)
+    }
+
     /// Walks the matches of this moment.
-    public func makeIterator() -> ResultsIterator<Element> { ResultsIterator(source, keys: source.keys()) }
+    public func makeIterator() -> ResultsIterator<Element> {
+        switch content {
+        case .objects(let source): return ResultsIterator(source, keys: source.keys())
+        case .values(let values): return ResultsIterator(values)
+        }
+    }
 }
 
 /// Walks objects whose keys were found before.
@@ -43,17 +100,34 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Nil where there is nothing to walk.
     private let source: ObjectSource?
     private let keys: [Int64]
+    /// Plain values, in the place of keys.
+    private let values: (source: ValueSource, found: [_StoredValue])?
     private var place = 0
 
     init(_ source: ObjectSource?, keys: [Int64]) {
         self.source = source
         self.keys = keys
+        values = nil
+    }
+
+    init(_ values: ValueSource) {
+        source = nil
+        keys = []
+        self.values = (values, values.values)
     }
 
     public mutating func next() -> Element? {
-        guard place < keys.count, let source else { return nil }
+        guard let source else { return nextValue() }
+        guard place < keys.count else { return nil }
         defer { place += 1 }
         return Element._decodeElement(.link(keys[place]), source.context)
+    }
+
+    private mutating func nextValue() -> Element? {
+        guard let values, place < values.found.count else { return nil }
+        defer { place += 1 }
+        let context = values.source.column.context
+        return Element._decodeElement(values.found[place], context) ?? Element._substituteElement(context)
     }
 }
 

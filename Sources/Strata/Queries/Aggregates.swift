@@ -19,6 +19,7 @@ extension Int32: MinMaxType, AddableType {}
 extension Int64: MinMaxType, AddableType {}
 extension Double: MinMaxType, AddableType {}
 extension Float: MinMaxType, AddableType {}
+extension Decimal128: MinMaxType, AddableType {}
 
 extension RealmCollection where Element: ObjectBase {
     /// The smallest value that is neither null nor NaN; nil when there is none.
@@ -40,6 +41,9 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         let (sum, count) = Aggregates(_source, property).sum()
         guard count > 0, let total = sum.number else { return nil }
+        if case .decimal(let sum) = sum, Value.self == Decimal128.self {
+            return Value._from(.decimal(sum / Decimal128(integerLiteral: Int64(count))))
+        }
         return Value._from(.double(total / Double(count)))
     }
 
@@ -55,6 +59,13 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value>) -> Double? {
         let (sum, count) = Aggregates(_source, _name(for: keyPath)).sum()
         return count > 0 ? sum.number.map { $0 / Double(count) } : nil
+    }
+    /// The mean of decimals, which nothing but their 34 digits rounds.
+    public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+        average(ofProperty: _name(for: keyPath))
+    }
+    public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+        average(ofProperty: _name(for: keyPath))
     }
     public func min<Value: MinMaxType>(of keyPath: KeyPath<Element, Value?>) -> Value? {
         min(ofProperty: _name(for: keyPath))
@@ -144,18 +155,40 @@ private struct Aggregates {
                 return (.integer(totals.sum), totals.count)
             }
         }
-        var integers: Int64 = 0
-        var doubles = 0.0
-        var count = 0
-        forEach { value in
-            count += 1
+        var total = Total()
+        forEach { total.add($0) }
+        return (total.value(reader.tag), total.count)
+    }
+
+    /// Numbers of one type, or of several where a property has any.
+    private struct Total {
+        private var integers: Int64 = 0
+        private var doubles = 0.0
+        private var decimals: Decimal128?
+        private var hasDoubles = false
+        private(set) var count = 0
+
+        mutating func add(_ value: _StoredValue) {
             switch value {
             case .integer(let integer): integers &+= integer
-            case .double(let double): doubles += double
-            default: break
+            case .double(let double):
+                doubles += double
+                hasDoubles = true
+            case .decimal(let decimal): decimals = (decimals ?? 0) + decimal
+            default: return
             }
+            count += 1
         }
-        return (reader.tag?.columnType == .double ? .double(doubles) : .integer(integers), count)
+
+        func value(_ tag: ColumnTag?) -> _StoredValue {
+            if let decimals {
+                var sum = decimals + Decimal128(integerLiteral: integers)
+                if hasDoubles { sum += Decimal128._from(.double(doubles)) ?? 0 }
+                return .decimal(sum)
+            }
+            if tag?.type == .decimal128 { return .decimal(0) }
+            return hasDoubles || tag?.columnType == .double ? .double(doubles + Double(integers)) : .integer(integers)
+        }
     }
 
     /// Calls `body` with every value that is not null.

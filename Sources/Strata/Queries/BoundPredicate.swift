@@ -98,8 +98,15 @@ struct BoundPath {
         let target: ClassAccess?
         /// For linking objects: the column of `target` that leads here.
         let originColumn: Int
+        /// Of a map, what is asked of it.
+        var part = Predicate.MapPart.values
 
-        var isMany: Bool { property.tag.collection != .none || property.isLinkingObjects }
+        var isMany: Bool { !isEntry && (property.tag.collection != .none || property.isLinkingObjects) }
+        /// Whether it is the value of one key of a map.
+        var isEntry: Bool {
+            if case .entry = part { return true }
+            return false
+        }
     }
 
     /// Whether there is at most one value.

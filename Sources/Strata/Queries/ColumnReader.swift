@@ -13,6 +13,9 @@ struct ColumnReader {
         guard path.isSingle else {
             throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': it has several values")
         }
+        guard !path.steps.contains(where: \.isEntry) else {
+            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': keys of maps are for conditions")
+        }
         self.instance = instance
         self.access = access
     }

@@ -10,7 +10,8 @@ struct InnerQueries {
 
     /// `boss.age > 3`, `ANY friends.name == 'x'`, `ALL reports.id > 7`.
     func filter(_ comparison: BoundComparison, _ path: BoundPath) throws(StorageError) -> RowFilter? {
-        guard path.steps.count > 1, let first = path.steps.first, let tail = path.tail, try isWorthwhile(first),
+        guard path.steps.count > 1, let first = path.steps.first, !first.isEntry, let tail = path.tail,
+            try isWorthwhile(first),
             let operands = comparison.right.constants
         else { return nil }
         let asked = comparison.asked(of: tail)

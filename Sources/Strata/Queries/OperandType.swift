@@ -11,6 +11,10 @@ enum OperandType: CustomStringConvertible {
             self = .link(path.root)
             return
         }
+        if last.part == .keys {
+            self = .scalar(.string)
+            return
+        }
         switch last.property.tag.type {
         case .object, .linkingObjects: self = .link(last.target)
         default: self = .scalar(last.property.tag.type)

@@ -33,7 +33,15 @@ extension Predicate.Comparison: CustomStringConvertible {
 extension Predicate.Path: CustomStringConvertible {
     var description: String {
         if names.isEmpty { return variable ?? "SELF" }
-        return ([variable].compactMap { $0 } + names).joined(separator: ".")
+        var text = variable ?? ""
+        for name in names {
+            if case .entry(let key)? = Predicate.MapPart(name) {
+                text += "[\(Predicate.Constant.quoted(key))]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + name
+            }
+        }
+        return text
     }
 }
 
@@ -64,7 +72,7 @@ extension Predicate.Constant: CustomStringConvertible {
         }
     }
 
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         var quoted = "'"
         for scalar in text.unicodeScalars {
             switch scalar {

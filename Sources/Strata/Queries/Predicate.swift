@@ -54,6 +54,33 @@ indirect enum Predicate {
         var collectionLength: Int?
     }
 
+    /// What a path asks of a map, as a name behind the map's own.
+    enum MapPart: Hashable {
+        /// Any of its values, as of other collections.
+        case values
+        case keys
+        /// The value of one key; null when the map does not have it.
+        case entry(String)
+
+        /// `@allKeys`, `@allValues`, or a bracket and a key.
+        init?(_ name: String) {
+            switch name.first {
+            case "[": self = .entry(String(name.dropFirst()))
+            case "@" where name.lowercased() == "@allkeys": self = .keys
+            case "@" where name.lowercased() == "@allvalues": self = .values
+            default: return nil
+            }
+        }
+
+        var name: String {
+            switch self {
+            case .values: return "@allValues"
+            case .keys: return "@allKeys"
+            case .entry(let key): return "[" + key
+            }
+        }
+    }
+
     /// A value that is the same for every object.
     struct Constant: Equatable {
         var stored: _StoredValue
@@ -126,7 +153,7 @@ extension Predicate.Expression {
 
     fileprivate func paths(_ prefixes: [String: [String]]) -> [[String]] {
         func whole(_ path: Predicate.Path) -> [String] {
-            (path.variable.flatMap { prefixes[$0] } ?? []) + path.names
+            (path.variable.flatMap { prefixes[$0] } ?? []) + path.names.filter { Predicate.MapPart($0) == nil }
         }
         switch self {
         case .path(let path), .aggregate(let path, _): return [whole(path)]

@@ -80,7 +80,7 @@ struct PredicateBinder {
         case .aggregate(let path, let aggregate): return .aggregate(try bindMany(path, aggregate.rawValue), aggregate)
         case .subquery(let path, let variable, let inner):
             let bound = try bindMany(path, "count")
-            guard let target = bound.steps.last?.target else {
+            guard let target = bound.steps.last?.target, bound.steps.last?.part != .keys else {
                 throw Realm.Error(.invalidInput, "SUBQUERY needs objects; '\(expression)' has none")
             }
             var deeper = self
@@ -132,12 +132,19 @@ struct PredicateBinder {
         var bound = BoundPath(scope: scope, root: access, steps: [], missingIsNull: true)
         var names = path.names[...]
         while let name = names.popFirst() {
-            let step = name == "@links" ? try backlinks(&names, access) : try step(name, access)
+            var step = name == "@links" ? try backlinks(&names, access) : try step(name, access)
+            if let part = names.first.flatMap(Predicate.MapPart.init) {
+                names.removeFirst()
+                guard step.property.tag.collection == .map else {
+                    throw Realm.Error(.invalidInput, "'\(access.name).\(name)' is no map and has no keys")
+                }
+                step.part = part
+            }
             bound.steps.append(step)
             guard !names.isEmpty else { break }
-            guard let target = step.target else {
-                throw Realm.Error(
-                    .invalidInput, "'\(access.name).\(name)' is \(step.property.tag.type) and leads to no object")
+            guard let target = step.target, step.part != .keys else {
+                let type = step.part == .keys ? PropertyType.string : step.property.tag.type
+                throw Realm.Error(.invalidInput, "'\(access.name).\(name)' is \(type) and leads to no object")
             }
             access = target
         }

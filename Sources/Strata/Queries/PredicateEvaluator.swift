@@ -86,7 +86,7 @@ final class PredicateEvaluator {
         _ comparison: BoundComparison, _ path: BoundPath, _ view: ReadView
     ) throws(StorageError) -> Bool? {
         if let text = comparison.text, let tag = path.steps.last?.property.tag, tag.columnType == .bytes,
-            !tag.comparesByItself, path.steps.count == 1,
+            !tag.comparesByItself, tag.collection == .none, path.steps.count == 1,
             path.scope == 0, let column = path.steps.first?.property.column, column >= 0
         {
             if let batch, let index = batch.columns[column] {
@@ -149,7 +149,7 @@ final class PredicateEvaluator {
     private func single(_ path: BoundPath, _ view: ReadView) throws(StorageError) -> _StoredValue? {
         var key = scopes[path.scope]
         for (index, step) in path.steps.enumerated() {
-            let value = try value(step.property, key, path.scope == 0 && index == 0, step.access, view)
+            let value = try value(step, key, path.scope == 0 && index == 0, view)
             if index + 1 == path.steps.count { return value }
             guard case .link(let target) = value else { return path.missingIsNull ? .null : nil }
             key = target
@@ -158,15 +158,17 @@ final class PredicateEvaluator {
     }
 
     private func value(
-        _ property: BoundProperty, _ key: Int64, _ isRoot: Bool, _ access: ClassAccess, _ view: ReadView
+        _ step: BoundPath.Step, _ key: Int64, _ isRoot: Bool, _ view: ReadView
     ) throws(StorageError) -> _StoredValue {
+        let property = step.property
         if property.column == Int(ColumnSlot.key) { return .integer(key) }
         guard property.column >= 0 else { return .null }
-        if isRoot, let batch, let index = batch.columns[property.column] {
+        if isRoot, !step.isEntry, let batch, let index = batch.columns[property.column] {
             return batch.rows.value(index, batch.row, property.tag)
         }
-        let location = isRoot ? try rootPlace(view) : try view.locate(access.table, RowKey(key))
+        let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
         guard let location else { return .null }
+        if step.isEntry { return try CollectionValues.read(view, location, step).first ?? .null }
         return try view.value(location, property.column, property.tag)
     }
 
@@ -203,7 +205,7 @@ final class PredicateEvaluator {
         } else if step.isMany {
             let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
             guard let location else { return }
-            let elements = try CollectionValues.read(view, location, step.property)
+            let elements = try CollectionValues.read(view, location, step)
             for element in elements {
                 if index + 1 == path.steps.count {
                     values.append(element)
@@ -212,7 +214,7 @@ final class PredicateEvaluator {
                 }
             }
         } else {
-            let value = try value(step.property, key, isRoot, step.access, view)
+            let value = try value(step, key, isRoot, view)
             if index + 1 == path.steps.count {
                 values.append(value)
             } else if case .link(let target) = value {
@@ -224,21 +226,40 @@ final class PredicateEvaluator {
 
 /// What the column of a collection holds, for queries.
 enum CollectionValues {
-    /// Elements in order, of a map its values; none for a null column.
+    /// Elements in order, of a map what is asked of it; none for a null column.
     /// - Throws: `corrupt` when the bytes are of no known layout.
     static func read(
-        _ view: ReadView, _ location: RowLocation, _ property: BoundProperty
+        _ view: ReadView, _ location: RowLocation, _ step: BoundPath.Step
+    ) throws(StorageError) -> [_StoredValue] {
+        try read(view, location, step.property, step.part)
+    }
+
+    static func read(
+        _ view: ReadView, _ location: RowLocation, _ property: BoundProperty, _ part: Predicate.MapPart = .values
     ) throws(StorageError) -> [_StoredValue] {
         guard property.column >= 0, let bytes = try view.bytes(location, property.column) else { return [] }
-        let values = decode(bytes, property.tag)
+        let values = decode(bytes, property.tag, part)
         try view.confirm()
         guard let values else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
         return values
     }
 
     /// Nil when the bytes are of no known layout.
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) -> [_StoredValue]? {
-        StoredCollection(bytes, tag)?.values
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag, _ part: Predicate.MapPart = .values
+    ) -> [_StoredValue]? {
+        guard let contents = StoredCollection(bytes, tag) else { return nil }
+        switch part {
+        case .values: return contents.values.map { comparable($0, tag) }
+        case .keys: return contents.keys.map { .text($0) }
+        case .entry(let key): return [comparable(contents.value(forKey: key) ?? .null, tag)]
+        }
+    }
+
+    /// A value as queries compare it: one of any type is kept as bytes that say which.
+    static func comparable(_ value: _StoredValue, _ tag: ColumnTag) -> _StoredValue {
+        guard tag.type == .any, case .bytes(let bytes) = value else { return value }
+        return bytes.withUnsafeBytes { AnyEncoding.plain($0) } ?? .null
     }
 }
 
@@ -269,13 +290,23 @@ extension Predicate.Aggregate {
                         return sum
                     })
             }
+            if let sum = Self.decimals(present)?.reduce(0, +) { return .decimal(sum) }
             return .double(present.compactMap(\.number).reduce(0, +))
         case .avg:
+            if let decimals = Self.decimals(present), !decimals.isEmpty {
+                return .decimal(decimals.reduce(0, +) / Decimal128(integerLiteral: Int64(decimals.count)))
+            }
             let numbers = present.compactMap(\.number)
             return numbers.isEmpty ? .null : .double(numbers.reduce(0, +) / Double(numbers.count))
         case .min: return Self.ordered(present).min(by: _StoredValue.precedes) ?? .null
         case .max: return Self.ordered(present).max(by: _StoredValue.precedes) ?? .null
         }
+    }
+
+    /// The numbers as decimals, where one of them is: nothing is rounded.
+    private static func decimals(_ values: [_StoredValue]) -> [Decimal128]? {
+        guard values.contains(where: { if case .decimal = $0 { true } else { false } }) else { return nil }
+        return values.compactMap { Decimal128._from($0) }
     }
 
     private static func ordered(_ values: [_StoredValue]) -> [_StoredValue] {

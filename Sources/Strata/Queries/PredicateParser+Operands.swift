@@ -11,7 +11,7 @@ extension PredicateParser {
             return .value(.init(.text(text), .string))
         case .name:
             advance()
-            return try path(token.text, token.column)
+            return try entries(of: try path(token.text, token.column))
         case .word: return try word()
         case .argument(let letter): return try argument(letter)
         case .symbol where token.text == "{": return try list()
@@ -40,8 +40,35 @@ extension PredicateParser {
             ]
             guard !reserved.contains(token.text) else { throw error("a property or a value") }
             advance()
-            return try path(token.text, token.column)
+            return try entries(of: try path(token.text, token.column))
         }
+    }
+
+    /// Behind a path: `['key']` or `[%@]`, any number of times, each with a path behind it or not.
+    private mutating func entries(of operand: Predicate.Expression) throws(Realm.Error) -> Predicate.Expression {
+        guard case .path(let path) = operand, token.isSymbol("[") else { return operand }
+        advance()
+        let key: String
+        switch token.kind {
+        case .text(let text):
+            key = text
+            advance()
+        case .argument("@"):
+            guard case .value(let constant) = try argument("@"), case .text(let text) = constant.stored else {
+                throw error("the key of a map, a text")
+            }
+            key = text
+        default: throw error("the key of a map, such as 'name'")
+        }
+        guard take(symbol: "]") else { throw error("']'") }
+        let names = path.names + [Predicate.MapPart.entry(key).name]
+        let behind = token
+        guard behind.kind == .word, behind.text.hasPrefix("."), behind.text.uppercased() != ".@COUNT" else {
+            return try entries(of: .path(Predicate.Path(names: names, variable: path.variable)))
+        }
+        advance()
+        let rest = String(behind.text.dropFirst())
+        return try entries(of: try self.path(rest, behind.column + 1, behind: names, path.variable))
     }
 
     private mutating func list() throws(Realm.Error) -> Predicate.Expression {
@@ -59,23 +86,29 @@ extension PredicateParser {
     // MARK: Paths
 
     /// `dogs.age`, `SELF.age`, `$x.age`, `dogs.@count`, `dogs.@avg.age`, `dogs.age.@avg`.
-    private func path(_ text: String, _ column: Int) throws(Realm.Error) -> Predicate.Expression {
+    private func path(
+        _ text: String, _ column: Int, behind first: [String] = [], _ variable: String? = nil
+    ) throws(Realm.Error) -> Predicate.Expression {
         var names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if let empty = names.firstIndex(of: "") {
             let offset = names[..<empty].reduce(0) { $0 + $1.count + 1 }
             throw PredicateSyntax.error(format, column + min(offset, text.count), "a name", "'.'")
         }
-        var path = Predicate.Path()
-        if names[0].hasPrefix("$") {
+        var path = Predicate.Path(variable: variable)
+        if !first.isEmpty {
+            names = first + names
+        } else if names[0].hasPrefix("$") {
             path.variable = names.removeFirst()
         } else if names[0].uppercased() == "SELF" {
             names.removeFirst()
         }
         var aggregate: Predicate.Aggregate?
-        for (place, name) in names.enumerated() where name.hasPrefix("@") && name != "@links" {
+        for (place, name) in names.enumerated()
+        where name.hasPrefix("@") && name != "@links" && Predicate.MapPart(name) == nil {
             guard let known = Predicate.Aggregate(rawValue: String(name.dropFirst()).lowercased()) else {
                 throw PredicateSyntax.error(
-                    format, column, "one of @count, @min, @max, @sum, @avg and @links in a path", "'\(name)'")
+                    format, column, "one of @count, @min, @max, @sum, @avg, @allKeys and @links in a path",
+                    "'\(name)'")
             }
             guard aggregate == nil, place > 0 || !path.names.isEmpty || path.variable != nil,
                 place == names.count - 1 || known != .count

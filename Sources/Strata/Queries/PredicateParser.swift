@@ -8,7 +8,8 @@
 ///     operand    := path | value | "%@" | "%K" | "%d" ... | "{" operand, ... "}"
 ///                 | "SUBQUERY" "(" path "," $variable "," condition ")" ".@count"
 ///     path       := ["SELF" | $variable] name ("." name)*, with @count, @min, @max, @sum, @avg behind or in front of
-///                   the last name, and @links.Class.property for what leads here
+///                   the last name, and @links.Class.property for what leads here; behind a map @allKeys, or a key
+///                   in brackets, as in scores['math']
 ///     value      := number | 'text' | "text" | TRUE | FALSE | YES | NO | NIL | NULL
 ///
 /// Words are read in any case; `&&`, `||` are AND, OR. A property that is called like a word is written `#name`.

@@ -57,7 +57,8 @@ struct PredicateLexer {
             takeWhile(isName)
             return made(.name, start, String(format[(start + 1)..<place]))
         }
-        if isNameStart(character) || character == "." && peek(1) == "@" {
+        let goesOn = character == "." && start > 0 && format[start - 1] == "]" && peek(1).map(isNameStart) == true
+        if isNameStart(character) || goesOn || character == "." && peek(1) == "@" {
             place += 1
             takeWhile(isName)
             return made(.word, start, String(format[start..<place]))

@@ -113,4 +113,13 @@ extension Query where Value: _QueryMap {
     public var values: Query<Value._MapValue> { Query<Value._MapValue>(path, Predicate.Quantifier.any) }
     /// How many keys there are.
     public var count: Query<Int> { aggregate(.count) }
+    /// Any of the map's keys: `$0.phones.keys == "home"`.
+    public var keys: Query<String> {
+        var path = path
+        path.names.append(Predicate.MapPart.keys.name)
+        return Query<String>(path, Predicate.Quantifier.any)
+    }
+
+    /// The value of a key; null for a map that does not have it: `$0.scores["math"] > 3`.
+    public subscript(key: String) -> Query<Value._MapValue> { member([Predicate.MapPart.entry(key).name]) }
 }

@@ -31,7 +31,7 @@ struct FilterTranslation {
         case .path(let path):
             guard path.scope == 0, let constants = comparison.right.constants else { return nil }
             if let step = path.ownStep {
-                if step.isMany { return Self.collection(comparison, step, constants) }
+                if step.isMany || step.isEntry { return Self.collection(comparison, step, constants) }
                 let filter = ScalarFilter(comparison, step.property).filter(constants)
                 return comparison.quantifier == .none ? filter.map { .not($0) } : filter
             }
@@ -41,7 +41,7 @@ struct FilterTranslation {
             guard path.scope == 0, let step = path.ownStep, step.property.column >= 0,
                 let operands = comparison.right.constants
             else { return nil }
-            return Self.aggregate(comparison, aggregate, step.property, operands)
+            return Self.aggregate(comparison, aggregate, step, operands)
         case .subquery(let path, _, let alone):
             guard let alone, path.scope == 0, comparison.right.constants != nil else { return nil }
             return try inner?.filter(comparison, path, matching: alone)
@@ -65,20 +65,21 @@ struct FilterTranslation {
 
     // MARK: Collections
 
-    /// The elements of a collection of the object itself.
+    /// The elements of a collection of the object itself, or the one value of a map's key.
     private static func collection(
         _ comparison: BoundComparison, _ step: BoundPath.Step, _ constants: [_StoredValue]
     ) -> RowFilter? {
         let property = step.property
         guard property.column >= 0 else { return nil }
-        if let links = linkSet(comparison, constants), property.tag.columnType == .links {
+        if !step.isEntry, let links = linkSet(comparison, constants), property.tag.columnType == .links {
             return links.filter(property.column, comparison.quantifier, skipsNull: false)
         }
         let tag = property.tag
+        let part = step.part
         let quantifier = comparison.quantifier
         let test = comparison.test
         return matching(property) { bytes in
-            let values = CollectionValues.decode(bytes, tag) ?? []
+            let values = CollectionValues.decode(bytes, tag, part) ?? []
             switch quantifier {
             case .any: return values.contains { test.holds($0, constants) }
             case .all: return values.allSatisfy { test.holds($0, constants) }
@@ -98,18 +99,20 @@ struct FilterTranslation {
     }
 
     private static func aggregate(
-        _ comparison: BoundComparison, _ aggregate: Predicate.Aggregate, _ property: BoundProperty,
+        _ comparison: BoundComparison, _ aggregate: Predicate.Aggregate, _ step: BoundPath.Step,
         _ operands: [_StoredValue]
     ) -> RowFilter? {
+        let property = step.property
         let isNegated = comparison.quantifier == .none
         let test = comparison.test
         let tag = property.tag
+        let part = step.part
         return matching(property) { bytes in
             let value: _StoredValue
             if aggregate == .count, tag.columnType == .links {
                 value = .integer(Int64(LinkPayload.Reader(bytes)?.count ?? 0))
             } else {
-                value = aggregate.of(CollectionValues.decode(bytes, tag) ?? [])
+                value = aggregate.of(CollectionValues.decode(bytes, tag, part) ?? [])
             }
             return test.holds(value, operands) != isNegated
         }

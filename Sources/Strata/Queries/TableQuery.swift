@@ -148,7 +148,9 @@ extension BoundExpression {
     fileprivate var ownColumns: [Int] {
         switch self {
         case .path(let path), .aggregate(let path, _):
-            guard path.scope == 0, let first = path.steps.first, !first.isMany, first.property.column >= 0 else {
+            guard path.scope == 0, let first = path.steps.first, !first.isMany, !first.isEntry,
+                first.property.column >= 0
+            else {
                 return []
             }
             return [first.property.column]

@@ -46,16 +46,6 @@ struct StoredCollection: Equatable {
         }
     }
 
-    /// The values of a list, a set or a map as queries compare them; nil when the bytes are not of the layout.
-    static func comparable(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) -> [_StoredValue]? {
-        guard let contents = StoredCollection(bytes, tag) else { return nil }
-        guard tag.type == .any else { return contents.values }
-        return contents.values.map { value in
-            guard case .bytes(let bytes) = value else { return value }
-            return bytes.withUnsafeBytes { AnyEncoding.plain($0) } ?? .null
-        }
-    }
-
     private static func keys(_ bytes: UnsafeRawBufferPointer) -> [String]? {
         guard let values = ListEncoding.decode(bytes) else { return nil }
         var keys: [String] = []

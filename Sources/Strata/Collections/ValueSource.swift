@@ -1,0 +1,140 @@
+/// Plain values of a list or a set, and which of them, in which order: evaluated when looked at, and again when the
+/// Realm shows something else.
+///
+/// Concurrency: confined with its Realm.
+final class ValueSource {
+    let column: _CollectionColumn
+    private let steps: [Step]
+    private var cache: (stamp: UInt64, values: [_StoredValue])?
+
+    enum Step {
+        case filter((_StoredValue) -> Bool)
+        case sort(ascending: Bool)
+        /// The first of equal values.
+        case distinct
+        case limit(Int, offset: Int)
+    }
+
+    init(_ column: _CollectionColumn, steps: [Step] = []) {
+        self.column = column
+        self.steps = steps
+    }
+
+    var tag: ColumnTag { column.property.tag }
+    var name: String { "\(column.owner._access.name).\(column.property.name)" }
+
+    func adding(_ step: Step) -> ValueSource { ValueSource(column, steps: steps + [step]) }
+
+    /// As the column keeps them.
+    /// - Complexity: O(values of the collection), and that of the steps; O(1) while the Realm shows the same.
+    var values: [_StoredValue] {
+        let stamp = column.owner._instance?.stamp ?? 0
+        if let cache, cache.stamp == stamp { return cache.values }
+        let tag = tag
+        var values = column.contents.values
+        for step in steps {
+            switch step {
+            case .filter(let holds): values = values.filter { holds(CollectionValues.comparable($0, tag)) }
+            case .sort(let ascending): values = Self.sorted(values, tag, ascending)
+            case .distinct:
+                var seen: Set<_StoredValue> = []
+                values = values.filter { seen.insert(SetOrder.normal($0)).inserted }
+            case .limit(let count, let offset): values = Array(values.dropFirst(offset).prefix(count))
+            }
+        }
+        // Many threads may read a frozen Realm's.
+        if column.owner._instance?.isFrozen == false { cache = (stamp, values) }
+        return values
+    }
+
+    /// In the order of sorted results, equal values as they were.
+    private static func sorted(_ values: [_StoredValue], _ tag: ColumnTag, _ ascending: Bool) -> [_StoredValue] {
+        var sort = SortColumn(count: values.count, .scalars)
+        for value in values {
+            switch CollectionValues.comparable(value, tag) {
+            case .null: sort.append(.null)
+            case .integer(let value), .link(let value): sort.append(.integer(value))
+            case .double(let value): sort.append(.double(value))
+            case .text(let text) where tag.type == .string: Array(text.utf8).withUnsafeBytes { sort.append(.bytes($0)) }
+            case .bytes(let bytes) where tag.type != .any: bytes.withUnsafeBytes { sort.append(.bytes($0)) }
+            case let other: sort.append(.other(other))
+            }
+        }
+        var places = (0..<UInt32(truncatingIfNeeded: values.count)).map { $0 }
+        sort.sort(&places, ascending: ascending)
+        return places.map { values[Int($0)] }
+    }
+}
+
+/// A condition on plain values, made ready for their type.
+struct ValueCondition {
+    private let tag: ColumnTag
+    private let name: String
+
+    /// - Throws: `invalidInput` for a condition on anything but the value itself, and for operands that do not suit.
+    static func make(
+        _ predicate: Predicate, _ tag: ColumnTag, _ name: String
+    ) throws(Realm.Error) -> (_StoredValue) -> Bool {
+        guard predicate.depth <= PredicateBinder.maximumDepth else {
+            throw Realm.Error(
+                .invalidInput,
+                "the query is nested deeper than \(PredicateBinder.maximumDepth) levels; simplify or split it")
+        }
+        return try ValueCondition(tag: tag, name: name).condition(predicate)
+    }
+
+    private func condition(_ predicate: Predicate) throws(Realm.Error) -> (_StoredValue) -> Bool {
+        switch predicate {
+        case .constant(let value): return { _ in value }
+        case .not(let inner):
+            let holds = try condition(inner)
+            return { !holds($0) }
+        case .and(let parts):
+            let all = try conditions(parts)
+            return { value in all.allSatisfy { $0(value) } }
+        case .or(let parts):
+            let all = try conditions(parts)
+            return { value in all.contains { $0(value) } }
+        case .comparison(let comparison): return try condition(comparison)
+        }
+    }
+
+    private func conditions(_ parts: [Predicate]) throws(Realm.Error) -> [(_StoredValue) -> Bool] {
+        var made: [(_StoredValue) -> Bool] = []
+        for part in parts { made.append(try condition(part)) }
+        return made
+    }
+
+    private func condition(_ comparison: Predicate.Comparison) throws(Realm.Error) -> (_StoredValue) -> Bool {
+        let type = OperandType.scalar(tag.type)
+        try OperandType.check(comparison.comparator, type, "SELF")
+        if comparison.comparator == .between, case .values(let bounds) = comparison.right, bounds.count != 2 {
+            throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
+        }
+        let left = try operand(comparison.left, type)
+        let right = try operand(comparison.right, type)
+        let test = ValueTest(comparator: comparison.comparator, options: type.isText ? comparison.options : [])
+        let isNegated = comparison.quantifier == .none
+        return { value in left(value).contains { test.holds($0, right(value)) } != isNegated }
+    }
+
+    private func operand(
+        _ expression: Predicate.Expression, _ type: OperandType
+    ) throws(Realm.Error) -> (_StoredValue) -> [_StoredValue] {
+        switch expression {
+        case .path(let path) where path.names.isEmpty && path.variable == nil: return { [$0] }
+        case .value(let constant):
+            let value = try type.fitted(constant, "SELF")
+            return { _ in [value] }
+        case .values(let parts):
+            var all: [(_StoredValue) -> [_StoredValue]] = []
+            for part in parts { all.append(try operand(part, type)) }
+            return { value in all.flatMap { $0(value) } }
+        case .path, .aggregate, .subquery, .object:
+            throw Realm.Error(
+                .invalidInput,
+                "'\(name)' holds plain values, which have no properties: '\(expression)' cannot be asked; SELF is the "
+                    + "value")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Strata
+import Testing
+
+/// Keys of maps, and the values that they lead to, in queries.
+@Suite struct MapQueryTests {
+    final class Pupil: Object {
+        @Persisted(primaryKey: true) var name = ""
+        @Persisted var scores: Map<String, Int>
+        @Persisted var friends: Map<String, Pupil?>
+    }
+
+    private func pupils() throws -> Results<Pupil> {
+        let realm = try makeRealm([Pupil.self])
+        try realm.write {
+            let ann = realm.create(Pupil.self, value: ["name": "Ann", "scores": ["math": 5, "art": 1]])
+            let bob = realm.create(Pupil.self, value: ["name": "Bob", "scores": ["math": 2]])
+            let cleo = realm.create(Pupil.self, value: ["name": "Cleo", "scores": ["history of art": 4]])
+            ann.friends["best"] = bob
+            bob.friends["best"] = ann
+            bob.friends["other"] = cleo
+            cleo.friends["old"] = nil as Pupil??
+        }
+        return realm.objects(Pupil.self).sorted(by: \.name)
+    }
+
+    private func names(_ results: Results<Pupil>) -> [String] { results.map(\.name) }
+
+    @Test func `keys of a map are asked for by @allKeys, and the value of one by brackets`() throws {
+        let pupils = try pupils()
+        #expect(names(pupils.filter("ANY scores.@allKeys == 'art'")) == ["Ann"])
+        #expect(names(pupils.filter("scores.@allKeys CONTAINS 'math'")) == ["Ann", "Bob"])
+        #expect(names(pupils.filter("ANY scores.@allKeys CONTAINS[c] 'ART'")) == ["Ann", "Cleo"])
+        #expect(names(pupils.filter("scores.@allKeys.@count == 2")) == ["Ann"])
+        #expect(names(pupils.filter("ANY scores.@allValues == 4")) == ["Cleo"])
+        #expect(names(pupils.filter("scores['math'] > 3")) == ["Ann"])
+        #expect(names(pupils.filter("scores[%@] == nil", "math")) == ["Cleo"])
+        #expect(names(pupils.filter("scores['history of art'] == %@ OR scores['art'] == 1", 4)) == ["Ann", "Cleo"])
+        #expect(names(pupils.filter("friends['best'].name == 'Ann'")) == ["Bob"])
+        #expect(names(pupils.filter("friends['best'].scores['math'] == 2")) == ["Ann"])
+        #expect(names(pupils.filter("friends['best'].scores.@allKeys CONTAINS 'art'")) == ["Bob"])
+        #expect(names(pupils.filter("friends['other'] == %@", pupils[2])) == ["Bob"])
+    }
+
+    @Test func `typed conditions ask for keys and for the value of a key`() throws {
+        let pupils = try pupils()
+        #expect(names(pupils.where { $0.scores.keys == "art" }) == ["Ann"])
+        #expect(names(pupils.where { $0.scores.keys.starts(with: "hist") }) == ["Cleo"])
+        #expect(names(pupils.where { $0.scores["math"] > 3 }) == ["Ann"])
+        #expect(names(pupils.where { $0.scores["math"] == nil }) == ["Cleo"])
+        #expect(names(pupils.where { $0.friends["best"].name == "Ann" }) == ["Bob"])
+        #expect(pupils.where { $0.scores["math"] > 3 }.explain().contains("over columns: scores['math'] > 3"))
+    }
+
+    @Test func `a key that changes is noticed by results and observers`() throws {
+        let pupils = try pupils()
+        let good = pupils.where { $0.scores["math"] > 3 }
+        var insertions: [[Int]] = []
+        let token = good.observe { change in
+            if case .update(_, _, let inserted, _) = change { insertions.append(inserted) }
+        }
+        try pupils.realm?.write {
+            #expect(good.count == 1)
+            pupils[1].scores["math"] = 5
+            #expect(names(good) == ["Ann", "Bob"])
+        }
+        #expect(insertions == [[1]])
+        token.invalidate()
+    }
+
+    @Test func `what is no map has no keys, and keys lead nowhere`() throws {
+        let pupils = try pupils()
+        func refused(_ format: String, _ part: String) {
+            let error = #expect(throws: Realm.Error.self, "\(format)") { try pupils.tryFilter(format) }
+            #expect(
+                error?.code == .invalidInput && error?.message.contains(part) == true,
+                "\(format): \(error?.message ?? "none")")
+        }
+        refused("name['x'] == 'y'", "is no map")
+        refused("name.@allKeys == 'y'", "is no map")
+        refused("scores.@allKeys.name == 'y'", "leads to no object")
+        refused("scores['math'].name == 'y'", "leads to no object")
+        refused("scores[math] == 3", "the key of a map")
+        refused("scores['math' == 3", "']'")
+        refused("scores['math'] == 'x'", "cannot be compared")
+    }
+}
