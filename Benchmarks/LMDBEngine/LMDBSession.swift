@@ -125,6 +125,19 @@
             return rows.rowCount
         }
 
+        func insertAll(_ rows: Table) throws(EngineError) {
+            let table = try table(rows.name)
+            let packer = try RowPacker(rows, as: table)
+            let key = key
+            try environment.write { transaction throws(EngineError) in
+                let first = try transaction.lastKey(table).map { $0 + 1 } ?? 0
+                for row in 0..<rows.rowCount {
+                    key.set(table.number, packer.key(row) ?? first + Int64(row))
+                    try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
+                }
+            }
+        }
+
         func rowCount(table: String) throws(EngineError) -> Int {
             let table = try self.table(table)
             var count = 0

@@ -46,6 +46,10 @@ final class ModelSession: TableSession {
         return rows.rowCount
     }
 
+    func insertAll(_ rows: Table) throws(EngineError) {
+        try store.content.withLock { content throws(EngineError) in try content.append(rows) }
+    }
+
     private func insert(_ rows: Table, row: Int) throws(EngineError) {
         try store.content.withLock { content throws(EngineError) in try content.append(rows, row: row) }
     }

@@ -11,7 +11,7 @@ package struct Cycles: ObjectTrialScenario, Scenario {
     package init() {}
 
     enum Way: String, CaseIterable {
-        case addCircle, addSelf, delete, cascade, description, notify, freeze, equality
+        case addCircle, addSelf, delete, cascade, description, notify, freeze, equality, detach, detachSelf
     }
 
     final class Knot: Object {
@@ -34,7 +34,7 @@ package struct Cycles: ObjectTrialScenario, Scenario {
 
     static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.realm([Knot.self])
-        let knots = circle(way == .addSelf ? 1 : 500, owning: way == .cascade)
+        let knots = circle(way == .addSelf || way == .detachSelf ? 1 : 500, owning: way == .cascade)
         try realm.write { realm.add(knots[0]) }
         let table = realm.objects(Knot.self)
         let first = knots[0]
@@ -58,7 +58,24 @@ package struct Cycles: ObjectTrialScenario, Scenario {
             token.invalidate()
             return .expect("calls", calls, 1)
         case .freeze: return .expect("a round of frozen links", first.freeze().next?.next?.name, "knot 2")
+        case .detach, .detachSelf: return try detached(first, realm, count: knots.count)
         case .equality: return .expect("equal after a round", knots[499].next == first, true)
         }
+    }
+
+    /// A copy of the whole circle, each object once, that no change reaches.
+    private static func detached(_ first: Knot, _ realm: Realm, count: Int) throws -> PolicyTrials.Finding {
+        let copy = first.detached()
+        try realm.write { first.next?.name = "changed" }
+        var names: [String] = []
+        var knot = copy
+        while names.count <= count {
+            names.append(knot.name)
+            guard let next = knot.next else { return .wrong("the copy ends after \(names.count)") }
+            guard knot.others.first === next else { return .wrong("a list of the copy leads elsewhere") }
+            knot = next
+            if knot === copy { break }
+        }
+        return .expect("names of the copies", names, (0..<count).map { "knot \($0)" })
     }
 }

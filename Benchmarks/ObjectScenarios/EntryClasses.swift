@@ -1,4 +1,11 @@
+import Results
 import Strata
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A flat class, for histories of changes.
 final class Entry: Object {
@@ -24,5 +31,17 @@ enum EntryClasses {
 
     static func fill(_ realm: Realm, count: Int) throws {
         try realm.write { for id in 0..<count { realm.add(make(id)) } }
+    }
+}
+
+extension EntryClasses {
+    static func configuration(_ path: String, _ durability: DurabilityClass) -> Realm.Configuration {
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: all)
+        switch durability {
+        case .full: configuration.durability = .full
+        case .periodic: configuration.durability = .periodic
+        case .none: configuration.durability = .none
+        }
+        return configuration
     }
 }

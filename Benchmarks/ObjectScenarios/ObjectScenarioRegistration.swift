@@ -38,8 +38,18 @@ package enum ObjectScenarioRegistration {
         registry.register(MissedNotification())
         registry.register(KeyPathFilters())
         registry.register(NotifyObservers())
+        registry.register(UnresolvedReference())
+        registry.register(ManyListeners())
+        registry.register(VersionLimit())
+        registry.register(AsyncWriteOrder())
+        registry.register(CrossProcessWake())
+        registry.register(WriteBlockedByNotifier())
         registry.register(BankTransfer())
         registry.register(OpenCloseRace())
+        registerMigrations(into: &registry)
+    }
+
+    private static func registerMigrations(into registry: inout ScenarioRegistry) {
         registry.register(SkipVersions())
         registry.register(ThrowInBlock())
         registry.register(BacklinksInMigration())

@@ -120,6 +120,29 @@
             try store.write { $0.put(key, packer.pack(row)) }
         }
 
+        func insertAll(_ rows: Table) throws(EngineError) {
+            let table = try table(rows.name)
+            let packer = try RowPacker(rows, as: table)
+            let (store, key) = (store, key)
+            // Two writers must not take one row index.
+            try store.readModifyWrite.withLock { _ throws(EngineError) in
+                let first = try store.lastKey(table).map { $0 + 1 } ?? 0
+                for row in 0..<rows.rowCount {
+                    guard let own = packer.key(row) else { continue }
+                    key.set(table.number, own)
+                    if try store.get(key, store.readOptions, { _ in }) {
+                        throw EngineError(.refused, "table \(table.name) has a row \(own)")
+                    }
+                }
+                try store.write { batch throws(EngineError) in
+                    for row in 0..<rows.rowCount {
+                        key.set(table.number, packer.key(row) ?? first + Int64(row))
+                        batch.put(key, packer.pack(row))
+                    }
+                }
+            }
+        }
+
         func rowCount(table: String) throws(EngineError) -> Int {
             var count = 0
             try store.scan(try self.table(table)) { (_, _) throws(EngineError) in

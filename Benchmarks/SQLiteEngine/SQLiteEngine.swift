@@ -31,7 +31,7 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch,
-            .threads, .processes,
+            .threads, .processes, .probes,
         ]
 
         /// What its documentation promises. It promises nothing about damaged files: "How To Corrupt An SQLite Database

@@ -78,6 +78,15 @@
             return rows.rowCount
         }
 
+        func insertAll(_ rows: Table) throws(EngineError) {
+            let layout = try layout(rows.name)
+            try connection.transaction { () throws(EngineError) in
+                try RowWriter.with(rows, layout, connection) { writer throws(EngineError) in
+                    for row in 0..<rows.rowCount { try writer.append(row) }
+                }
+            }
+        }
+
         func rowCount(table: String) throws(EngineError) -> Int {
             try connection.integer("SELECT count(*) FROM \(quoted(table))")
         }

@@ -74,6 +74,25 @@ struct RowInserter {
     let rows: Table
 
     func insertEach<Element: TableObject>(_ type: Element.Type, latency: LatencyRecorder?) throws {
+        let add = try adder(type)
+        func insert(_ row: Int) throws { try realm.write { try add(row) } }
+        for row in 0..<rows.rowCount {
+            if let latency {
+                try latency.time { try insert(row) }
+            } else {
+                try insert(row)
+            }
+        }
+    }
+
+    /// All of them in one.
+    func insertAll<Element: TableObject>(_ type: Element.Type) throws {
+        let add = try adder(type)
+        try realm.write { for row in 0..<rows.rowCount { try add(row) } }
+    }
+
+    /// Adds a row inside a write.
+    private func adder<Element: TableObject>(_ type: Element.Type) throws -> (_ row: Int) throws -> Void {
         let make = try Element.maker(rows)
         let columns = rows.columns.indices.filter {
             switch rows.columns[$0].values {
@@ -81,19 +100,10 @@ struct RowInserter {
             default: false
             }
         }
-        func insert(_ row: Int) throws {
-            try realm.write {
-                let object = make(row)
-                for column in columns { try link(object, row, column) }
-                realm.add(object)
-            }
-        }
-        for row in 0..<rows.rowCount {
-            if let latency {
-                try latency.time { try insert(row) }
-            } else {
-                try insert(row)
-            }
+        return { row in
+            let object = make(row)
+            for column in columns { try link(object, row, column) }
+            realm.add(object)
         }
     }
 

@@ -25,7 +25,7 @@ package struct StorageEngine: Engine {
     /// Those of Strata that need no objects.
     package var promises: [Promise] {
         let kinds: Set<Promise.Kind> = [
-            .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .boundedSize,
+            .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .boundedSize, .boundedWait,
         ]
         return StrataEngine().promises.filter { kinds.contains($0.kind) }
     }

@@ -122,6 +122,21 @@ final class StorageSession: TableSession {
         }
     }
 
+    func insertAll(_ rows: Table) throws(EngineError) {
+        let number = try table(rows.name)
+        try checked { () throws(StorageError) in
+            let definition = try store.snapshot().view.schema.tables[number]
+            try CellWriter.with(rows, definition) { writer throws(StorageError) in
+                try write { transaction throws(StorageError) in
+                    for row in 0..<rows.rowCount {
+                        let key = writer.key(row) ?? transaction.nextKey(number).rawValue
+                        try writer.insert(row, at: number, as: key, in: transaction)
+                    }
+                }
+            }
+        }
+    }
+
     /// The position of a table.
     func table(_ name: String) throws(EngineError) -> Int {
         let view = try view()

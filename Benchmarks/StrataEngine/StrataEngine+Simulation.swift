@@ -10,6 +10,12 @@ extension StrataEngine: SimulatableEngine {
         try session(location, settings, files: disk)
     }
 
+    package func openCompacting(
+        on disk: SimulatedDisk, _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) -> any Session {
+        try session(location, settings, files: disk) { _, _ in true }
+    }
+
     package func check(on disk: SimulatedDisk, _ location: DatabaseLocation) throws(EngineError) {
         let session = try session(location, settings(for: .full), files: disk)
         defer { session.letGo() }

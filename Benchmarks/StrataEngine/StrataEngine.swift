@@ -18,7 +18,7 @@ package struct StrataEngine: Engine {
     package let version = "0.1"
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
-        .compactOnLaunch, .threads, .processes, .objects, .migrations, .simulatedDisk,
+        .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk,
     ]
 
     package let promises = [
@@ -41,6 +41,9 @@ package struct StrataEngine: Engine {
             source: "docs/fault-model.md"),
         Promise(
             .boundedSize, sentence: "A reader that holds a version costs the pages that its version needs.",
+            source: "docs/fault-model.md"),
+        Promise(
+            .boundedWait, sentence: "Writers of one process write in the order in which they asked.",
             source: "docs/fault-model.md"),
         Promise(
             .safeDeletedAccess,

@@ -13,8 +13,10 @@ import StrataStorage
 
 /// A Realm on the thread that opened it.
 final class StrataSession: TableSession {
-    private let location: DatabaseLocation
-    private var configuration: Realm.Configuration
+    let location: DatabaseLocation
+    private(set) var configuration: Realm.Configuration
+    /// The file of the family `queries`, where a case asks for it.
+    var probes: Realm?
     let files: any FileSystem
     private(set) var group: ClassGroup?
     /// nil while the database has no file: its classes are not known before the first table is.
@@ -84,6 +86,7 @@ final class StrataSession: TableSession {
     func letGo() {
         held = nil
         pinned = [:]
+        probes = nil
         realm = nil
     }
 
@@ -134,6 +137,13 @@ final class StrataSession: TableSession {
         let inserter = RowInserter(realm: realm, group: group, rows: rows)
         try checked { try inserter.insertEach(type, latency: latency) }
         return rows.rowCount
+    }
+
+    func insertAll(_ rows: Table) throws(EngineError) {
+        let (realm, group) = try openRealm()
+        let type = try group.type(of: rows.name)
+        let inserter = RowInserter(realm: realm, group: group, rows: rows)
+        try checked { try inserter.insertAll(type) }
     }
 
     func rowCount(table: String) throws(EngineError) -> Int {

@@ -13,6 +13,8 @@ package enum Capability: String, Sendable, CaseIterable {
     case heldObjects = "held-objects"
     /// `QuerySession`.
     case queries
+    /// `ProbeSession`.
+    case probes
     /// `UpdateSession`.
     case updates
     /// `DeletionSession`.
@@ -49,6 +51,8 @@ package struct Promise: Sendable {
         case survivesDamage = "survives-damage"
         /// The file stays under a stated bound.
         case boundedSize = "bounded-size"
+        /// A writer waits for those before it, and for no others.
+        case boundedWait = "bounded-wait"
         /// A deleted object is reported as such.
         case safeDeletedAccess = "safe-deleted-access"
         /// A migration happens whole or not at all.

@@ -96,6 +96,10 @@ package protocol TableSession: Session {
     /// rows that exist. Returns the number of commits acknowledged: all of them unless it throws.
     func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int
 
+    /// Appends all rows in one transaction to the table of that name, which exists. Link columns refer to rows that
+    /// exist.
+    func insertAll(_ rows: Table) throws(EngineError)
+
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
 
     func rowCount(table: String) throws(EngineError) -> Int

@@ -10,6 +10,11 @@ package protocol SimulatableEngine: Engine {
         on disk: SimulatedDisk, _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session
 
+    /// Opens a closed database on the disk and rewrites its file first, as a compaction at launch does.
+    func openCompacting(
+        on disk: SimulatedDisk, _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) -> any Session
+
     /// Checks what the engine's own checker checks: every node reachable once, sums, links. Throws `damaged`.
     func check(on disk: SimulatedDisk, _ location: DatabaseLocation) throws(EngineError)
 }

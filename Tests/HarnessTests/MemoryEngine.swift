@@ -51,6 +51,10 @@ final class MemorySession: TableSession {
         throw EngineError(.unsupported, "insert")
     }
 
+    func insertAll(_ rows: Table) throws(EngineError) {
+        throw EngineError(.unsupported, "insert")
+    }
+
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         throw EngineError(.unsupported, "read")
     }

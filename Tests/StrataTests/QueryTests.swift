@@ -151,6 +151,29 @@ import Testing
         #expect(none.sum(of: \.age) == 0 && none.min(of: \.age) == nil && none.average(of: \.age) == nil)
     }
 
+    @Test func `a mean does not wrap where the sum of its integers does`() throws {
+        let realm = try makeRealm([Person.self])
+        try realm.write {
+            for (id, age) in [Int.max, .max, .max - 1].enumerated() {
+                realm.create(Person.self, value: ["id": id, "age": age])
+            }
+        }
+        let people = realm.objects(Person.self)
+        #expect(people.average(of: \.age) == Double(Int.max))
+        #expect(people.where { $0.id < 2 }.average(ofProperty: "age") == Double(Int.max))
+        #expect(people.sum(of: \.age) == Int.max &+ Int.max &+ (Int.max - 1))
+    }
+
+    @Test(arguments: ["\u{301}a", "a\u{301}", "\u{20E3}", "\u{1F468}\u{200D}\u{1F469}"])
+    func `text that begins with a mark is read as it stands between quotes`(text: String) throws {
+        let realm = try makeRealm([Person.self])
+        try realm.write { realm.create(Person.self, value: ["id": 1, "name": text]) }
+        for quote in ["'", "\""] {
+            #expect(try realm.objects(Person.self).tryFilter("name == \(quote)\(text)\(quote)").count == 1)
+            #expect(try realm.objects(Person.self).tryFilter("name BEGINSWITH \(quote)\(text)\(quote)").count == 1)
+        }
+    }
+
     @Test func `frozen results stay as they were, on any thread`() throws {
         let realm = try company()
         let frozen = realm.objects(Person.self).where { $0.age == 1 }.freeze()

@@ -39,12 +39,11 @@ extension RealmCollection where Element: ObjectBase {
 
     /// The mean of the values that are not null; nil when there is none.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
-        let (sum, count) = Aggregates(_source, property).sum()
-        guard count > 0, let total = sum.number else { return nil }
-        if case .decimal(let sum) = sum, Value.self == Decimal128.self {
+        let numbers = Aggregates(_source, property)
+        if Value.self == Decimal128.self, case (.decimal(let sum), let count) = numbers.sum(), count > 0 {
             return Value._from(.decimal(sum / Decimal128(integerLiteral: Int64(count))))
         }
-        return Value._from(.double(total / Double(count)))
+        return numbers.mean().flatMap { Value._from(.double($0)) }
     }
 
     public func min<Value: MinMaxType>(of keyPath: KeyPath<Element, Value>) -> Value? {
@@ -57,8 +56,7 @@ extension RealmCollection where Element: ObjectBase {
         sum(ofProperty: _name(for: keyPath))
     }
     public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value>) -> Double? {
-        let (sum, count) = Aggregates(_source, _name(for: keyPath)).sum()
-        return count > 0 ? sum.number.map { $0 / Double(count) } : nil
+        Aggregates(_source, _name(for: keyPath)).mean()
     }
     /// The mean of decimals, which nothing but their 34 digits rounds.
     public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
@@ -77,8 +75,7 @@ extension RealmCollection where Element: ObjectBase {
         sum(ofProperty: _name(for: keyPath))
     }
     public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value?>) -> Double? {
-        let (sum, count) = Aggregates(_source, _name(for: keyPath)).sum()
-        return count > 0 ? sum.number.map { $0 / Double(count) } : nil
+        Aggregates(_source, _name(for: keyPath)).mean()
     }
 }
 
@@ -189,6 +186,24 @@ private struct Aggregates {
             if tag?.type == .decimal128 { return .decimal(0) }
             return hasDoubles || tag?.columnType == .double ? .double(doubles + Double(integers)) : .integer(integers)
         }
+    }
+
+    /// Unlike the sum it does not wrap: integers whose sum may not fit are added as doubles.
+    func mean() -> Double? {
+        let (sum, count) = sum()
+        guard count > 0 else { return nil }
+        guard case .integer = sum, !fits(count) else { return sum.number.map { $0 / Double(count) } }
+        var total = 0.0
+        forEach { value in if case .integer(let integer) = value { total += Double(integer) } }
+        return total / Double(count)
+    }
+
+    /// Whether so many integers, each as large as the largest, have a sum of 64 bits.
+    private func fits(_ count: Int) -> Bool {
+        let (low, high) = storedRange() ?? (least(), most())
+        guard case .integer(let low)? = low, case .integer(let high)? = high else { return true }
+        let (sum, overflow) = max(low.magnitude, high.magnitude).multipliedReportingOverflow(by: UInt64(count))
+        return !overflow && sum <= Int64.max.magnitude
     }
 
     /// Calls `body` with every value that is not null.

@@ -38,7 +38,8 @@ struct PredicateParser {
     }
 
     private init(_ format: String, _ arguments: [Any?]) throws(Realm.Error) {
-        self.format = Array(format)
+        // Scalar by scalar: an accent behind a quotation mark belongs to the text and hides no mark.
+        self.format = format.unicodeScalars.map { Character($0) }
         self.arguments = arguments
         var lexer = PredicateLexer(self.format)
         tokens = try lexer.tokens()

@@ -86,7 +86,15 @@ struct PredicateLexer {
     private func isDigit(_ character: Character) -> Bool { character.isASCII && character.isWholeNumber }
     private func isNameStart(_ character: Character) -> Bool { character.isLetter || "_@$".contains(character) }
     private func isName(_ character: Character) -> Bool {
-        character.isLetter || character.isNumber || "_.@$".contains(character)
+        character.isLetter || character.isNumber || "_.@$".contains(character) || isMark(character)
+    }
+
+    /// Accents and vowel signs that stand behind a letter.
+    private func isMark(_ character: Character) -> Bool {
+        switch character.unicodeScalars.first?.properties.generalCategory {
+        case .nonspacingMark, .spacingMark: true
+        default: false
+        }
     }
 
     /// `%@`, `%K`, and the numbers of C: `%d`, `%ld`, `%llu`, `%f` and so on.

@@ -1,0 +1,133 @@
+import Measuring
+import Results
+
+// Rows and questions of the family `queries`. They are told apart from data sets because every value may be null.
+
+/// A row whose values may be null. `number` and `text` stand in two columns, one with an index and one without.
+package struct ProbeRow: Hashable, Sendable {
+    package var id: Int64
+    package var number: Int64?
+    package var real: Double?
+    package var text: String?
+    /// The `id` of another row.
+    package var friend: Int64?
+    package var friends: [Int64]
+
+    package init(
+        id: Int64, number: Int64? = nil, real: Double? = nil, text: String? = nil, friend: Int64? = nil,
+        friends: [Int64] = []
+    ) {
+        self.id = id
+        self.number = number
+        self.real = real
+        self.text = text
+        self.friend = friend
+        self.friends = friends
+    }
+}
+
+package enum ProbeColumn: String, Hashable, Sendable, CaseIterable {
+    case id, number, indexedNumber, real, text, indexedText
+}
+
+package enum ProbeComparison: String, Hashable, Sendable, CaseIterable {
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+}
+
+package enum ProbeTextTest: String, Hashable, Sendable, CaseIterable {
+    case equal, contains, begins, ends
+    /// `?` is one character, `*` any number of them.
+    case like
+}
+
+package enum ProbeQuantifier: String, Hashable, Sendable, CaseIterable {
+    case any, none, all
+}
+
+/// What a row has to be like.
+///
+/// Null equals null, differs from everything else, and is in no order. A friend that is not there counts as one whose
+/// values are all null. Text is compared by its bytes, or folded first.
+package indirect enum ProbeCondition: Hashable, Sendable {
+    case compare(ProbeColumn, ProbeComparison, Value)
+    case oneOf(ProbeColumn, [Value])
+    case text(ProbeColumn, ProbeTextTest, String, isFolded: Bool)
+    case friend(ProbeColumn, ProbeComparison, Value)
+    case friends(ProbeQuantifier, ProbeColumn, ProbeComparison, Value)
+    case and([ProbeCondition])
+    case or([ProbeCondition])
+    case not(ProbeCondition)
+}
+
+/// Rows in an order: first the condition, then the sort, then one row for each value of `distinct`, then the limit.
+package struct ProbeQuery: Hashable, Sendable {
+    package struct Sort: Hashable, Sendable {
+        package var column: ProbeColumn
+        package var isAscending: Bool
+
+        package init(_ column: ProbeColumn, ascending isAscending: Bool = true) {
+            self.column = column
+            self.isAscending = isAscending
+        }
+    }
+
+    /// What it is an example of: figures are given by it.
+    package var kind: String
+    package var condition: ProbeCondition
+    /// Null before numbers and text; rows that are equal stay in the order of their ids.
+    package var sort: [Sort]
+    package var distinct: [ProbeColumn]
+    package var limit: Int?
+
+    package init(
+        _ kind: String, _ condition: ProbeCondition, sort: [Sort] = [], distinct: [ProbeColumn] = [],
+        limit: Int? = nil
+    ) {
+        self.kind = kind
+        self.condition = condition
+        self.sort = sort
+        self.distinct = distinct
+        self.limit = limit
+    }
+}
+
+/// Numbers of a column, over the rows that match. Nulls are skipped; extremes skip what is not a number as well.
+package struct ProbeAggregates: Hashable, Sendable {
+    package var count: Int
+    package var least: Value
+    package var most: Value
+    /// Integers wrap around.
+    package var sum: Value
+    package var average: Value
+
+    package init(count: Int, least: Value, most: Value, sum: Value, average: Value) {
+        self.count = count
+        self.least = least
+        self.most = most
+        self.sum = sum
+        self.average = average
+    }
+}
+
+/// Capability `probes`. The location is empty when the session is opened.
+package protocol ProbeSession: Session {
+    /// One transaction: rows of ids that are there are replaced, others added; then those of `deleted` go, with the
+    /// links to them.
+    func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError)
+
+    /// The ids of the rows, in the order asked for. Without a sort in any order.
+    func select(_ query: ProbeQuery) throws(EngineError) -> [Int64]
+
+    /// Of `number`, `indexedNumber` or `real`.
+    func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates
+
+    /// Every row as it stands, by id.
+    func readProbes() throws(EngineError) -> [ProbeRow]
+
+    /// Why the engine cannot ask this; nil where it can.
+    func reasonToDecline(_ condition: ProbeCondition) -> String?
+}
+
+extension ProbeSession {
+    package func reasonToDecline(_ condition: ProbeCondition) -> String? { nil }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Harness
+import Measuring
+import Results
+import StrataEngine
+import Testing
+
+@testable import ObjectScenarios
+
+@Suite("Scenarios of asynchronous writes and of other processes")
+struct ObjectConcurrencyTests {
+    /// On a thread of its own: tasks of the trial need the threads that tests run on.
+    @Test("async-write: every trial is right")
+    func asyncWrite() async {
+        let wrong: [String] = await withCheckedContinuation { continuation in
+            Thread {
+                var wrong: [String] = []
+                for name in AsyncWriteOrder.names {
+                    do {
+                        let finding = try ObjectScenarioTests.withPlace(.substitute) {
+                            try AsyncWriteOrder.trial(name, $0)
+                        }
+                        if case .wrong(let detail) = finding { wrong.append("\(name): \(detail)") }
+                    } catch { wrong.append("\(name): \(error)") }
+                }
+                continuation.resume(returning: wrong)
+            }.start()
+        }
+        #expect(wrong == [])
+    }
+
+    @Test("async-write: a group in part, or one that was acknowledged and is gone, is wrong")
+    func groups() {
+        #expect(AsyncWriteOrder.judgeGroups(count: 2 + 16, acknowledged: 2).0 == .correct)
+        #expect(AsyncWriteOrder.judgeGroups(count: 2 + 24, acknowledged: 2).0 == .correct)
+        #expect(AsyncWriteOrder.judgeGroups(count: 2 + 17, acknowledged: 2).0 == .silentlyWrong)
+        #expect(AsyncWriteOrder.judgeGroups(count: 2 + 8, acknowledged: 2).0 == .lostCommit)
+        #expect(AsyncWriteOrder.judgeGroups(count: 2 + 32, acknowledged: 2).0 == .silentlyWrong)
+        #expect(AsyncWriteOrder.judgeGroups(count: 1, acknowledged: 0).0 == .silentlyWrong)
+    }
+
+    @Test("version-limit and cycles: every trial is right", arguments: VersionLimit.names + Cycles.names)
+    func trials(name: String) throws {
+        ObjectScenarioTests.expectRight(
+            try ObjectScenarioTests.withPlace(.substitute) { place in
+                VersionLimit.names.contains(name)
+                    ? try VersionLimit.trial(name, place) : try Cycles.trial(name, place)
+            }, name)
+    }
+
+    @Test("write-blocked-by-notifier: nothing is wrong, and a bound of no time at all is missed")
+    func blockedByNotifier() throws {
+        let small = ["objects": "40", "links": "5", "observers": "2", "commits": "5"]
+        let good = try CaseUnderTest.run(WriteBlockedByNotifier(), on: StrataEngine(), parameters: small)
+        #expect(good.outcomes.keys.filter { $0 != .correct } == [], "\(good.trials)")
+        let strict = try CaseUnderTest.run(
+            WriteBlockedByNotifier(), on: StrataEngine(), parameters: small.merging(["bound": "0"]) { $1 })
+        #expect(strict.outcomes[.hung] == 1)
+    }
+
+    @Test("cross-process-wake: what was missed, doubled, empty, idle or late is seen")
+    func wake() {
+        func judge(_ change: (inout CrossProcessWake.Seen.State) -> Void, bound: Int = 1000) -> [String] {
+            let seen = CrossProcessWake.Seen()
+            seen.state.withLock { state in
+                state.moments = [0: 5_000_000, 1: 7_000_000]
+                state.calls = 2
+                change(&state)
+            }
+            let report = CaseReport()
+            CrossProcessWake.judge(seen, [4_000_000, 4_000_000], bound: bound, report)
+            return report.trials.map { $0.address.text }
+        }
+        #expect(judge { _ in } == [])
+        #expect(judge { $0.moments[1] = nil } == ["objects that nobody was told of"])
+        #expect(judge { $0.twice = [1] } == ["objects told of twice"])
+        #expect(judge { $0.emptyCalls = 1 } == ["calls without a change"])
+        #expect(judge { $0.idleCalls = 1 } == ["calls for an object that nobody touched"])
+        #expect(judge { $0.calls = 3 } == ["at most one call per commit"])
+        #expect(judge({ _ in }, bound: 2) == ["slowest"])
+    }
+}
