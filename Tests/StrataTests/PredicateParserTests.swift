@@ -38,6 +38,7 @@ import Testing
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("%K == 4", [7]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == %@", [Int.self]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age IN %@", [[[1], [2]]]) }
+        #expect(throws: Realm.Error.self) { try PredicateParser.parse("age IN %@", [3...]) }
     }
 
     @Test func `AND binds stronger than OR, and NOT strongest`() throws {

@@ -223,7 +223,7 @@ enum ElementConversion {
     static func elements(_ value: Any) -> [Any]? {
         if let collection = value as? any UntypedCollection { return collection.anyElements }
         if let array = value as? [Any] { return array }
-        if value is String || value is [String: Any] { return nil }
+        if value is String || value is [String: Any] || value is any EndlessSequence { return nil }
         return (value as? any Sequence).map { sequence in sequence.map { $0 as Any } }
     }
 

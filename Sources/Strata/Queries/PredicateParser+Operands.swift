@@ -192,7 +192,7 @@ extension PredicateParser {
         if let constant = Predicate.Constant(argument: argument) { return .value(constant) }
         let elements =
             (argument as? any UntypedCollection)?.anyElements
-            ?? (argument as? any Sequence).map { self.elements(of: $0) }
+            ?? (argument is any EndlessSequence ? nil : argument as? any Sequence).map { self.elements(of: $0) }
         guard let elements else { return nil }
         var values: [Predicate.Expression] = []
         for element in elements {
@@ -205,6 +205,11 @@ extension PredicateParser {
 
     private static func elements(of sequence: some Sequence) -> [Any] { sequence.map { $0 as Any } }
 }
+
+/// What must not be walked to its end.
+protocol EndlessSequence {}
+
+extension PartialRangeFrom: EndlessSequence {}
 
 extension Predicate.Constant {
     /// A value whose own type says how it is stored.
