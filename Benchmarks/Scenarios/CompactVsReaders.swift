@@ -25,6 +25,7 @@ package struct CompactVsReaders: Scenario {
 
     package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
+    /// Everybody else has to have been there several times, however fast an attempt is.
     private final class Visits: Sendable {
         private let number = Atomic<Int>(0)
         var value: Int { number.load(ordering: .relaxed) }
@@ -58,16 +59,16 @@ package struct CompactVsReaders: Scenario {
         let reads = PointReads(table: "Person", keys: still, columns: ["age", "name"])
         let (expected, before) = (deletion.oracle.digest(reads), deletion.oracle)
         let isOver = Atomic<Bool>(false)
-        // Everybody else has to have been there several times, however fast an attempt is.
         let visits = (least: 10 * (readers + writers), count: Visits())
         let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
         let lanes = try ThreadGroup.run(1 + writers + readers) { index in
             let role: Role = index == 0 ? .compactor : index <= writers ? .writer : .reader
-            defer { if role == .compactor { isOver.store(true, ordering: .releasing) } }
+            // The others end with the compactor, and everybody with one that met an error.
+            defer { isOver.store(true, ordering: .releasing) }
             var lane = Lane()
             func goesOn() -> Bool {
-                guard role == .compactor else { return !isOver.load(ordering: .acquiring) }
-                return lane.done + lane.refused < compactions || visits.count.value < visits.least
+                if isOver.load(ordering: .acquiring) { return false }
+                return role != .compactor || lane.done + lane.refused < compactions || visits.count.value < visits.least
             }
             while goesOn() {
                 if MonotonicClock.now() > deadline { break }
