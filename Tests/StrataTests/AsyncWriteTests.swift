@@ -69,6 +69,20 @@ import Testing
         await library.close()
     }
 
+    private actor Hasty {
+        let realm: Realm
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm.open(configuration: configuration)
+        }
+    }
+
+    @Test func `Realm.open where no actor runs yet is an error that names what to use`() async throws {
+        let file = TemporaryFile()
+        defer { withExtendedLifetime(file) {} }
+        let error = await #expect(throws: Realm.Error.self) { _ = try await Hasty(file.configuration([Note.self])) }
+        #expect(error?.message.contains("Realm(configuration:actor:)") == true)
+    }
+
     /// A Realm that lives on a queue.
     private final class OnQueue: Sendable {
         let queue = DispatchQueue(label: "writes")

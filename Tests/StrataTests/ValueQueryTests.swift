@@ -33,7 +33,7 @@ import Testing
             student.marks.append(7)
             #expect(Array(good) == [4, 5, 9, 6, 7] && good.count == 5 && good.last == 7)
         }
-        #expect(good[1] == 5 && good.index(of: 9) == 2 && !good.isEmpty && good.realm == realm)
+        #expect(good[1] == 5 && good.firstIndex(of: 9) == 2 && !good.isEmpty && good.realm == realm)
         try realm.write { realm.delete(student) }
         #expect(good.isEmpty && good.isInvalidated)
     }

@@ -22,11 +22,20 @@ extension Realm {
     /// Opens a Realm that belongs to the calling actor.
     ///
     ///     let realm = try await Realm.open(configuration: configuration)
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    ///
+    /// In an actor's own `init` there is no calling actor yet: use `Realm(configuration:actor:)` with `self` there.
+    /// - Throws: ``Realm/Error``, with `invalidInput` where no actor calls; or what the migration block threw.
     public static func open(
-        configuration: Configuration = .defaultConfiguration, actor: isolated any Actor = #isolation
+        configuration: Configuration = .defaultConfiguration, actor: isolated (any Actor)? = #isolation
     ) async throws -> Realm {
-        try await Realm(configuration: configuration, actor: actor)
+        guard let actor else {
+            throw Realm.Error(
+                .invalidInput,
+                "Realm.open is for code that runs on an actor, which an actor's init does not yet; "
+                    + "use Realm(configuration:actor:) with self there, or Realm(configuration:) off actors")
+        }
+        let shared = try await Self.opened(configuration)
+        return Realm(try InstanceCache.instance(configuration, shared, .actor(actor)))
     }
 
     private static func opened(_ configuration: Configuration) async throws -> SharedStore {
