@@ -45,7 +45,8 @@ package struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         func note(_ line: String) { lines.withLock { $0.append(line) } }
         func finish() { over.signal() }
         /// - Returns: false when nobody has finished after half a minute; a trial that takes so long is ended before.
-        func waitForEnd() -> Bool { over.wait(timeout: .now() + 30) == .success }
+        /// Long, because all tasks of a process share a few threads; the harness sees a hang by itself.
+        func waitForEnd() -> Bool { over.wait(timeout: .now() + 300) == .success }
         func lines(_ word: String) -> [String] { lines.withLock { $0.filter { $0.hasPrefix(word) } } }
         var first: String? { lines.withLock { $0.first } }
     }
