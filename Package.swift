@@ -57,7 +57,7 @@ let package = Package(
         room(
             "StrataCrypto",
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
-        room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto"]),
+        room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         .executableTarget(
             name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"],
             swiftSettings: settings),

@@ -120,11 +120,12 @@ int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
 #endif
 }
 
+__thread uint64_t strata_own_thread;
+
 uint64_t strata_thread_number(void) {
     static _Atomic uint64_t last;
-    static _Thread_local uint64_t number;
-    if (number == 0) number = ++last;
-    return number;
+    if (strata_own_thread == 0) strata_own_thread = ++last;
+    return strata_own_thread;
 }
 
 // Of Swift's concurrency runtime, where compiled code that checks its isolation calls it too.

@@ -1,3 +1,4 @@
+import CStrataShim
 import StrataStorage
 import Synchronization
 
@@ -65,12 +66,17 @@ struct _HeldColumn {
 }
 
 extension ObjectBase {
-    /// The place in its column's window of the property at `offset`; nil when the window does not show the row.
+    /// Whether the calling thread is certainly one that may use the object. Others ask: a Realm may belong to a queue
+    /// or an actor.
+    @inlinable
+    var _isOnOwnThread: Bool {
+        @inline(__always) get { strata_known_thread() == _frame.unsafelyUnwrapped.pointee.thread }
+    }
+
+    /// The place in its column's window of the property at `offset`; nil when the window does not show the row. To be
+    /// asked where the object may be used only.
     @inlinable @inline(__always)
     func _heldIndex(_ offset: Int) -> (column: UnsafeMutablePointer<_HeldColumn>, index: Int)? {
-        #if DEBUG
-            _checkConfinement()
-        #endif
         let frame = _frame.unsafelyUnwrapped
         let stamp = frame.pointee.stamp
         let column = frame.pointee.columns[offset]

@@ -13,6 +13,8 @@ import StrataStorage
 @frozen
 public struct _ClassFrame {
     @usableFromInline var stamp: UInt64
+    /// The thread that need not ask whether it is the right one.
+    @usableFromInline let thread: UInt64
     /// Column position by field offset; see ``ColumnSlot``.
     @usableFromInline var columns: UnsafeMutablePointer<Int32>
     /// One per column.
@@ -25,6 +27,7 @@ public struct _ClassFrame {
 
     init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
         self.stamp = stamp
+        thread = access.instance.confinement.ownThread
         self.columns = columns
         held = .allocate(capacity: 1)
         knowsSmallStrings = SmallString.isKnown
@@ -62,9 +65,7 @@ extension ObjectBase {
     var _isCurrent: Bool {
         @inline(__always)
         get {
-            #if DEBUG
-                _checkConfinement()
-            #endif
+            if !_isOnOwnThread { _checkConfinement() }
             return _stamp == _frame.unsafelyUnwrapped.pointee.stamp
         }
     }
@@ -94,19 +95,19 @@ extension ObjectBase {
 
     @inlinable @inline(__always)
     func _readInt(_ offset: Int) -> Int {
-        if let bits = _heldBits(offset) { return Int(truncatingIfNeeded: bits) }
+        if _isOnOwnThread, let bits = _heldBits(offset) { return Int(truncatingIfNeeded: bits) }
         return _readIntFar(offset)
     }
 
     @inlinable @inline(__always)
     func _readBool(_ offset: Int) -> Bool {
-        if let bits = _heldBits(offset) { return bits != 0 }
+        if _isOnOwnThread, let bits = _heldBits(offset) { return bits != 0 }
         return _readBoolFar(offset)
     }
 
     @inlinable @inline(__always)
     func _readDouble(_ offset: Int) -> Double {
-        if let bits = _heldBits(offset) { return Double(bitPattern: bits) }
+        if _isOnOwnThread, let bits = _heldBits(offset) { return Double(bitPattern: bits) }
         return _readDoubleFar(offset)
     }
 
@@ -136,7 +137,7 @@ extension ObjectBase {
     @usableFromInline
     @inline(never)
     func _readString(_ offset: Int) -> String {
-        if let bytes = _heldBytes(offset) {
+        if _isOnOwnThread, let bytes = _heldBytes(offset) {
             let text = SmallString.make(bytes, isKnown: _frame.unsafelyUnwrapped.pointee.knowsSmallStrings)
             if _isIntact(offset) { return text }
         }
@@ -161,6 +162,7 @@ extension ObjectBase {
     func _loadDouble(_ offset: Int) -> Double? {
         let column = _frame.unsafelyUnwrapped.pointee.columns[offset]
         if column < 0 { return nil }
+        if let bits = _heldBits(offset) { return Double(bitPattern: bits) }
         return _fetch(Int(column), .double) { (view, location) throws(StorageError) in
             try view.double(location, Int(column))
         }

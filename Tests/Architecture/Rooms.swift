@@ -9,7 +9,7 @@ enum Rooms {
         "StrataFiles": ["CStrataShim"],
         "StrataStorage": ["StrataFiles", "CXXHash", "CStrataShim"],
         "StrataCrypto": ["StrataStorage", "CCrypto"],
-        "Strata": ["StrataStorage", "StrataFiles", "StrataCrypto"],
+        "Strata": ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"],
         "StrataTool": ["StrataStorage", "StrataFiles", "StrataCrypto"],
 
         // Assay: the harness.

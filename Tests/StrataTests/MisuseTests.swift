@@ -20,6 +20,20 @@ import Testing
         Self.expect("ThreadSafeReference", result)
     }
 
+    /// In release builds, too, where the value stands in a window that needs no call.
+    @Test("a property of a held object, read on another thread, ends the program and says what to pass instead")
+    func wrongThreadOfHeldObject() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try makeRealm([Note.self])
+            try realm.write { for rank in 0..<20 { realm.add(Note("note", rank: rank)) } }
+            let note = realm.objects(Note.self)[3]
+            for _ in 0..<3 where note.rank != 3 { fatalError("another value") }
+            let carried = Locked(note)
+            OtherThread.run { carried.with { if $0.rank != 3 { fatalError("read") } } }
+        }
+        Self.expect("Realm accessed from incorrect thread", result)
+    }
+
     @Test("changing an object outside a write ends the program and names realm.write")
     func outsideWrite() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

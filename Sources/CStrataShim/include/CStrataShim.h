@@ -59,6 +59,10 @@ void strata_unwatch(strata_damage *damage);
 // again.
 uint64_t strata_thread_number(void);
 
+// The same without a call, or 0 in a thread that never asked. Not for writing.
+extern __thread uint64_t strata_own_thread;
+static inline uint64_t strata_known_thread(void) { return strata_own_thread; }
+
 // Whether the calling code runs on the executor of an actor, given as the two words of its reference. False in a
 // program without Swift's concurrency.
 int strata_is_on_executor(uintptr_t identity, uintptr_t implementation);

@@ -33,6 +33,15 @@ enum Confinement {
         actor is MainActor ? .main : .actor(ActorPlace(actor))
     }
 
+    /// The one thread that is certainly the right one; a number that no thread has where others may be, too.
+    var ownThread: UInt64 {
+        switch self {
+        case .thread(let thread): return thread
+        case .main: return CallingContext.isFirstThread ? CallingContext.thread : .max
+        case .queue, .actor, .none: return .max
+        }
+    }
+
     var isHere: Bool {
         switch self {
         case .thread(let thread): return thread == CallingContext.thread
