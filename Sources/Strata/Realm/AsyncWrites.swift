@@ -22,6 +22,10 @@ final class AsyncWrites {
     private var groupCommit: PendingCommit?
     /// Commits that the disk is waited for.
     private var unfinished = 0
+    /// Groups that wait for the disk, or did, by number; those that were done before an earlier one.
+    private var groupsBegun = 0
+    private var groupsTold = 0
+    private var early: [Int: ([Completion], StorageError?)] = [:]
     private var cancelledCompletions: Set<Int> = []
     /// Others wait for the write lock as long as a group goes on.
     private static let groupLimit = 256
@@ -232,6 +236,8 @@ final class AsyncWrites {
         groupCommit = nil
         group = []
         unfinished += 1
+        let number = groupsBegun
+        groupsBegun += 1
         let living = Living(instance)
         DispatchQueue.global().async {
             let failure: StorageError?
@@ -241,7 +247,16 @@ final class AsyncWrites {
             } catch {
                 failure = error
             }
-            schedule { living.instance.asyncWrites.finished(members.value, failure) }
+            schedule { living.instance.asyncWrites.arrived(number, members.value, failure) }
+        }
+    }
+
+    /// The waits end on threads of their own, in any order; completions run in the order of the commits.
+    private func arrived(_ number: Int, _ members: [Completion], _ failure: StorageError?) {
+        early[number] = (members, failure)
+        while let (members, failure) = early.removeValue(forKey: groupsTold) {
+            groupsTold += 1
+            finished(members, failure)
         }
     }
 
