@@ -65,46 +65,46 @@ let package = Package(
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel"),
-        room("Results", ["Measuring"]),
-        room("Harness", ["Results", "Measuring", "FaultModel"]),
+        room("RunRecords", ["Measuring"]),
+        room("Harness", ["RunRecords", "Measuring", "FaultModel"]),
         room("SimulatedDisk", ["FaultModel", "StrataFiles", "Harness"]),
-        room("Reporting", ["Results", "Measuring"]),
+        room("Reporting", ["RunRecords", "Measuring"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: [
-                "Results", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
+                "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
                 "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
             ],
             swiftSettings: settings),
 
         // What is measured.
-        benchmark("Datasets", ["Results"]),
-        benchmark("Scenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
-        benchmark("ObjectScenarios", ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"]),
-        benchmark("ModelEngine", ["Harness", "Results", "Measuring", "Datasets"]),
-        benchmark("PackedRows", ["Harness", "Results"]),
+        benchmark("Datasets", ["RunRecords"]),
+        benchmark("Scenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
+        benchmark("ObjectScenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
+        benchmark("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+        benchmark("PackedRows", ["Harness", "RunRecords"]),
         benchmark(
             "StrataEngine",
             [
-                "Harness", "Results", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+                "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
                 "StrataFiles",
             ]),
         benchmark(
             "LMDBEngine",
             [
-                "Harness", "Results", "Measuring", "PackedRows",
+                "Harness", "RunRecords", "Measuring", "PackedRows",
                 .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
             ]),
         benchmark(
             "RocksDBEngine",
             [
-                "Harness", "Results", "Measuring", "PackedRows",
+                "Harness", "RunRecords", "Measuring", "PackedRows",
                 .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
             ]),
         benchmark(
             "SQLiteEngine",
             [
-                "Harness", "Results", "Measuring", "Datasets",
+                "Harness", "RunRecords", "Measuring", "Datasets",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
 
@@ -123,15 +123,15 @@ let package = Package(
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
         tests("MeasuringTests", ["Measuring"]),
         tests("FaultModelTests", ["FaultModel"]),
-        tests("ResultsTests", ["Results", "Measuring"]),
-        tests("HarnessTests", ["Harness", "Results", "Measuring", "FaultModel"]),
+        tests("RunRecordsTests", ["RunRecords", "Measuring"]),
+        tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),
         tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),
-        tests("ReportingTests", ["Reporting", "Results", "Measuring"]),
+        tests("ReportingTests", ["Reporting", "RunRecords", "Measuring"]),
         tests(
             "BenchmarksTests",
             [
                 "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine",
-                "RocksDBEngine", "PackedRows", "Harness", "Results", "Measuring", "Strata",
+                "RocksDBEngine", "PackedRows", "Harness", "RunRecords", "Measuring", "Strata",
             ]),
         tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
         tests("Architecture", []),

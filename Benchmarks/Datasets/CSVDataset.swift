@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Any table in a CSV file, `--dataset FILE.csv`: RFC 4180, with a header line; tabs separate in `.tsv`.
 ///

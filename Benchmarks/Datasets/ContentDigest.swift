@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Digest of all values of some tables: two machines that print the same one measured the same data.
 ///

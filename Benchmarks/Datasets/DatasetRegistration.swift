@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The data sets of this build: one line each.
 package enum DatasetRegistration {

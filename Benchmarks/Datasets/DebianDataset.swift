@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The packages of a Debian or Ubuntu machine, as `DebianPackage(name, version, section, installedSize, description,
 /// depends)`: real text lengths, and a real graph with cycles.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Generated people: `Person(id, name, age, score, dogs)` and `Dog(name, age)`.
 ///

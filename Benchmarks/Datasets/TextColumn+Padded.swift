@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension TextColumn {
     /// Appends the prefix and the number with leading zeros to at least `width` digits: `person-000042`.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Arrays and dictionaries in memory: what the data structures of the language give without a storage engine.
 ///

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 extension ModelSession: UpdateSession, DeletionSession, SnapshotSession {
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 extension ModelSession: HeldObjectSession, QuerySession, LinkSession {
     func hold(table: String, keys: [Int64]) throws(EngineError) {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// A thread's way into a store. Every call holds the store's lock, and runs on its tables directly.
 final class ModelSession: TableSession {

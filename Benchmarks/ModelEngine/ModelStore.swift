@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Synchronization
 
 /// The stores of this process by location: a database in memory has to be found again by its next session.

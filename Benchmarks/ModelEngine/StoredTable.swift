@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// The rows of a table by columns. A row keeps its index for ever; a deleted one leaves a gap.
 struct StoredTable: Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
 import Harness
-import Results
+import RunRecords
 import Strata
 import Synchronization
 

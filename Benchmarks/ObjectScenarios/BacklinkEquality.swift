@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Random links, unlinks and deletions: backlinks have to be the inverse of what the links say, at any size.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Inverses are read of old and of new objects, declared or not, while links change.

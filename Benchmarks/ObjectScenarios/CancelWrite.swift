@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A write is called off: what it did is undone, in the file and in every handle.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Ten articles are deleted. What they own has to go, what they share has to stay, as declared.

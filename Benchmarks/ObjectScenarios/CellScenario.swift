@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A scenario of small trials, each tried on a class with a primary key and on one without.

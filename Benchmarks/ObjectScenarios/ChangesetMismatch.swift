@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A table view keeps a mirror of a collection and applies every change set to it: the mirror has to be the collection.

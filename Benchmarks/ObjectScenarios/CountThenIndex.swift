@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A table view asks for the number of rows, something is deleted, and the view asks for its last row.

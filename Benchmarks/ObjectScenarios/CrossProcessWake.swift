@@ -1,7 +1,7 @@
 import Dispatch
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 import Synchronization
 

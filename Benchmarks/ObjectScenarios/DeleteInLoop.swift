@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A loop that deletes, or changes what it was chosen by, must not skip every other object.

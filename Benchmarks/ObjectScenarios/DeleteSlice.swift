@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A part of live results is deleted in one call: the part must not move while it goes.

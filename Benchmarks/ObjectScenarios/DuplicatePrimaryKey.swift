@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A property becomes the primary key while two, then many, objects share its values.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// An embedded object has exactly one parent, for as long as it is there.

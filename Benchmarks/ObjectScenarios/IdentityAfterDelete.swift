@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// What a user interface keeps of an object is its identity: sets, dictionaries and list differences hold it longer

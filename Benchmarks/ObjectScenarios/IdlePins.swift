@@ -1,6 +1,6 @@
 import Dispatch
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Files of commits beside something that looks at the database and does not read: how large do they get?

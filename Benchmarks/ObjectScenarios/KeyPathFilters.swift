@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Observers of a few key paths, over links, lists, circles and backlinks.

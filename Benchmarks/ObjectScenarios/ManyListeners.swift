@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import Harness
-import Results
+import RunRecords
 import Strata
 import Synchronization
 

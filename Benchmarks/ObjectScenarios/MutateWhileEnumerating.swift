@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A block creates, deletes and replaces objects of the class that it walks.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Values are lifted up two links and out of lists by name; names that are not there are read in every way.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A scenario of small trials, each in a database of its own, that no policy decides about.

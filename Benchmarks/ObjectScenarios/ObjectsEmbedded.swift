@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Objects without, with one and with several links become embedded, and become objects of their own again.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Observers come and go while observers are told.

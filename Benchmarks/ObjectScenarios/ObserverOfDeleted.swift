@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A detail screen observes an object that another screen deletes.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Threads open a database, look at it and let it go, again and again, while others do the same.

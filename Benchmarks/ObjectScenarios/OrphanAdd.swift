@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Objects that are added on one side of a relation only, and relations of many to many.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// What a screen holds of an object that is gone: its list, results of the list, a query over them.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// An object that a cell or a controller holds is deleted, and then read: every kind of property, by every way of

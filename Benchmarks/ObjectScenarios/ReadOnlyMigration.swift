@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A bundled file of an older version is opened for reading; a file is to start afresh while somebody has it open.

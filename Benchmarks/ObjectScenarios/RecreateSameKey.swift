@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// An object is deleted and another one takes its key, in one transaction or in two.

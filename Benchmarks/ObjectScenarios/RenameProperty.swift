@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Every kind of property is renamed at once; then all that cannot be renamed is tried.

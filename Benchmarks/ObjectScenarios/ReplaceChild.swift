@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A child or a list of children is replaced: by assignment, by upsert. What was owned must not stay behind.

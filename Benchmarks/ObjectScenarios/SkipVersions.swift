@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 /// A file of version 0 opened by version 3, and one that every version in turn has opened.

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 /// A migration block throws half way: version, schema and data must be as before, and a second try must work.

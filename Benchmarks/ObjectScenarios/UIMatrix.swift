@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 /// A list on a screen, and something that changes what it shows: 48 cells of a user interface.

@@ -1,6 +1,6 @@
 import Dispatch
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A reference that nobody resolves, results that nobody reads, a frozen object: what do they hold while others commit?

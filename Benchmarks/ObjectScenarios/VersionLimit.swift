@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// More versions held than the configuration allows, and what a program can do about it.

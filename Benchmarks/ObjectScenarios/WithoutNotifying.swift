@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A screen that made a change itself asks not to be told of it. It has to be told of everything else.

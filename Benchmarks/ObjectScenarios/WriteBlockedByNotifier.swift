@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 import Synchronization
 

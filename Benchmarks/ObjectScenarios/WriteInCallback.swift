@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// Writes and observers inside what an observer runs: one rule each, and never a deadlock.

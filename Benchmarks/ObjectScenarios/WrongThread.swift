@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Strata
 
 /// A live object or collection is used on a thread that it does not belong to.

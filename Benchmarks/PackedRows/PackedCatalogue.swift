@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// The tables of a database of keys and values: JSON under a key of its own.
 package struct PackedCatalogue: Sendable {

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 // How tables stand in an engine that knows keys and values alone.
 //

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Packs the rows of a data set's table, one after the other, into one buffer.
 package final class RowPacker {

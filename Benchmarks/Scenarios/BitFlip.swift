@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// One bit of a database's files flipped per trial, at any place: what does a reader get?
 package struct BitFlip: Scenario {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// All rows of a data set in one durable transaction, into an empty database, some times over.
 package struct BulkInsert: Scenario {

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 extension CaseContext {
     /// Opens the database as a session that can do what the scenario needs.

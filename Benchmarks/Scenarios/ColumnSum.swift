@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// The sum of one integer column over all rows.
 package struct ColumnSum: Scenario {

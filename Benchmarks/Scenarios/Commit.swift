@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// One-row insert transactions, each durable before the next begins; the limit of the disk is measured around them.
 package struct Commit: Scenario {

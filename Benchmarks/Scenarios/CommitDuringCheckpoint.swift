@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// One-row commits while large transactions in between keep the engine's checkpoints, flushes or compactions going.
 ///

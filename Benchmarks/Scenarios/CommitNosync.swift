@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// One-row insert transactions that need not survive a power cut: what a commit costs without the disk.
 package struct CommitNosync: Scenario {

@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// One-row durable transactions from several threads, each with a session of its own, all on one database.
 package struct CommitThreads: Scenario {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Compaction of a database of which every second row was deleted: the file must shrink, and hold what it held.
 package struct Compact: Scenario {

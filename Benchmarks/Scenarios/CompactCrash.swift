@@ -2,7 +2,7 @@ import Datasets
 import FaultModel
 import Harness
 import Measuring
-import Results
+import RunRecords
 import SimulatedDisk
 
 #if canImport(Glibc)
@@ -186,7 +186,7 @@ package struct CompactCrash: Scenario {
     private static let location = DatabaseLocation(directory: "/folder")
 
     private func cutPower(_ engine: any SimulatableEngine, _ context: CaseContext) throws {
-        let tables = try PeopleDataset().tables(size: max(2, try context.integer("rows")), seed: Results.Seed(0))
+        let tables = try PeopleDataset().tables(size: max(2, try context.integer("rows")), seed: RunRecords.Seed(0))
         let most = max(1, try context.integer("states"))
         let disk = SimulatedDisk(seed: FaultModel.Seed(context.seed.rawValue))
         var deletion = try HalfDeletion(tables)

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Synchronization
 
 /// Half of the rows deleted, then an open that asks whether to compact: asked once, with true numbers, and obeyed.

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Synchronization
 
 /// Somebody compacts again and again, while others open, read, write and close.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Judges a full read of a database to whose main table rows were appended one transaction each, before it was damaged.
 struct DamageReadOracle {

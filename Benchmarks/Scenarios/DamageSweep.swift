@@ -1,6 +1,6 @@
 import Datasets
 import Harness
-import Results
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc

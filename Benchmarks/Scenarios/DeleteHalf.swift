@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Every second row deleted in one transaction.
 package struct DeleteHalf: Scenario {

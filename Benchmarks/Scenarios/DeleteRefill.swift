@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// All rows deleted in one transaction and inserted again in another, round after round.
 ///

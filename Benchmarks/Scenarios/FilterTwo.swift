@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// How many rows pass a filter on two columns, of which none has an index.
 package struct FilterTwo: Scenario {

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Processes that open the same new database at once, and each insert a row.
 package struct FirstOpenRace: Scenario {

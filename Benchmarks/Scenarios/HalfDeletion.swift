@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Deletes every second row of the main table in one transaction, with the model that goes along with it.
 struct HalfDeletion {

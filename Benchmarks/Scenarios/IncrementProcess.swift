@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc

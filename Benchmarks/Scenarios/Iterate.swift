@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// A walk over all rows, one by one, with one integer read of each: what a loop over a query's results costs.
 package struct Iterate: Scenario {

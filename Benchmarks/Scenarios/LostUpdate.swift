@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Threads that read one number, add 1 and write it back, each time in a transaction: none of it may be lost.
 package struct LostUpdate: Scenario {

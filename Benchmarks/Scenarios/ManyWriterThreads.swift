@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Threads that come, open the database, write and go, while what they opened is let go some rounds later.
 ///

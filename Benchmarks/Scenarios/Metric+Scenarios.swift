@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Figures that these scenarios alone have.
 extension Metric {

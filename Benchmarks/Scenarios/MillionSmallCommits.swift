@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Transactions that set one integer each, again and again.
 ///

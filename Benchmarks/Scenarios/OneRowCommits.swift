@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Inserts people one by one, each in a transaction, into an empty or a prepared database, and reads them back.
 struct OneRowCommits {

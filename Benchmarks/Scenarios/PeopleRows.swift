@@ -1,6 +1,6 @@
 import Datasets
 import Harness
-import Results
+import RunRecords
 
 /// Rows that are inserted into a database of people one by one, and the check that they are there.
 enum PeopleRows {

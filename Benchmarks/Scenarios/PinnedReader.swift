@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// A reader that holds an old version while a writer updates row after row: the file must not grow without bound, and
 /// the reader must see its version to the end.

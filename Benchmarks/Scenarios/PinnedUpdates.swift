@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Transactions of random updates while versions are pinned, with the model that goes along with them.
 ///

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Reads of random rows by primary key, in batches with no clock inside; latencies in a second pass.
 package struct PointRead: Scenario {

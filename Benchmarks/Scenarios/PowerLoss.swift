@@ -2,7 +2,7 @@ import Datasets
 import FaultModel
 import Harness
 import Measuring
-import Results
+import RunRecords
 import SimulatedDisk
 
 /// Power cut at every operation of a simulated disk, and every disk that may be left opened again.
@@ -90,7 +90,7 @@ package struct PowerLoss: Scenario {
     }
 
     private static func tables(_ rows: Int) throws -> TableSet {
-        var set = try PeopleDataset().tables(size: rows, seed: Results.Seed(0))
+        var set = try PeopleDataset().tables(size: rows, seed: RunRecords.Seed(0))
         guard let column = set.tables[0].columnIndex("age") else { throw HarnessError("people have no age") }
         set.tables[0].columns[column].values = .integer(Array(repeating: value(0), count: rows))
         return set

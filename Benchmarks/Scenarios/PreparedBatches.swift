@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// Times batches whose input is made before the clock starts: for operations that go through different data each time.
 struct PreparedBatches {

@@ -1,7 +1,7 @@
 import Foundation
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// The rows of a case of the family `queries`, and the answers to its questions, found the naive way.
 struct ProbeModel {

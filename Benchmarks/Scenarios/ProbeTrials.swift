@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Asks an engine every question of a case, compares the answers with the model's, and measures the questions by kind.
 struct ProbeTrials {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Reads of properties of objects that the program holds: what an application does for every row that it draws.
 package struct PropertyRead: Scenario {

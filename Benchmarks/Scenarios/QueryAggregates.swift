@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Sums, extremes and means over nulls, over values that are not a number, over nothing, and past the ends of integers.
 ///

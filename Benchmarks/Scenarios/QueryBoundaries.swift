@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Tables of as many rows as a node holds, one less and one more; values that become null and back; ranges that go, so
 /// that nodes merge.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Questions through links: one link, lists of links, rows that thousands link to, and rows that nobody does.
 ///

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Null beside 0 and "", in columns with and without an index: comparisons, lists of values, ALL and NONE, long chains.
 ///

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Sorts by one and more columns of many equal values, one row per value, and the first few of them.
 ///

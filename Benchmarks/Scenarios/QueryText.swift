@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Texts of all planes of Unicode, with case folded or not, patterns, and texts that differ behind a long prefix only.
 ///

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// The limits that the engines are compared with. It touches no engine: a plan lists it with one of them.
 package struct RawDisk: Scenario {

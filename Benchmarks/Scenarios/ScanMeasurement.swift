@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Times passes over all rows of a table, and gives them as rows and as bytes of values per second.
 struct ScanMeasurement {

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// The sizes of a database in the course of a case, and whether they stay on a plateau.
 struct SizeCourse {

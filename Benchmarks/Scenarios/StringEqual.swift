@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Counts of the rows whose text equals another, without an index: every row is looked at.
 package struct StringEqual: Scenario {

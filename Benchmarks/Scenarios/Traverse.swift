@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 
 /// Walks along links from every row: in the order of the rows, at random, and against their direction.
 package struct Traverse: Scenario {

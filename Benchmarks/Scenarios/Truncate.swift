@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// A file of the database cut short per trial: at every page boundary, and at lengths chosen by the seed.
 package struct Truncate: Scenario {

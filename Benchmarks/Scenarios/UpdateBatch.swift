@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// Transactions of many random updates, with none, one or twenty versions pinned: speed, bytes to the disk, size.
 package struct UpdateBatch: Scenario {

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Synchronization
 
 /// How long after a commit returned another thread, which reads again and again, sees what it wrote.

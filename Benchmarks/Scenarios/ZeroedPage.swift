@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// One page of a database's files zeroed per trial, as a disk does that lost a write: what does a reader get?
 package struct ZeroedPage: Scenario {

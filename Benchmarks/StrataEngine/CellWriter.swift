@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 import StrataStorage
 
 /// Turns the rows of a data set's table into cells, without copying texts or counting references.

@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 final class DebianPackage: Object {

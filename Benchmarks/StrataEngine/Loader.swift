@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 /// Adds the rows of tables inside a write, links included.

@@ -1,6 +1,6 @@
 import Harness
 import PackedRows
-import Results
+import RunRecords
 import StrataFiles
 import StrataStorage
 

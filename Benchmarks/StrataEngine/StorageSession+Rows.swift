@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import StrataStorage
 
 /// A column to be read from a row.

@@ -1,7 +1,7 @@
 import Harness
 import Measuring
 import PackedRows
-import Results
+import RunRecords
 import StrataStorage
 
 /// A thread's way into a store. A call that reads takes the newest version, one that writes is one transaction.

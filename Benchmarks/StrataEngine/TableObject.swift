@@ -1,6 +1,6 @@
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Strata
 
 /// A class that stands for a table of a data set: how rows become objects, and back.

@@ -2,7 +2,7 @@ import Datasets
 import Harness
 import ModelEngine
 import ObjectScenarios
-import Results
+import RunRecords
 import Scenarios
 import StrataEngine
 

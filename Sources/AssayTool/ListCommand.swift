@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 struct ListCommand: Command {
     let name = "list"

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 struct ReplayCommand: Command {
     let name = "replay"

@@ -1,6 +1,6 @@
 import Harness
 import Reporting
-import Results
+import RunRecords
 
 struct ReportCommand: Command {
     let name = "report"

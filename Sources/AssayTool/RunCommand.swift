@@ -1,7 +1,7 @@
 import Harness
 import Measuring
 import Reporting
-import Results
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 
 /// The process that runs one case.
 struct WorkerCommand: Command {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What may be read after a crash: the state after v operations, for any v that the durability class allows.
 ///

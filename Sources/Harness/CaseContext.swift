@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// What a scenario works with while its case runs: one per worker process.
 ///

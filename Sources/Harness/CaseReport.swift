@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// Collects what a case finds.
 package final class CaseReport {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc

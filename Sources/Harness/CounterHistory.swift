@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Checks a history of concurrent increments of one counter for lost and invented updates.
 ///

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Says what became of a database that may be damaged, by opening it and reading everything.
 package enum DamageOracle {

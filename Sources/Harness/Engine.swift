@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// What an engine can do. A scenario names what it needs; a case whose engine lacks it is `not-applicable`.
 package enum Capability: String, Sendable, CaseIterable {

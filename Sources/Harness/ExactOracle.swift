@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// An in-memory model of the data: runs the same operations as the engine, and says what every read must give.
 ///

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// The prepared databases of a run, below `work/fixtures`.
 ///

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// A text of a plan with its place, so that a wrong name can be pointed at.
 package struct PlanName: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What the command line changes about a plan.
 package struct PlanFilter: Sendable {

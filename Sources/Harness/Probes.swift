@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 // Rows and questions of the family `queries`. They are told apart from data sets because every value may be null.
 

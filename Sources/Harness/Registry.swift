@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The scenarios of this build, in the order they were registered.
 package struct ScenarioRegistry: Sendable {

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// Hears of a run's progress: the terminal does.
 package protocol RunObserver {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Whether two runs with one seed do the same in the same order.
 package enum Schedule: String, Sendable {

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 // Invariants of all session protocols:
 // 1. A call does a whole batch: there is no dynamic dispatch, no existential and no clock per operation.

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 extension CaseContext {
     /// Runs a trial per address in forked children, and adds them to the report in the order of the addresses.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// A violation that is listed with a reason, in Benchmarks/known.json5.
 package struct KnownViolation: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc

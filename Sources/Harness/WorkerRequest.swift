@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What the runner asks a worker process to do: one JSON document on the worker's standard input.
 package struct WorkerRequest: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Values as bars from zero, each with its number, the ratio to the best of the others, and the raw limit as a line.
 /// The in-memory reference does not set the scale: where it leaves the drawing it ends in a point.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// RFC 4180: fields with a comma, a quote or a line end are quoted, lines end with CR LF.
 ///

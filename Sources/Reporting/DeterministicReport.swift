@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What two runs with equal seed, plan, binary and libraries agree on, as text to compare byte by byte.
 ///

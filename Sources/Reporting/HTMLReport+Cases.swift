@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// Every case with all its figures and the command that repeats it. Each opens by itself when a link leads to it.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// How each engine was set, a table per durability class: what a figure means depends on it.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// The engine that the run is about: Strata where it takes part, else the first.

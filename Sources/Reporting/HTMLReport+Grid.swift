@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// The tables that the cases of a question fill, one cell a case.

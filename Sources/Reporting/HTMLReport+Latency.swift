@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// The distributions of one name of one subject.

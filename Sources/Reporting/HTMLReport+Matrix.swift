@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// A row of the matrix: all cases of a scenario in one durability class.

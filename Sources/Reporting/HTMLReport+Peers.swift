@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// A row per figure that counts, a column per engine; Strata's ratio to the best peer under its own figures.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// Outcomes of every fault and every check, by engine.

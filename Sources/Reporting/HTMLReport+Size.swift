@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// File size over time, then every figure in bytes.

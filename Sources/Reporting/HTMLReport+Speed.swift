@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// Throughput, latency and what it cost, one durability class after the other: they are never set side by side.

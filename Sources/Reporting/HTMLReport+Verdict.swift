@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension HTMLReport {
     /// Violations first, by cause; then what each engine came to; then what the other verdicts mean.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The report as one document. Parts write themselves into a `Markup`, in the order in which they are read.
 struct HTMLReport {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What kind of figure a metric is: where in a report it stands.
 enum MeasureClass {

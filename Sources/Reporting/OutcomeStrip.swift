@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What came of the trials of a sweep by their place: a column per stretch of the file, filled by share. Faults stand
 /// in address order, so that a place that is not protected shows as a place.

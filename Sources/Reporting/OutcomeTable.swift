@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What an engine did in the trials of a scenario, and what it had promised.
 struct OutcomeRow {

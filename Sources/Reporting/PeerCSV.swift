@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The peer table for a spreadsheet: a row per figure, a column per engine. RFC 4180.
 enum PeerCSV {

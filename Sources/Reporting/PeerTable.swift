@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Engines beside each other: a row per figure that counts, Strata's ratio to the best peer, the limit of the machine.
 ///

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The questions that a report answers, in their order. Figures stand under the question that they answer.
 enum Question: String, CaseIterable {

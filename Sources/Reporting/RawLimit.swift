@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// What the machine gives without an engine.
 extension RunDigest {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Pure functions from a run to what people and other programs read. Nothing here looks at the clock, the machine or
 /// the disk: a report of an old run is the report it had.

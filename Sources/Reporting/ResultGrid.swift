@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// A table that several cases fill, one cell each.
 struct ResultGrid {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// A case under the name that tells it from the others of its run.
 struct Subject: Hashable {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// Size over the course of cases that differ by engine and policy alone. Whole lines are data and log, thin ones the
 /// live data; where a reader pins a version a bar stands at the foot.

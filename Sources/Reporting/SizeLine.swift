@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// File size over time of one engine in one case.
 struct SizeLine {

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension TerminalReport {
     /// Engines beside each other, where the run has several peers; it takes the place of the tables of speed.

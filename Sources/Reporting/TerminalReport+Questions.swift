@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 extension TerminalReport {
     /// The question and its tables; nothing where the run has no figure for it.

@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 
 /// The summary at the end of a run: what was asked, the verdict, then each question with the figures that answer it.
 struct TerminalReport {

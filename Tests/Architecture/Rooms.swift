@@ -15,12 +15,12 @@ enum Rooms {
         // Assay: the harness.
         "Measuring": ["CJemalloc"],
         "FaultModel": [],
-        "Results": ["Measuring"],
-        "Harness": ["Results", "Measuring", "FaultModel"],
+        "RunRecords": ["Measuring"],
+        "Harness": ["RunRecords", "Measuring", "FaultModel"],
         "SimulatedDisk": ["FaultModel", "StrataFiles", "Harness"],
-        "Reporting": ["Results", "Measuring"],
+        "Reporting": ["RunRecords", "Measuring"],
         "AssayTool": [
-            "Results", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
+            "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
             "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
         ],
 
@@ -28,18 +28,18 @@ enum Rooms {
         "StoreWorker": ["StrataStorage", "StrataFiles"],
 
         // What is measured.
-        "Datasets": ["Results"],
-        "Scenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],
-        "ObjectScenarios": ["Harness", "Results", "Measuring", "FaultModel", "Datasets", "Strata"],
-        "ModelEngine": ["Harness", "Results", "Measuring", "Datasets"],
-        "PackedRows": ["Harness", "Results"],
+        "Datasets": ["RunRecords"],
+        "Scenarios": ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],
+        "ObjectScenarios": ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"],
+        "ModelEngine": ["Harness", "RunRecords", "Measuring", "Datasets"],
+        "PackedRows": ["Harness", "RunRecords"],
         "StrataEngine": [
-            "Harness", "Results", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
             "StrataFiles",
         ],
-        "LMDBEngine": ["Harness", "Results", "Measuring", "PackedRows", "CLMDB"],
-        "RocksDBEngine": ["Harness", "Results", "Measuring", "PackedRows", "CRocksDB"],
-        "SQLiteEngine": ["Harness", "Results", "Measuring", "Datasets", "CSQLite"],
+        "LMDBEngine": ["Harness", "RunRecords", "Measuring", "PackedRows", "CLMDB"],
+        "RocksDBEngine": ["Harness", "RunRecords", "Measuring", "PackedRows", "CRocksDB"],
+        "SQLiteEngine": ["Harness", "RunRecords", "Measuring", "Datasets", "CSQLite"],
     ]
 
     static let engineRooms: Set<String> = ["StrataFiles", "StrataStorage", "StrataCrypto", "Strata", "StrataTool"]

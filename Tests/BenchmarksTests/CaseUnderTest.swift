@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Testing
 
 /// Runs a case in this process, as a worker does: builds its fixture, copies it, runs the scenario.

@@ -1,5 +1,5 @@
 import Harness
-import Results
+import RunRecords
 import Testing
 
 @testable import SQLiteEngine

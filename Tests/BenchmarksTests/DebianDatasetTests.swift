@@ -1,4 +1,4 @@
-import Results
+import RunRecords
 import Testing
 
 @testable import Datasets

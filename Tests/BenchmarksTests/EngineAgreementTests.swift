@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import Measuring
-import Results
+import RunRecords
 import Testing
 
 /// All engines give what the exact oracle says, on every operation.

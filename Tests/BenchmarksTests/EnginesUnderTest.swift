@@ -1,7 +1,7 @@
 import Harness
 import LMDBEngine
 import ModelEngine
-import Results
+import RunRecords
 import RocksDBEngine
 import SQLiteEngine
 import StrataEngine

@@ -1,7 +1,7 @@
 import Foundation
 import Harness
 import Measuring
-import Results
+import RunRecords
 import StrataEngine
 import Testing
 

@@ -1,7 +1,7 @@
 import Datasets
 import Harness
 import PackedRows
-import Results
+import RunRecords
 import Testing
 
 @Suite("Packed rows")

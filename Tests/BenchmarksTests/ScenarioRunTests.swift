@@ -1,7 +1,7 @@
 import Harness
 import Measuring
 import ModelEngine
-import Results
+import RunRecords
 import Testing
 
 @testable import Scenarios

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 import Testing
 
 @testable import Reporting

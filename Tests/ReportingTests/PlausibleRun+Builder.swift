@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 extension PlausibleRun {
     /// Collects the cases of the made-up run.

@@ -1,5 +1,5 @@
 import Measuring
-import Results
+import RunRecords
 
 /// A run as a small plan gives it, made up: two engines that store, one that does not, all families.
 enum PlausibleRun {

@@ -1,7 +1,7 @@
 import Measuring
 import Testing
 
-@testable import Results
+@testable import RunRecords
 
 #if canImport(Glibc)
     import Glibc

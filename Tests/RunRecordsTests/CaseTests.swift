@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Results
+@testable import RunRecords
 
 @Suite("Case")
 struct CaseTests {
