@@ -65,10 +65,11 @@ let package = Package(
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel"),
-        room("RunRecords", ["Measuring"]),
+        room("Statistics"),
+        room("RunRecords", ["Measuring", "Statistics"]),
         room("Harness", ["RunRecords", "Measuring", "FaultModel"]),
         room("SimulatedDisk", ["FaultModel", "StrataFiles", "Harness"]),
-        room("Reporting", ["RunRecords", "Measuring"]),
+        room("Reporting", ["RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: [
@@ -123,6 +124,7 @@ let package = Package(
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
         tests("MeasuringTests", ["Measuring"]),
         tests("FaultModelTests", ["FaultModel"]),
+        tests("StatisticsTests", ["Statistics", "RunRecords"]),
         tests("RunRecordsTests", ["RunRecords", "Measuring"]),
         tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),
         tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),

@@ -67,7 +67,7 @@ package struct Runner {
         let directory = configuration.directory
         try directory.create(header)
         try directory.repairResults()
-        let done = Set(try directory.readResults().map(\.test.id))
+        let done = Set(try directory.readResults().results.map(\.test.id))
         let pending = configuration.cases.filter { !done.contains($0.test.id) }
         remainingWeight = pending.reduce(0) { $0 + $1.weight }
         observer.runBegins(header, caseCount: configuration.cases.count)

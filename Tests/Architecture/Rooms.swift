@@ -15,10 +15,11 @@ enum Rooms {
         // Assay: the harness.
         "Measuring": ["CJemalloc"],
         "FaultModel": [],
-        "RunRecords": ["Measuring"],
+        "Statistics": [],
+        "RunRecords": ["Measuring", "Statistics"],
         "Harness": ["RunRecords", "Measuring", "FaultModel"],
         "SimulatedDisk": ["FaultModel", "StrataFiles", "Harness"],
-        "Reporting": ["RunRecords", "Measuring"],
+        "Reporting": ["RunRecords", "Measuring", "Statistics"],
         "AssayTool": [
             "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
             "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",

@@ -131,7 +131,7 @@ struct PlantedRunTests {
     }
 
     private func hasHeader() -> Bool {
-        let results = try? RunDirectory(path: runPath).readResults()
+        let results = try? RunDirectory(path: runPath).readResults().results
         return results?.count == 1
     }
 
