@@ -126,7 +126,7 @@ let package = Package(
         tests("FaultModelTests", ["FaultModel"]),
         tests("StatisticsTests", ["Statistics", "RunRecords"]),
         tests("RunRecordsTests", ["RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Reporting", "RunRecords", "Measuring"]),
         tests(
