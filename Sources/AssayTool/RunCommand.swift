@@ -43,7 +43,7 @@ struct RunCommand: Command {
         let run = try runner.run(prepared.0, observer: TerminalProgress())
         try ReportFiles.write(run)
         Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
-        return VerdictRule.exitStatus(run.results.map(\.verdict))
+        return prepared.1.exitStatus(run)
     }
 
     private func expand(
@@ -88,10 +88,7 @@ struct RunCommand: Command {
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: directory, executable: executable,
             known: try checkout.knownViolations(), budgetSeconds: filter.budgetSeconds)
-        try RunManifest(
-            cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
-            budgetSeconds: configuration.budgetSeconds
-        ).write(to: directory)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: directory)
         var header = RunHeader(
             id: id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: directory.path))
@@ -99,6 +96,10 @@ struct RunCommand: Command {
         header.command = command
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        for planned in cases where planned.isHeadline && planned.verdict == nil {
+            header.rounds[planned.test.id] = plan.rounds
+            if planned.hasControl { header.controls.insert(planned.test.id) }
+        }
         complete(&header, cases, registries)
         return (header, configuration)
     }

@@ -31,6 +31,10 @@ package struct PlanEntry: Sendable {
     package var parameters: [PlanParameter] = []
     /// The case's share of the budget relative to other entries.
     package var weight: Double = 1
+    /// Whether its cases are compared: measured in the plan's rounds, one engine of each comparison as two sides.
+    package var isHeadline = false
+    /// Whether the run fails to decide when one of its cases does; nil: as the plan says.
+    package var isRequired: Bool?
 
     package init(scenario: PlanName) {
         self.scenario = scenario
@@ -61,6 +65,12 @@ package struct Plan: Sendable {
     package var engines: [PlanName] = []
     package var durability: [DurabilityClass] = [.full]
     package var entries: [PlanEntry] = []
+    /// How often each headline case is measured, every time in a process of its own.
+    package var rounds = 1
+    /// false: its figures mean nothing and are not shown, and its cases may share the machine.
+    package var measures = true
+    /// Whether a case that comes to no conclusion leaves the run undecided, unless its entry says otherwise.
+    package var isRequired = true
 
     package init(name: String, file: String, summary: String = "") {
         self.name = name
@@ -77,7 +87,7 @@ package struct Plan: Sendable {
             try root.members(file), file: file, what: "a plan",
             known: [
                 "summary", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines", "durability",
-                "cases",
+                "rounds", "measures", "required", "cases",
             ])
         try reader.checkNames()
         plan.summary = try reader.string("summary") ?? ""
@@ -87,6 +97,9 @@ package struct Plan: Sendable {
         plan.hangSeconds = try reader.positive("hang_seconds") ?? plan.hangSeconds
         plan.engines = try reader.names("engines") ?? []
         plan.durability = try reader.durability("durability") ?? plan.durability
+        plan.rounds = try reader.integer("rounds", 1...1_000) ?? plan.rounds
+        plan.measures = try reader.flag("measures") ?? plan.measures
+        plan.isRequired = try reader.flag("required") ?? plan.isRequired
         guard let cases = reader.member("cases") else {
             throw PlanError(file: file, "a plan needs cases", at: root.position)
         }
@@ -100,7 +113,8 @@ package struct Plan: Sendable {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a case",
             known: [
-                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight",
+                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight", "headline",
+                "required",
             ])
         try reader.checkNames()
         guard let scenario = reader.member("scenario") else {
@@ -111,6 +125,8 @@ package struct Plan: Sendable {
         entry.datasets = try reader.names("datasets")
         entry.durability = try reader.durability("durability")
         entry.weight = try reader.positive("weight") ?? 1
+        entry.isHeadline = try reader.flag("headline") ?? false
+        entry.isRequired = try reader.flag("required")
         entry.sizes = try reader.integers("sizes")
         entry.seeds = try reader.integers("seeds")?.map { Seed(UInt64($0)) }
         if let parameters = reader.member("parameters") {
@@ -171,6 +187,25 @@ struct PlanObject {
 
     func integer(_ name: String) throws(PlanError) -> Int? {
         try member(name)?.value.integer(file)
+    }
+
+    func integer(_ name: String, _ range: ClosedRange<Int>) throws(PlanError) -> Int? {
+        guard let member = member(name) else { return nil }
+        let number = try member.value.integer(file)
+        guard range.contains(number) else {
+            throw PlanError(
+                file: file, "\(name) needs a number from \(range.lowerBound) to \(range.upperBound)",
+                at: member.value.position)
+        }
+        return number
+    }
+
+    func flag(_ name: String) throws(PlanError) -> Bool? {
+        guard let member = member(name) else { return nil }
+        guard case .bool(let flag) = member.value.content else {
+            throw PlanError(file: file, "\(name) needs true or false", at: member.value.position)
+        }
+        return flag
     }
 
     func positive(_ name: String) throws(PlanError) -> Double? {

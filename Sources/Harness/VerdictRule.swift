@@ -98,12 +98,4 @@ package struct VerdictRule: Sendable {
     private static func text(_ counts: [OutcomeCount]) -> String {
         counts.map { "\($0.count) \($0.outcome.rawValue)" }.joined(separator: ", ")
     }
-
-    /// The exit status of a run: 1 harness error, before 2 violation, before 3 inconclusive only, else 0.
-    package static func exitStatus(_ verdicts: [Verdict]) -> Int32 {
-        if verdicts.contains(.harnessError) { return 1 }
-        if verdicts.contains(.violation) { return 2 }
-        if verdicts.contains(.inconclusive) { return 3 }
-        return 0
-    }
 }
