@@ -13,7 +13,7 @@ let assayVersion = "0.1"
 @main
 enum AssayMain {
     static let commands: [any Command] = [
-        RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), WorkerCommand(),
+        RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), WorkerCommand(),
     ]
 
     static func main() {

@@ -50,7 +50,7 @@ struct RunCommand: Command {
         _ arguments: Arguments, _ checkout: Checkout, _ registries: Registries
     ) throws -> (Plan, PlanFilter, [PlannedCase]) {
         let plan = try checkout.plan(arguments.positional.first ?? "quick")
-        let filter = try filter(arguments)
+        let filter = try PlanFilter(arguments)
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
         try expansion.checkParameters()
         let cases = try expansion.cases()
@@ -81,7 +81,7 @@ struct RunCommand: Command {
         let (plan, filter, cases) = try expand(arguments, checkout, registries)
         let seed = filter.seed ?? plan.seed
         let startTime = Int(time(nil))
-        let id = "\(timestamp(startTime))-\(plan.name)-\(seed)"
+        let id = "\(Self.timestamp(startTime))-\(plan.name)-\(seed)"
         let directory = RunDirectory(path: trimmed(arguments.value("--out") ?? "Reports/\(id)"))
         try setAside(directory)
         try FileTree.createDirectory(directory.path)
@@ -106,7 +106,7 @@ struct RunCommand: Command {
 
     private func complete(_ header: inout RunHeader, _ cases: [PlannedCase], _ registries: Registries) {
         header.assayVersion = assayVersion
-        header.isReleaseBuild = Self.isReleaseBuild
+        header.isReleaseBuild = ProgramBuild.isRelease
         let used = Set(cases.map(\.test.engine))
         header.engines = registries.engines.engines.filter { used.contains($0.name) }
             .map { engine in
@@ -156,55 +156,17 @@ struct RunCommand: Command {
         Output.error("the run that was in \(directory.path) is now in \(target)")
     }
 
-    private func filter(_ arguments: Arguments) throws -> PlanFilter {
-        var filter = PlanFilter()
-        filter.scenarios = arguments.list("--scenario")
-        filter.engines = arguments.list("--engine")
-        filter.datasets = arguments.list("--dataset")
-        filter.seed = try arguments.unsigned("--seed").map { Seed($0) }
-        filter.size = try arguments.unsigned("--size").map { Int($0) }
-        filter.budgetSeconds = try arguments.seconds("--budget")
-        let families = Family.allCases.filter { $0 != .planted }.map(\.rawValue)
-        for name in arguments.list("--only") {
-            if let layer = Layer(rawValue: name) {
-                filter.layers.append(layer)
-                continue
-            }
-            let families = Layer.allCases.map(\.rawValue) + families
-            guard let family = Family(rawValue: name), families.contains(name) else {
-                throw UsageError(NearestName.complaint("layer or family", name, among: families), command: self.name)
-            }
-            filter.families.append(family)
-        }
-        for pair in arguments.all("--param") {
-            guard let equals = pair.firstIndex(of: "="), equals != pair.startIndex else {
-                throw UsageError("--param needs NAME=VALUE, not \(pair)", command: name)
-            }
-            filter.parameters.append(
-                CaseParameter(name: String(pair[..<equals]), value: String(pair[pair.index(after: equals)...])))
-        }
-        return filter
-    }
-
     private var command: String {
         (["assay"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
     }
 
     /// `20261121-081503`, in universal time.
-    private func timestamp(_ seconds: Int) -> String {
+    static func timestamp(_ seconds: Int) -> String {
         var time = time_t(seconds)
         var parts = tm()
         gmtime_r(&time, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(parts.tm_year + 1_900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
             + two(parts.tm_hour) + two(parts.tm_min) + two(parts.tm_sec)
-    }
-
-    private static var isReleaseBuild: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
     }
 }

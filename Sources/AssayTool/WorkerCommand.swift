@@ -1,5 +1,4 @@
 import Harness
-import RunRecords
 
 /// The process that runs one case.
 struct WorkerCommand: Command {
@@ -16,30 +15,10 @@ struct WorkerCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         if arguments.has("--describe") {
-            Output.line(description(registries).text)
+            Output.line(WorkerDescription(registries, build: try ProgramBuild.describe()).json.text)
             return 0
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }
         return Worker(registries: registries).run(parent: parent)
-    }
-
-    private func description(_ registries: Registries) -> JSONValue {
-        let engines = registries.engines.engines.map { engine in
-            JSONValue.object([
-                JSONMember("name", .string(engine.name)), JSONMember("version", .string(engine.version)),
-                JSONMember("capabilities", .strings(engine.capabilities.map(\.rawValue).sorted())),
-            ])
-        }
-        let scenarios = registries.scenarios.listed.map { scenario in
-            JSONValue.object([
-                JSONMember("slug", .string(scenario.slug)), JSONMember("family", .string(scenario.family.rawValue)),
-                JSONMember("parameters", .strings(scenario.parameters.map(\.name))),
-            ])
-        }
-        return .object([
-            JSONMember("assay", .string(assayVersion)), JSONMember("protocol", .integer(WorkerRequest.protocolVersion)),
-            JSONMember("engines", .array(engines)), JSONMember("scenarios", .array(scenarios)),
-            JSONMember("datasets", .strings(registries.datasets.sources.map(\.name))),
-        ])
     }
 }

@@ -22,16 +22,21 @@ package struct CaseRunner {
     private let limits: Limits
     private let judge: CaseJudge
     private let directory: String
+    private let buildDigest: String
     private var fixtures: FixtureStore
 
-    /// - Parameter directory: exists; what the cases need is made below it.
+    /// - Parameters:
+    ///   - directory: exists; what the cases need is made below it.
+    ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
-        executable: String, registries: Registries, directory: String, limits: Limits, known: [KnownViolation] = []
+        executable: String, registries: Registries, directory: String, limits: Limits, known: [KnownViolation] = [],
+        buildDigest: String = ""
     ) {
         process = WorkerProcess(executable: executable)
         self.registries = registries
         self.limits = limits
         self.directory = directory
+        self.buildDigest = buildDigest
         judge = CaseJudge(rule: VerdictRule(known: known))
         fixtures = FixtureStore(directory: directory + "/fixtures", process: process)
     }
@@ -103,7 +108,7 @@ package struct CaseRunner {
             let engine = registries.engines.engine(named: test.engine),
             engine.capabilities.contains(.persistent), let request = scenario.fixture(for: test)
         else { return nil }
-        return FixtureStore.key(request, test: test, engine: engine)
+        return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)
     }
 
     /// Frees the disk space of a fixture that no later case asks for.

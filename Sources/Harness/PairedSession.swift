@@ -31,6 +31,9 @@ package struct PairedSession {
     /// Whether what is flagged is measured once more.
     package var confirms: Bool
 
+    /// An interval needs so many.
+    package static let fewestPairs = ComparedCase.fewestPairs
+
     /// Names of equal length, so that no side has the longer path.
     package static let places = ["place-1", "place-2", "place-3"]
 

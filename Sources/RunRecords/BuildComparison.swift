@@ -29,6 +29,15 @@ package struct SideMeasurement: Sendable, Equatable {
         self.place = place
         self.result = result
     }
+
+    /// A line of `measurements.jsonl`.
+    package var json: JSONValue {
+        .object([
+            JSONMember("batch", .integer(batch)), JSONMember("round", .integer(round)),
+            JSONMember("side", .string(side.rawValue)), JSONMember("position", .integer(position)),
+            JSONMember("place", .string(place)), JSONMember("result", result.json),
+        ])
+    }
 }
 
 /// What tells a figure of a case from its others.
@@ -146,6 +155,9 @@ package struct ComparedCase: Sendable {
     package var finding: SideComparison.Finding
     /// Why the finding is what it is, in a sentence; empty where the figures say it.
     package var reason: String
+    /// An interval needs so many.
+    package static let fewestPairs = BootstrapInterval.fewestValues
+
     /// The control differs from itself, by the rule that the sides are judged by.
     package var isControlFlagged: Bool
 
@@ -169,7 +181,7 @@ package struct ComparedCase: Sendable {
         _ batches: [SideComparison?], confirms: Bool
     ) -> (finding: SideComparison.Finding, reason: String) {
         guard let first = batches.first ?? nil else {
-            return (.inconclusive, "fewer than \(BootstrapInterval.fewestValues) pairs")
+            return (.inconclusive, "fewer than \(fewestPairs) pairs")
         }
         guard first.isFlagged, confirms else { return (first.finding, "") }
         guard batches.count > 1, let second = batches[1] else {
