@@ -59,7 +59,7 @@ package struct Runner {
             directory: configuration.directory.workDirectory,
             limits: CaseRunner.Limits(
                 hangSeconds: configuration.plan.hangSeconds, memoryBytes: configuration.memoryBytes),
-            known: configuration.known)
+            readsInPlace: configuration.plan.measures, known: configuration.known)
         remainingSeconds = configuration.budgetSeconds
         random = RandomStream(configuration.plan.seed.derived("directories"))
     }

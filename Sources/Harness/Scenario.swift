@@ -28,9 +28,13 @@ package struct ScenarioParameter: Sendable {
 package struct FixtureRequest: Hashable, Sendable {
     /// Names how it is made: part of its key. `load` is the data set in one transaction.
     package var recipe: String
+    /// The case only reads, and the database is so large that a copy for each measurement would take longer than the
+    /// measurement: it works on the fixture itself. The run checks that it left no file changed.
+    package var isReadInPlace: Bool
 
-    package init(recipe: String = "load") {
+    package init(recipe: String = "load", isReadInPlace: Bool = false) {
         self.recipe = recipe
+        self.isReadInPlace = isReadInPlace
     }
 }
 
