@@ -17,6 +17,11 @@ func benchmark(_ name: String, _ dependencies: [Target.Dependency] = []) -> Targ
     .target(name: name, dependencies: dependencies, path: "Benchmarks/\(name)", swiftSettings: settings)
 }
 
+/// An engine that the harness drives, a peer or Strata itself, behind Harness's protocols.
+func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    benchmark(name, dependencies)
+}
+
 func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", swiftSettings: settings)
 }
@@ -24,6 +29,37 @@ func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependen
 func library(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
+
+// The engines, a target each, so that a missing library stays local. An engine more is an entry here, and its
+// registration in Sources/AssayTool/BuildRegistries.swift.
+let engines: [Target] = [
+    engine("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+    engine(
+        "StrataEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+            "StrataFiles",
+        ]),
+    engine(
+        "LMDBEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "PackedRows",
+            .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
+        ]),
+    engine(
+        "RocksDBEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "PackedRows",
+            .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
+        ]),
+    engine(
+        "SQLiteEngine",
+        [
+            "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
+            .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+        ]),
+]
+let everyEngine: [Target.Dependency] = engines.map { .target(name: $0.name) }
 
 let package = Package(
     name: "Assay",
@@ -41,7 +77,7 @@ let package = Package(
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
     ],
-    targets: [
+    targets: engines + [
         // C libraries, and what Swift cannot call.
         .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
         library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
@@ -50,6 +86,9 @@ let package = Package(
         library("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
         library("CRocksDB", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+
+        // The ground: what both the tools and the harness stand on.
+        room("Seeds"),
 
         // Strata: the engine.
         room("StrataFiles", ["CStrataShim"]),
@@ -64,49 +103,27 @@ let package = Package(
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
-        room("FaultModel"),
-        room("RunRecords", ["Measuring"]),
-        room("Harness", ["RunRecords", "Measuring", "FaultModel"]),
-        room("SimulatedDisk", ["FaultModel", "StrataFiles", "Harness"]),
-        room("Reporting", ["RunRecords", "Measuring"]),
+        room("FaultModel", ["Seeds"]),
+        room("RunRecords", ["Seeds", "Measuring"]),
+        room("Harness", ["Seeds", "RunRecords", "Measuring", "FaultModel"]),
+        room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
+        room("Reporting", ["Seeds", "RunRecords", "Measuring"]),
         .executableTarget(
             name: "AssayTool",
-            dependencies: [
-                "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
-                "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
+            dependencies: everyEngine + [
+                "Seeds", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets",
+                "Scenarios", "ObjectScenarios",
             ],
             swiftSettings: settings),
 
         // What is measured.
-        benchmark("Datasets", ["RunRecords"]),
-        benchmark("Scenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
-        benchmark("ObjectScenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
-        benchmark("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+        benchmark("Datasets", ["Seeds", "RunRecords"]),
+        benchmark(
+            "Scenarios",
+            ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
+        benchmark(
+            "ObjectScenarios", ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
         benchmark("PackedRows", ["Harness", "RunRecords"]),
-        benchmark(
-            "StrataEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
-                "StrataFiles",
-            ]),
-        benchmark(
-            "LMDBEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "PackedRows",
-                .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
-            ]),
-        benchmark(
-            "RocksDBEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "PackedRows",
-                .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
-            ]),
-        benchmark(
-            "SQLiteEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "Datasets",
-                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
-            ]),
 
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
@@ -116,24 +133,25 @@ let package = Package(
         tests(
             "StrataStorageTests",
             [
-                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "StoreWorker",
+                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "Seeds",
+                "StoreWorker",
             ]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
-        tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
+        tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
-        tests("MeasuringTests", ["Measuring"]),
-        tests("FaultModelTests", ["FaultModel"]),
-        tests("RunRecordsTests", ["RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),
-        tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),
-        tests("ReportingTests", ["Reporting", "RunRecords", "Measuring"]),
+        tests("MeasuringTests", ["Seeds", "Measuring"]),
+        tests("FaultModelTests", ["Seeds", "FaultModel"]),
+        tests("RunRecordsTests", ["Seeds", "RunRecords", "Measuring"]),
+        tests("HarnessTests", ["Seeds", "Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
+        tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
         tests(
             "BenchmarksTests",
-            [
-                "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine",
-                "RocksDBEngine", "PackedRows", "Harness", "RunRecords", "Measuring", "Strata",
+            everyEngine + [
+                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Harness", "Seeds", "RunRecords", "Measuring",
+                "Strata",
             ]),
-        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel", "Seeds"]),
         tests("Architecture", []),
     ]
 )

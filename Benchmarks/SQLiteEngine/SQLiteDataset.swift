@@ -1,8 +1,10 @@
+import Seeds
+
 #if SQLite
     import CSQLite
     import Datasets
     import Harness
-    import Results
+    import RunRecords
 
     /// The largest table of a SQLite file, `--dataset FILE`: read only, whatever its columns are declared as.
     ///

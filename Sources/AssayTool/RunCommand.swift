@@ -2,6 +2,7 @@ import Harness
 import Measuring
 import Reporting
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc

@@ -1,3 +1,5 @@
+import Seeds
+
 /// One disk that a crash may leave behind.
 package struct CrashState: Sendable {
     package var step: CrashAddress.Step
@@ -70,7 +72,7 @@ package struct CrashSweep: Sendable {
             var image = point.image(of: mask)
             report.visited += 1
             let digest = image.digest()
-            guard seen.insert(digest ^ mix(context)).inserted else { return true }
+            guard seen.insert(digest ^ splitMix(context)).inserted else { return true }
             report.distinct += 1
             image.dropUnnamed()
             let step = CrashAddress.Step(operation: point.operation, state: mask)

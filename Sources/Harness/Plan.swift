@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// A text of a plan with its place, so that a wrong name can be pointed at.
 package struct PlanName: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// What the command line changes about a plan.
 package struct PlanFilter: Sendable {

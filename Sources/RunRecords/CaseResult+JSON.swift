@@ -1,3 +1,5 @@
+import Seeds
+
 // One case as JSON: the line in results.jsonl, and the file in series/.
 
 extension Case {

@@ -1,3 +1,5 @@
+import Seeds
+
 extension Machine {
     package var json: JSONValue {
         .object([

@@ -2,6 +2,7 @@ import Datasets
 import Harness
 import Measuring
 import RunRecords
+import Seeds
 import Testing
 
 /// All engines give what the exact oracle says, on every operation.

@@ -1,4 +1,5 @@
 import Measuring
+import Seeds
 import Testing
 
 @testable import RunRecords

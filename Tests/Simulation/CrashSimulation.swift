@@ -1,5 +1,6 @@
 import FaultModel
 import Foundation
+import Seeds
 import SimulatedDisk
 
 /// Runs a history on a simulated disk, cuts power or ends the process at every operation, and opens every disk that may
