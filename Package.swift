@@ -89,6 +89,8 @@ let package = Package(
 
         // The ground: what both the tools and the harness stand on.
         room("Seeds"),
+        room("JSONText"),
+        room("Commands"),
 
         // Strata: the engine.
         room("StrataFiles", ["CStrataShim"]),
@@ -98,20 +100,22 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         .executableTarget(
-            name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"],
+            name: "StrataTool",
+            dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
             swiftSettings: settings),
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
-        room("RunRecords", ["Seeds", "Measuring"]),
-        room("Harness", ["Seeds", "RunRecords", "Measuring", "FaultModel"]),
+        room("RunRecords", ["Seeds", "JSONText", "Measuring"]),
+        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room("Reporting", ["Seeds", "RunRecords", "Measuring"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: everyEngine + [
-                "Seeds", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets",
+                "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
+                "Reporting", "Datasets",
                 "Scenarios", "ObjectScenarios",
             ],
             swiftSettings: settings),
@@ -123,7 +127,7 @@ let package = Package(
             ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
         benchmark(
             "ObjectScenarios", ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
-        benchmark("PackedRows", ["Harness", "RunRecords"]),
+        benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
@@ -139,10 +143,12 @@ let package = Package(
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
+        tests("JSONTextTests", ["JSONText"]),
+        tests("CommandsTests", ["Commands"]),
         tests("MeasuringTests", ["Seeds", "Measuring"]),
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
-        tests("RunRecordsTests", ["Seeds", "RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Seeds", "Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
+        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
         tests(

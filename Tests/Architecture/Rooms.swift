@@ -10,7 +10,7 @@ struct Rooms {
     init(_ manifest: PackageManifest) { targets = manifest.targets }
 
     /// What both tools and the harness stand on. They know nothing of either, and the product Strata does without them.
-    static let ground: Set<String> = ["Seeds"]
+    static let ground: Set<String> = ["Seeds", "JSONText", "Commands"]
 
     /// The C libraries that may reach an application which links the product Strata.
     static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]

@@ -26,7 +26,7 @@ struct EngineAgreementTests {
     }
 
     static func expectContent(_ session: Tables, _ oracle: ExactOracle) throws {
-        let comparison = RowComparison(oracle)
+        let comparison = FullReadComparison(oracle)
         try session.readAll(oracle.schema, into: comparison)
         comparison.finish()
         #expect(comparison.difference == nil)

@@ -11,7 +11,7 @@ struct BacklinksDeleted: CellScenario {
         case held, loop, first, ownerDeleted, entryRemoved, inWrite
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 4)
         let part: C = try place.cell(0, realm)
         let owner: C = try place.cell(1, realm)

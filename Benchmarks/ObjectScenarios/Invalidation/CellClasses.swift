@@ -1,7 +1,7 @@
 import Strata
 
 /// What a cell on a screen shows. Its declared defaults are told from the values that are stored.
-protocol Cell: Object {
+protocol ShownObject: Object {
     static func make(_ number: Int) -> Self
     var number: Int { get }
     var title: String { get }
@@ -19,7 +19,7 @@ protocol Cell: Object {
     static func first(_ number: Int, in realm: Realm) -> Self?
 }
 
-final class KeyedCell: Object, Cell {
+final class KeyedCell: Object, ShownObject {
     @Persisted(primaryKey: true) var number: Int
     @Persisted var title = "untitled"
     @Persisted var count = -1
@@ -48,7 +48,7 @@ final class KeyedCell: Object, Cell {
     }
 }
 
-final class PlainCell: Object, Cell {
+final class PlainCell: Object, ShownObject {
     @Persisted var number: Int
     @Persisted var title = "untitled"
     @Persisted var count = -1

@@ -11,7 +11,7 @@ protocol CellScenario: Scenario {
     /// Whether the trial is misuse that no signature can report: the right answer is the end of the process, with a
     /// text, under either policy.
     static func alwaysTraps(_ way: Way) -> Bool
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding
 }
 
 extension CellScenario {
@@ -47,7 +47,7 @@ extension CellScenario {
 
 extension TrialPlace {
     /// A database of `count` cells, numbered from 0.
-    func cells<C: Cell>(_ type: C.Type, count: Int) throws -> Realm {
+    func cells<C: ShownObject>(_ type: C.Type, count: Int) throws -> Realm {
         let realm = try realm([C.self])
         try realm.write {
             for number in 0..<count { realm.add(C.make(number)) }
@@ -56,7 +56,7 @@ extension TrialPlace {
     }
 
     /// The cell of that number.
-    func cell<C: Cell>(_ number: Int, _ realm: Realm) throws -> C {
+    func cell<C: ShownObject>(_ number: Int, _ realm: Realm) throws -> C {
         guard let cell = C.first(number, in: realm) else { throw HarnessError("no cell \(number)") }
         return cell
     }

@@ -63,7 +63,7 @@ struct CountThenIndex: Scenario {
             : try trial(PlainCell.self, source, victims, access, place)
     }
 
-    private static func trial<C: Cell>(
+    private static func trial<C: ShownObject>(
         _ type: C.Type, _ source: Source, _ victims: Victims, _ access: Access, _ place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let realm = try place.realm([C.self])
@@ -118,7 +118,7 @@ struct CountThenIndex: Scenario {
     }
 
     /// A collection on a screen, whatever its type.
-    private struct Shown<C: Cell> {
+    private struct Shown<C: ShownObject> {
         let count: () -> Int
         let element: (Int) -> C
         let elements: () -> [C]
@@ -145,7 +145,7 @@ struct CountThenIndex: Scenario {
         }
     }
 
-    private static func collection<C: Cell>(
+    private static func collection<C: ShownObject>(
         _ type: C.Type, _ source: Source, _ realm: Realm
     ) throws -> Shown<C>? {
         let table = realm.objects(C.self)

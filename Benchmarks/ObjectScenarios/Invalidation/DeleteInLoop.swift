@@ -13,7 +13,7 @@ struct DeleteInLoop: CellScenario {
 
     private static let count = 20
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: count)
         let table = realm.objects(C.self)
         let first: C = try place.cell(0, realm)

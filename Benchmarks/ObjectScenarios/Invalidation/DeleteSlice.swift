@@ -11,7 +11,7 @@ struct DeleteSlice: CellScenario {
         case suffix, prefix, dropFirst, array, sortedSuffix, listPrefix, everything
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 20)
         let table = realm.objects(C.self).sorted(byKeyPath: "number")
         let descending = realm.objects(C.self).sorted(byKeyPath: "number", ascending: false)

@@ -19,7 +19,7 @@ struct DeletedBeforeFirstNotify: CellScenario {
         var all: [String] { list.withLock { $0 } }
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 5)
         let held: C = try place.cell(3, realm)
         let events = Events()

@@ -11,7 +11,7 @@ struct FrozenThings: CellScenario {
         case object, list, results, backlinks, realm, link, threads, thaw
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 50)
         let held: C = try place.cell(3, realm)
         let owner: C = try place.cell(1, realm)

@@ -12,7 +12,7 @@ struct IdentityAfterDelete: CellScenario {
         case hash, equality, set, dictionary, description, otherHandle, recreated
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 5)
         let held: C = try place.cell(3, realm)
         let other: C = try place.cell(3, realm)

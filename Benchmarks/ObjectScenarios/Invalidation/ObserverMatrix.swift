@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The classes of the first article: a dog, and the person who has it.
+/// A dog, which knows by an inverse the person who has it.
 final class MatrixDog: Object {
     @Persisted var name = ""
     @Persisted var age = 0

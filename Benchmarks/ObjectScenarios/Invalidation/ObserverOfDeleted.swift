@@ -11,7 +11,7 @@ struct ObserverOfDeleted: CellScenario {
         case once, removedTwice, removedInside, laterWrites, recreated, otherThread
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 5)
         let held: C = try place.cell(3, realm)
         var events: [String] = []
@@ -53,7 +53,7 @@ struct ObserverOfDeleted: CellScenario {
 
 extension TrialPlace {
     /// The cell of that number, where no place is at hand.
-    static func found<C: Cell>(_ type: C.Type, _ number: Int, _ realm: Realm) throws -> C {
+    static func found<C: ShownObject>(_ type: C.Type, _ number: Int, _ realm: Realm) throws -> C {
         guard let cell = C.first(number, in: realm) else { throw HarnessError("no cell \(number)") }
         return cell
     }

@@ -11,7 +11,7 @@ struct ParentDeleted: CellScenario {
         case list, listQuery, listSort, loop, observed, inWrite, recreated
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 10)
         let parent: C = try place.cell(0, realm)
         try realm.write { for number in 1..<10 { parent.addPart(try place.cell(number, realm)) } }

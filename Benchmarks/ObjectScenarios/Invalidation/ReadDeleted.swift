@@ -55,7 +55,7 @@ struct ReadDeleted: Scenario {
             ? try trial(KeyedCell.self, way, read, place) : try trial(PlainCell.self, way, read, place)
     }
 
-    private static func trial<C: Cell>(
+    private static func trial<C: ShownObject>(
         _ type: C.Type, _ way: Way, _ read: Read, _ place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let realm = try place.realm([C.self])
@@ -80,7 +80,7 @@ struct ReadDeleted: Scenario {
     }
 
     /// What was known of the object while it was there.
-    private struct Before<C: Cell> {
+    private struct Before<C: ShownObject> {
         let title: String
         let hash: Int
         let parts: () -> Int
@@ -101,7 +101,7 @@ struct ReadDeleted: Scenario {
         }
     }
 
-    private static func delete<C: Cell>(_ held: C, _ way: Way, _ realm: Realm) throws {
+    private static func delete<C: ShownObject>(_ held: C, _ way: Way, _ realm: Realm) throws {
         try realm.write {
             switch way {
             case .handle, .inWrite: realm.delete(held)
@@ -116,7 +116,7 @@ struct ReadDeleted: Scenario {
     }
 
     /// The declared default and a report for a read; identity, and the answer whether it is there, without one.
-    private static func judge<C: Cell>(
+    private static func judge<C: ShownObject>(
         _ cell: C, _ read: Read, _ before: Before<C>, _ place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let value: PolicyTrials.Finding

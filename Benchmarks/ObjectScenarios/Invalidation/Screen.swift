@@ -4,7 +4,7 @@ import Strata
 ///
 /// It does what a user interface does with what it showed last. `render` (a) compares and hashes the old elements,
 /// (b) resolves the old indices again, (c) reads the rows, (d) swaps in the new frame.
-final class Screen<C: Cell> {
+final class Screen<C: ShownObject> {
     /// Why a screen is evaluated.
     enum Cause {
         /// A change by the screen's own event. Its old rows are still there and are resolved once more.

@@ -61,7 +61,7 @@ struct ScreenCell {
         }
     }
 
-    private func run<C: Cell>(_ type: C.Type, _ realm: Realm, rows: Int, events: Int) throws -> Outcome {
+    private func run<C: ShownObject>(_ type: C.Type, _ realm: Realm, rows: Int, events: Int) throws -> Outcome {
         try realm.write {
             realm.deleteAll()
             for number in 0..<rows { realm.add(C.make(number)) }
@@ -84,7 +84,7 @@ struct ScreenCell {
 }
 
 /// The program of a cell: its screen, its observers, its button.
-private final class ScreenProgram<C: Cell> {
+private final class ScreenProgram<C: ShownObject> {
     let cell: ScreenCell
     let realm: Realm
     let results: Results<C>

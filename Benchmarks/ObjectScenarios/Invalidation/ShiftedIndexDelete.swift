@@ -11,7 +11,7 @@ struct ShiftedIndexDelete: CellScenario {
         case handle, snapshotElement, frozenElement, listElement, goneAlready
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 10)
         let table = realm.objects(C.self).sorted(byKeyPath: "number")
         let owner: C = try place.cell(9, realm)

@@ -11,7 +11,7 @@ struct StaleResultsInWrite: CellScenario {
         case add, delete, change, sort, aggregate, listMove, refreshLatest, chained
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 6)
         let table = realm.objects(C.self).sorted(byKeyPath: "number")
         let low = realm.objects(C.self).filter("number < 3").sorted(byKeyPath: "number", ascending: false)

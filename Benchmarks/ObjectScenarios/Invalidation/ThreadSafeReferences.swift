@@ -11,7 +11,7 @@ struct ThreadSafeReferences: CellScenario {
         case once, twice, afterDeletion, insideWrite, results, list, unmanagedAfterCancel, never
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 10)
         let held: C = try place.cell(3, realm)
         try realm.write { for number in 5..<8 { held.addPart(try place.cell(number, realm)) } }

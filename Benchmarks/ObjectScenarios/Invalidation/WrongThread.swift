@@ -20,7 +20,7 @@ struct WrongThread: CellScenario {
         }
     }
 
-    static func trial<C: Cell>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+    static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = Carried(try place.cells(C.self, count: 5))
         let held = Carried(try place.cell(3, realm.value) as C)
         let table = Carried(realm.value.objects(C.self))

@@ -66,12 +66,12 @@ struct DamageReadOracle {
 
 /// Compares rows as they come and counts them, so that rows missing at the end can be told from others.
 private final class PrefixReading: RowSink {
-    let comparison: RowComparison
+    let comparison: FullReadComparison
     private(set) var rows: [String: Int] = [:]
     private let mainTable: String
 
     init(_ oracle: ExactOracle, mainTable: String) {
-        comparison = RowComparison(oracle)
+        comparison = FullReadComparison(oracle)
         self.mainTable = mainTable
     }
 

@@ -215,7 +215,7 @@ struct CompactCrash: Scenario {
     private func judge(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, _ oracle: ExactOracle
     ) -> (Outcome, String) {
-        let comparison = RowComparison(oracle)
+        let comparison = FullReadComparison(oracle)
         do {
             disk.setOperation("recover")
             let session = try engine.open(on: disk, Self.location, settings: context.settings)

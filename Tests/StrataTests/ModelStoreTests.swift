@@ -2,8 +2,8 @@ import Foundation
 import Strata
 import Testing
 
-/// A service that hides its database behind model stores, as the second article describes.
-@Suite struct A1ModelStoreTests {
+/// A service that hides its database behind model stores: JSON goes in, values come out by id.
+@Suite struct ModelStoreTests {
     final class User: Object {
         @Persisted(primaryKey: true) var id = ""
         @Persisted var name = ""

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The document on one line, without a line end. Not-a-number and infinities, which JSON lacks, become null.
+    /// The document on one line, without a line end.
     package var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
@@ -17,7 +17,7 @@ extension JSONValue {
         case .integer(let number): output.append(contentsOf: String(number).utf8)
         case .real(let number):
             // The shortest text that reads back as the same number.
-            output.append(contentsOf: (number.isFinite ? number.description : "null").utf8)
+            output.append(contentsOf: (number.isFinite ? "\(number)" : "\"\(number)\"").utf8)
         case .string(let text): Self.write(text, to: &output)
         case .array(let elements):
             output.append(UInt8(ascii: "["))

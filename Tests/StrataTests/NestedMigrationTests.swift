@@ -1,8 +1,8 @@
 import Strata
 import Testing
 
-/// Migrations that read through links, lists and inverses by name, as in the fourth article.
-@Suite struct A3NestedMigrationTests {
+/// Migrations that read through links, lists and inverses by name, in the old schema and in the new one.
+@Suite struct NestedMigrationTests {
     enum Old {
         final class Person: Object {
             @Persisted var firstName = ""

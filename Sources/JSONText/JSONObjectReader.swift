@@ -1,46 +1,3 @@
-/// A JSON document in memory. Objects keep the order of their members.
-///
-/// By hand, and not by Foundation: its encoder takes 15 ms to load, and a worker process starts for every case.
-package enum JSONValue: Sendable, Equatable {
-    case null
-    case bool(Bool)
-    case integer(Int64)
-    case real(Double)
-    case string(String)
-    case array([JSONValue])
-    case object([JSONMember])
-}
-
-package struct JSONMember: Sendable, Equatable {
-    package var name: String
-    package var value: JSONValue
-
-    package init(_ name: String, _ value: JSONValue) {
-        self.name = name
-        self.value = value
-    }
-}
-
-extension JSONValue {
-    package static func integer(_ value: Int) -> JSONValue {
-        .integer(Int64(value))
-    }
-
-    /// Above 2^53 many readers lose digits: such numbers are written as strings.
-    package static func unsigned(_ value: UInt64) -> JSONValue {
-        value < 1 << 53 ? .integer(Int64(value)) : .string(String(value))
-    }
-
-    package static func strings(_ values: [String]) -> JSONValue {
-        .array(values.map { .string($0) })
-    }
-
-    package subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-}
-
 /// A member that is missing or of the wrong type.
 package struct JSONShapeError: Error, CustomStringConvertible {
     package var path: String
@@ -98,6 +55,7 @@ package struct JSONObjectReader {
         switch value[name] {
         case .integer(let number)?: return Double(number)
         case .real(let number)?: return number
+        case .string(let text)? where ["nan", "inf", "-inf"].contains(text): return Double(text) ?? .nan
         default: throw error(name, "a number")
         }
     }

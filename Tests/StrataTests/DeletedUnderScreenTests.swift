@@ -1,8 +1,8 @@
 import Strata
 import Testing
 
-/// Deleting under a user interface: the models, the inverse, the observers and the crash of the first article.
-@Suite struct A0DeletedObjectTests {
+/// Deleting under a user interface: the models, the inverse, the observers, and the crash when a view renders once more.
+@Suite struct DeletedUnderScreenTests {
     final class Dog: Object, ObjectKeyIdentifiable {
         @Persisted var name = ""
         @Persisted var age = 0

@@ -2,8 +2,8 @@ import Foundation
 import Strata
 import Testing
 
-/// Opening in one place, and migrating version by version, as in the fifth article.
-@Suite struct A4ConfigurationTests {
+/// Opening in one place, and migrating version by version.
+@Suite struct ConfigurationTests {
     enum V0 {
         final class Person: Object {
             @Persisted var firstName = ""

@@ -2,8 +2,8 @@ import Foundation
 import Strata
 import Testing
 
-/// One-to-one, one-to-many, many-to-many and their inverses, and the cascade that the third article missed.
-@Suite struct A2RelationshipTests {
+/// One-to-one, one-to-many, many-to-many and their inverses, and what a deletion takes with it.
+@Suite struct RelationshipTests {
     final class Article: Object {
         @Persisted var title = ""
         @Persisted var body = ""
