@@ -21,8 +21,8 @@ package struct Seed: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The finalizer of splitmix64: every input bit reaches every output bit, and no two inputs meet. The generated data sets
-/// are defined by it, so that any program can repeat them.
+/// The finalizer of splitmix64: every input bit reaches every output bit, and no two inputs meet. The generated data
+/// sets are defined by it, so that any program can repeat them.
 @inlinable
 package func splitMix(_ value: UInt64) -> UInt64 {
     var x = value &+ 0x9E37_79B9_7F4A_7C15
@@ -48,8 +48,8 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
         return value
     }
 
-    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here, and not by the standard
-    /// library, so that the choices of a seed stay the same when the standard library changes.
+    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here, and not by the
+    /// standard library, so that the choices of a seed stay the same when the standard library changes.
     @inlinable
     package mutating func below(_ bound: Int) -> Int {
         precondition(bound > 0, "a random choice among nothing")

@@ -3,7 +3,7 @@
 ///
 /// Reads the forms that the manifest uses: `room("Name", [..])`, `benchmark`, `engine`, `tests`, `library`,
 /// `.target(name: ..)` and `.executableTarget(name: ..)`; `everyEngine` stands for all engines. In the arguments, after
-/// paths, settings and conditions are dropped, the first string is the target's name and the others are its dependencies.
+/// paths, settings and conditions are dropped, the first string is the target's name, the others are its dependencies.
 struct PackageManifest {
     struct Target: Equatable {
         enum Kind: String, Equatable { case room, benchmark, engine, tests, library, target, executableTarget }
@@ -25,23 +25,29 @@ struct PackageManifest {
         let source = SwiftSource(text).withoutComments
         traits = source.matches(of: /\.trait\(\s*name:\s*"(\w+)"/).map { String($0.output.1) }
         guard let list = source.range(of: "\nlet engines: [Target] = [")?.upperBound,
+            let listEnd = source[list...].range(of: "\n]")?.lowerBound,
             let start = source.range(of: "\n    targets: engines + [")?.upperBound
         else {
             targets = []
             return
         }
-        let heads = /(?m)^ +(?:\.?)(room|benchmark|engine|tests|library|target|executableTarget)\(/
-        let read = [source[list..<start], source[start...]].flatMap { part in
-            part.matches(of: heads).compactMap { match in
-                let arguments = Self.balanced(source[match.range.upperBound...])
-                return Target.Kind(rawValue: String(match.output.1)).map { Self.target($0, arguments) } ?? nil
-            }
-        }
+        // Only what stands at the margin of its list: what is further in is a dependency.
+        let read =
+            Self.targets(source[list..<listEnd], /(?m)^ {4}\.?(engine)\(/)
+            + Self.targets(
+                source[start...], /(?m)^ {8}\.?(room|benchmark|tests|library|target|executableTarget)\(/)
         let engines = read.filter { $0.kind == .engine }.map(\.name)
         targets = read.map { target in
             var target = target
             if target.dependsOnEveryEngine { target.dependencies += engines }
             return target
+        }
+    }
+
+    private static func targets(_ text: Substring, _ heads: Regex<(Substring, Substring)>) -> [Target] {
+        text.matches(of: heads).compactMap { match in
+            let arguments = balanced(text[match.range.upperBound...])
+            return Target.Kind(rawValue: String(match.output.1)).flatMap { target($0, arguments) }
         }
     }
 

@@ -1,5 +1,5 @@
-/// What no room may ever do. Who imports whom stands in Package.swift alone; here stands what Package.swift must not say,
-/// and that no source imports more than its target's dependencies.
+/// What no room may ever do. Who imports whom stands in Package.swift alone; here stands what Package.swift must not
+/// say, and that no source imports more than its target's dependencies.
 ///
 /// The engine's rooms never import the harness's: faults enter by the `FileSystem` value given at open, schedules by
 /// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees jemalloc, which replaces

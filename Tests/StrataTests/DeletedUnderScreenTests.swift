@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// Deleting under a user interface: the models, the inverse, the observers, and the crash when a view renders once more.
+/// Deleting under a user interface: the models, the inverse, the observers, and a view that renders once more.
 @Suite struct DeletedUnderScreenTests {
     final class Dog: Object, ObjectKeyIdentifiable {
         @Persisted var name = ""
