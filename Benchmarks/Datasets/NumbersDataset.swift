@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// Generated numbers that do not compress: `NumberRow(id, value, part)`.
 ///

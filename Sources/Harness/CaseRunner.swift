@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// Runs single cases by the workers of one program, each on a copy of its fixture.
 ///

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// The prepared databases of a run, below `work/fixtures`.
 ///

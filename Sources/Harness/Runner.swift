@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// Hears of a run's progress: the terminal does.
 package protocol RunObserver {

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import RunRecords
 
 /// A violation that is listed with a reason, in Benchmarks/known.json5.
@@ -25,7 +27,7 @@ package struct KnownViolation: Sendable, Equatable {
     /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset.
     package static func read(_ text: String, file: String) throws(PlanError) -> [KnownViolation] {
         var list: [KnownViolation] = []
-        for node in try PlanTextReader.read(text, file: file).elements(file) {
+        for node in try JSONNode.read(text, file: file).elements(file) {
             let reader = PlanObject(
                 try node.members(file), file: file, what: "a known violation",
                 known: ["scenario", "engine", "outcome", "dataset", "reason"])

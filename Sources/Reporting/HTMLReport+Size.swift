@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 extension HTMLReport {
     /// File size over time, then every figure in bytes.

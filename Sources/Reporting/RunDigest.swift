@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// A case under the name that tells it from the others of its run.
 struct Subject: Hashable {

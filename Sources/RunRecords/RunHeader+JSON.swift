@@ -1,3 +1,6 @@
+import JSONText
+import Seeds
+
 extension Machine {
     package var json: JSONValue {
         .object([

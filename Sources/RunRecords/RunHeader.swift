@@ -1,3 +1,5 @@
+import Seeds
+
 /// The machine that a run happened on. All of it is measured: another machine gives the same deterministic report.
 package struct Machine: Hashable, Sendable {
     package var host: String

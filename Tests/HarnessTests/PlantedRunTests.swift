@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 import RunRecords
 import Testing
@@ -171,7 +172,7 @@ struct PlantedRunTests {
             (["run", planFile, "--only", "workloads"], "did you mean workload?"),
             (["run", planFile, "--param", "x"], "--param needs NAME=VALUE"),
             (["run", planFile, "--engine", "modle"], "did you mean model?"),
-            (["run", "--resume", "/no/such/run"], "no run in"), (["report"], "name its directory"),
+            (["run", "--resume", "/no/such/run"], "no run in"), (["report"], "DIR is missing"),
             (["replay", "/no/such/run", "abc"], "no run in"), (["list", "--plan"], "did you mean --plans?"),
         ]
         try write(cases: "{scenario:'planted-pass'}")

@@ -1,5 +1,7 @@
+import JSONText
 import Measuring
 import RunRecords
+import Seeds
 import Synchronization
 import Testing
 
