@@ -36,6 +36,17 @@ struct HistogramTests {
         #expect(histogram.sum == values.reduce(0, &+))
     }
 
+    @Test("a quantile is carried where ten values lie beyond it")
+    func carried() {
+        for (fraction, least) in [(0.5, 20), (0.9, 100), (0.99, 1_000), (0.999, 10_000), (0.9999, 100_000)] {
+            var histogram = Histogram()
+            histogram.record(7, count: UInt64(least - 1))
+            #expect(!histogram.carries(fraction), "\(least - 1) values")
+            histogram.record(7)
+            #expect(histogram.carries(fraction), "\(least) values")
+        }
+    }
+
     @Test("values below 128 are counted exactly")
     func smallValuesAreExact() {
         var histogram = Histogram()
