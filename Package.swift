@@ -111,7 +111,7 @@ let package = Package(
         room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
         room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
-        room("Reporting", ["Seeds", "RunRecords", "Measuring", "Statistics"]),
+        room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: everyEngine + [

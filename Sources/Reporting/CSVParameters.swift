@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// The column `params`: a JSON object in which no name stands twice.

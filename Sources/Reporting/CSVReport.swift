@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// RFC 4180: fields with a comma, a quote or a line end are quoted, lines end with CR LF.

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// A run with figures that were measured in rounds, made up: each figure has a true ratio and a spread, so that what a
 /// report says of it is known beforehand.
