@@ -98,6 +98,7 @@ struct RunCommand: Command {
         header.command = command
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.measures = plan.measures
         for planned in cases where planned.isHeadline && planned.verdict == nil {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }

@@ -69,6 +69,9 @@ package protocol Scenario: Sendable {
     var accepts: Set<Outcome> { get }
     /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
     var expects: Promise.Kind? { get }
+    /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
+    /// different promises: who waits for ever has lost nothing.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind?
 
     /// nil when the case starts from an empty directory.
     func fixture(for test: Case) -> FixtureRequest?
@@ -92,6 +95,7 @@ extension Scenario {
     package var defaultDataset: String? { nil }
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
+    package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
 

@@ -150,12 +150,4 @@ struct VerdictRuleTests {
             scenario: "probe", engine: "memory", outcome: .silentlyWrong, dataset: "people", reason: "because")
         #expect(judge(.silentlyWrong, promises: [.detectsDamage], known: [other]) == .violation)
     }
-
-    @Test("the exit status puts harness errors before violations before inconclusive cases")
-    func exitStatus() {
-        #expect(VerdictRule.exitStatus([.pass, .known, .unpromised, .notApplicable, .notBuilt]) == 0)
-        #expect(VerdictRule.exitStatus([.inconclusive, .pass]) == 3)
-        #expect(VerdictRule.exitStatus([.inconclusive, .violation]) == 2)
-        #expect(VerdictRule.exitStatus([.violation, .harnessError, .inconclusive]) == 1)
-    }
 }
