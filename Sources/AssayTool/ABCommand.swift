@@ -1,7 +1,10 @@
+import Commands
 import Harness
+import JSONText
 import Measuring
 import Reporting
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -82,8 +85,8 @@ struct ABCommand: Command {
             directory: directory)
         try FileTree.replaceText(directory + "/ab.csv", Reporting.csv(measurements, of: comparison))
         try FileTree.replaceText(directory + "/ab.json", Reporting.json(comparison).text + "\n")
-        let text = Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour(1))
-        Output.write(text, to: 1)
+        try Output.write(
+            Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
         return comparison.exitStatus
     }
 

@@ -1,5 +1,7 @@
+import Commands
 import Harness
 import RunRecords
+import Seeds
 
 extension PlanFilter {
     /// What `--scenario`, `--engine`, `--dataset`, `--only`, `--size`, `--seed`, `--param` and `--budget` say.

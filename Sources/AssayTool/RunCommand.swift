@@ -1,7 +1,9 @@
+import Commands
 import Harness
 import Measuring
 import Reporting
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -42,7 +44,7 @@ struct RunCommand: Command {
         var runner = Runner(prepared.1)
         let run = try runner.run(prepared.0, observer: TerminalProgress())
         try ReportFiles.write(run)
-        Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         return prepared.1.exitStatus(run)
     }
 
@@ -67,7 +69,7 @@ struct RunCommand: Command {
             let test = planned.test
             let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
             let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
-            Output.line(
+            try Output.line(
                 "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
                     + "seed \(test.seed)  \(test.parameterText)\(state)")
         }
@@ -96,6 +98,7 @@ struct RunCommand: Command {
         header.command = command
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.measures = plan.measures
         for planned in cases where planned.isHeadline && planned.verdict == nil {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }

@@ -8,6 +8,8 @@ struct SidePrograms {
     /// By the id of the case.
     private let planned: [String: PlannedCase]
 
+    /// No case reads its fixture where that stands: it would stand in a directory of its side.
+    ///
     /// - Parameter directory: is made. Both sides work below it, in directories that change hands: a fixture's key
     ///   carries the digest of the build, so that neither gets the other's.
     init(
@@ -19,8 +21,8 @@ struct SidePrograms {
             hangSeconds: plan.hangSeconds, memoryBytes: UInt64(plan.memoryMegabytes) << 20)
         func runner(_ program: DescribedProgram) -> CaseRunner {
             CaseRunner(
-                executable: program.path, registries: registries, directory: directory, limits: limits, known: known,
-                buildDigest: program.description.build.digest)
+                executable: program.path, registries: registries, directory: directory, limits: limits, readsInPlace: false,
+                known: known, buildDigest: program.description.build.digest)
         }
         self.a = runner(a)
         self.b = runner(b)

@@ -1,12 +1,7 @@
+import Commands
 import Harness
 import Measuring
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Progress on standard error: one live line on a terminal, a line per case otherwise.
 final class TerminalProgress: RunObserver {
@@ -14,7 +9,7 @@ final class TerminalProgress: RunObserver {
     private let start = MonotonicClock.now()
 
     init() {
-        isLive = Output.isTerminal(STDERR_FILENO) && Output.environment("TERM") != "dumb"
+        isLive = Output.isLive
     }
 
     func runBegins(_ header: RunHeader, measurementCount: Int) {
@@ -34,13 +29,13 @@ final class TerminalProgress: RunObserver {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"
         }
-        Output.write("\r\(text.prefix(Output.width - 1))\u{1B}[K", to: STDERR_FILENO)
+        Output.progress(String(text.prefix(Output.width - 1)))
     }
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
         let isNews = [Verdict.violation, .harnessError].contains(result.verdict)
         if isLive && !isNews && index < count { return }
-        if isLive { Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        Output.progress("")
         if isLive && !isNews { return }
         let seconds = (Double(result.durationNanoseconds) / 1e8).rounded() / 10
         var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.rawValue)"

@@ -1,3 +1,4 @@
+import Commands
 import Harness
 
 /// The process that runs one case.
@@ -15,7 +16,7 @@ struct WorkerCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         if arguments.has("--describe") {
-            Output.line(WorkerDescription(registries, build: try ProgramBuild.describe()).json.text)
+            try Output.line(WorkerDescription(registries, build: try ProgramBuild.describe()).json.text)
             return 0
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }

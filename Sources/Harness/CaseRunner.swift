@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// Runs single cases by the workers of one program, each on a copy of its fixture.
 ///
@@ -22,16 +23,19 @@ package struct CaseRunner {
     private let limits: Limits
     private let judge: CaseJudge
     private let directory: String
+    private let readsInPlace: Bool
     private let buildDigest: String
     private var fixtures: FixtureStore
 
     /// - Parameters:
     ///   - directory: exists; what the cases need is made below it.
+    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a time.
     ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
-        executable: String, registries: Registries, directory: String, limits: Limits, known: [KnownViolation] = [],
-        buildDigest: String = ""
+        executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
+        known: [KnownViolation] = [], buildDigest: String = ""
     ) {
+        self.readsInPlace = readsInPlace
         process = WorkerProcess(executable: executable)
         self.registries = registries
         self.limits = limits
@@ -73,6 +77,7 @@ package struct CaseRunner {
         try FileTree.remove(place)
         try FileTree.createDirectory(place + "/case")
         var fixture: DatabaseLocation?
+        var before: [String]?
         if let key = fixtureKey(test) {
             let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
             if let failure = built.failure {
@@ -82,16 +87,25 @@ package struct CaseRunner {
                 try FileTree.remove(place)
                 return RunningCase(ended: failed)
             }
-            fixture = try fixtures.copy(built, to: place + "/fixture")
+            if readsInPlace && scenario.fixture(for: test)?.isReadInPlace == true {
+                fixture = built.location
+                before = try FixtureStore.state(of: built.location, engine: engine)
+            } else {
+                fixture = try fixtures.copy(built, to: place + "/fixture")
+            }
         }
         let request = WorkerRequest(
             task: .runCase, test: test, directory: place + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
         let watch = MachineWatch()
         let worker = try process.start(request, limits: workerLimits(seconds: seconds))
-        return RunningCase(worker: worker, directory: place) { [judge, result] end in
+        return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
             measured.result.samples += watch.samples(of: end)
+            if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
+                measured.result.verdict = .harnessError
+                measured.result.message = "it changed a database that it was only to read: later figures would stand on it"
+            }
             return measured
         }
     }
@@ -130,7 +144,7 @@ package final class RunningCase {
     private var worker: RunningWorker?
     private var ended: MeasuredCase?
     private let directory: String?
-    private let conclude: (WorkerEnd) -> MeasuredCase
+    private let conclude: (WorkerEnd) throws -> MeasuredCase
 
     init(ended: MeasuredCase) {
         self.ended = ended
@@ -138,7 +152,7 @@ package final class RunningCase {
         conclude = { _ in ended }
     }
 
-    init(worker: RunningWorker, directory: String, conclude: @escaping (WorkerEnd) -> MeasuredCase) {
+    init(worker: RunningWorker, directory: String, conclude: @escaping (WorkerEnd) throws -> MeasuredCase) {
         self.worker = worker
         self.directory = directory
         self.conclude = conclude
@@ -159,7 +173,7 @@ package final class RunningCase {
     package func advance() throws -> MeasuredCase? {
         if let ended { return ended }
         guard let end = worker?.advance() else { return nil }
-        let measured = conclude(end)
+        let measured = try conclude(end)
         ended = measured
         worker = nil
         if let directory { try FileTree.remove(directory) }

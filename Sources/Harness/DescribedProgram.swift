@@ -1,5 +1,7 @@
+import JSONText
 import Measuring
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// One process of a round: whose program it is, and in which directory it works.
 package struct SideTurn: Hashable, Sendable {

@@ -1,4 +1,7 @@
+import Commands
+import JSONText
 import RunRecords
+import Seeds
 
 /// A text of a plan with its place, so that a wrong name can be pointed at.
 package struct PlanName: Hashable, Sendable {
@@ -82,7 +85,7 @@ package struct Plan: Sendable {
     /// when the plan is expanded.
     package static func read(_ text: String, name: String, file: String) throws(PlanError) -> Plan {
         var plan = Plan(name: name, file: file)
-        let root = try PlanTextReader.read(text, file: file)
+        let root = try JSONNode.read(text, file: file)
         let reader = PlanObject(
             try root.members(file), file: file, what: "a plan",
             known: [
@@ -109,7 +112,7 @@ package struct Plan: Sendable {
         return plan
     }
 
-    private static func readEntry(_ node: PlanNode, file: String) throws(PlanError) -> PlanEntry {
+    private static func readEntry(_ node: JSONNode, file: String) throws(PlanError) -> PlanEntry {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a case",
             known: [
@@ -143,12 +146,12 @@ package struct Plan: Sendable {
 
 /// Members of an object by name and type.
 struct PlanObject {
-    private let members: [PlanMember]
+    private let members: [JSONNode.Member]
     private let file: String
     private let what: String
     private let known: [String]
 
-    init(_ members: [PlanMember], file: String, what: String, known: [String]) {
+    init(_ members: [JSONNode.Member], file: String, what: String, known: [String]) {
         self.members = members
         self.file = file
         self.what = what
@@ -162,7 +165,7 @@ struct PlanObject {
         }
     }
 
-    func member(_ name: String) -> PlanMember? {
+    func member(_ name: String) -> JSONNode.Member? {
         members.first { $0.name == name }
     }
 
@@ -210,7 +213,7 @@ struct PlanObject {
 
     func positive(_ name: String) throws(PlanError) -> Double? {
         guard let member = member(name) else { return nil }
-        guard case .number(let number) = member.value.content, number > 0, number.isFinite else {
+        guard let number = member.value.number, number > 0, number.isFinite else {
             throw PlanError(file: file, "\(name) needs a number above 0", at: member.value.position)
         }
         return number
@@ -231,15 +234,15 @@ struct PlanObject {
     }
 }
 
-extension PlanNode {
-    func members(_ file: String) throws(PlanError) -> [PlanMember] {
+extension JSONNode {
+    func members(_ file: String) throws(PlanError) -> [JSONNode.Member] {
         guard case .object(let members) = content else {
             throw PlanError(file: file, "expected an object", at: position)
         }
         return members
     }
 
-    func elements(_ file: String) throws(PlanError) -> [PlanNode] {
+    func elements(_ file: String) throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else {
             throw PlanError(file: file, "expected a list", at: position)
         }
@@ -247,7 +250,7 @@ extension PlanNode {
     }
 
     /// The elements of a list; a single value stands for a list of one.
-    func list() throws(PlanError) -> [PlanNode] {
+    func list() throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else { return [self] }
         return elements
     }
@@ -258,7 +261,7 @@ extension PlanNode {
     }
 
     func integer(_ file: String) throws(PlanError) -> Int {
-        guard case .number(let number) = content, number >= 0, let integer = Int(exactly: number) else {
+        guard let number, number >= 0, let integer = Int(exactly: number) else {
             throw PlanError(file: file, "expected a whole number from 0", at: position)
         }
         return integer
@@ -269,7 +272,8 @@ extension PlanNode {
         switch content {
         case .string(let text): return PlanName(text, at: position)
         case .bool(let flag): return PlanName(flag ? "true" : "false", at: position)
-        case .number(let number):
+        case .integer(let number): return PlanName(String(number), at: position)
+        case .real(let number):
             return PlanName(Int(exactly: number).map { String($0) } ?? number.description, at: position)
         default: throw PlanError(file: file, "expected a text or a number", at: position)
         }

@@ -1,4 +1,6 @@
+import Commands
 import RunRecords
+import Seeds
 
 /// What the command line changes about a plan.
 package struct PlanFilter: Sendable {

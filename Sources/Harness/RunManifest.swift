@@ -1,4 +1,6 @@
+import JSONText
 import RunRecords
+import Seeds
 
 /// `cases.json` of a run's directory: the plan worked out, so that a run can be finished and a case repeated without
 /// the plan's file and the options that were given.

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// One measurement that a run makes: a case, which of its rounds, and which side.
 package struct PlannedTurn: Sendable, Hashable {

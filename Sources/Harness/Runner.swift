@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// Hears of a run's progress: the terminal does.
 package protocol RunObserver {
@@ -59,7 +60,7 @@ package struct Runner {
             directory: configuration.directory.workDirectory,
             limits: CaseRunner.Limits(
                 hangSeconds: configuration.plan.hangSeconds, memoryBytes: configuration.memoryBytes),
-            known: configuration.known)
+            readsInPlace: configuration.plan.measures, known: configuration.known)
         remainingSeconds = configuration.budgetSeconds
         random = RandomStream(configuration.plan.seed.derived("directories"))
     }

@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// What a build can run, as its `worker --describe` prints it: by this, cases of two builds are told comparable.

@@ -1,4 +1,6 @@
+import JSONText
 import RunRecords
+import Seeds
 import Statistics
 
 /// Two builds against each other, for programs: every measurement as tidy CSV, the findings as JSON.

@@ -1,3 +1,5 @@
+import JSONText
+import Seeds
 import Statistics
 
 /// Which program a measurement came from: one of two builds, or the first one once more.

@@ -1,3 +1,5 @@
+import JSONText
+
 /// How a program was built: what has to be known before its figures are set beside another's.
 package struct BuildDescription: Hashable, Sendable {
     /// Of the harness.
