@@ -21,8 +21,8 @@ struct SidePrograms {
             hangSeconds: plan.hangSeconds, memoryBytes: UInt64(plan.memoryMegabytes) << 20)
         func runner(_ program: DescribedProgram) -> CaseRunner {
             CaseRunner(
-                executable: program.path, registries: registries, directory: directory, limits: limits, readsInPlace: false,
-                known: known, buildDigest: program.description.build.digest)
+                executable: program.path, registries: registries, directory: directory, limits: limits,
+                readsInPlace: false, known: known, buildDigest: program.description.build.digest)
         }
         self.a = runner(a)
         self.b = runner(b)
