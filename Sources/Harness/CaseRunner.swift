@@ -101,7 +101,8 @@ package struct CaseRunner {
             measured.result.samples += watch.samples(of: end)
             if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
-                measured.result.message = "it changed a database that it was only to read: later figures would stand on it"
+                measured.result.message =
+                    "it changed a database that it was only to read: later figures would stand on it"
             }
             return measured
         }

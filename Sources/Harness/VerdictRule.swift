@@ -93,7 +93,8 @@ package struct VerdictRule: Sendable {
     }
 
     private func promiseText(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> String {
-        guard let expected = scenario.promise(brokenBy: outcome), let promise = engine.promises.first(where: { $0.kind == expected })
+        guard let expected = scenario.promise(brokenBy: outcome),
+            let promise = engine.promises.first(where: { $0.kind == expected })
         else { return "" }
         return ", though \(engine.name) promises: \(promise.sentence)"
     }
