@@ -2,7 +2,7 @@
     import CLMDB
     import Harness
     import PackedRows
-    import Results
+    import RunRecords
 
     /// LMDB through its C interface: one environment per process and database, one unnamed database with all tables.
     package struct LMDBEngine: Engine {

@@ -3,7 +3,7 @@
     import Harness
     import Measuring
     import PackedRows
-    import Results
+    import RunRecords
 
     extension LMDBSession: QuerySession, SnapshotSession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {

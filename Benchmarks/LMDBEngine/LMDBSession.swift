@@ -3,7 +3,7 @@
     import Harness
     import Measuring
     import PackedRows
-    import Results
+    import RunRecords
 
     #if canImport(Glibc)
         import Glibc

@@ -1,7 +1,7 @@
 #if RocksDB
     import Harness
     import PackedRows
-    import Results
+    import RunRecords
 
     /// RocksDB through its C interface: one database per process and location, all tables in its default family.
     package struct RocksDBEngine: Engine {

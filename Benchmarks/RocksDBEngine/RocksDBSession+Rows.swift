@@ -3,7 +3,7 @@
     import Harness
     import Measuring
     import PackedRows
-    import Results
+    import RunRecords
 
     /// A pinned version with the options that read it.
     final class RocksDBSnapshot {

@@ -3,7 +3,7 @@
     import Harness
     import Measuring
     import PackedRows
-    import Results
+    import RunRecords
 
     /// A thread's way into a database. A call that writes is one batch, unless it says otherwise.
     final class RocksDBSession: TableSession {

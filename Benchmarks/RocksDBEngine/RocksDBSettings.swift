@@ -1,6 +1,6 @@
 #if RocksDB
     import CRocksDB
-    import Results
+    import RunRecords
 
     /// What is set, and what the library's own defaults are where they matter.
     struct RocksDBSettings: Sendable {

@@ -1,6 +1,6 @@
 #if SQLite
     import Harness
-    import Results
+    import RunRecords
 
     /// Binds the rows of a data set's table to insert statements, without copying texts.
     struct RowWriter {

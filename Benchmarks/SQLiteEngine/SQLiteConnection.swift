@@ -2,7 +2,7 @@
     import CSQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
     import Synchronization
 
     /// How many connections this process has to each file.

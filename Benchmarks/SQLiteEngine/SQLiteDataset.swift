@@ -2,7 +2,7 @@
     import CSQLite
     import Datasets
     import Harness
-    import Results
+    import RunRecords
 
     /// The largest table of a SQLite file, `--dataset FILE`: read only, whatever its columns are declared as.
     ///

@@ -2,7 +2,7 @@
     import CSQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
 
     /// SQLite through its C interface: prepared statements, a connection per session, write-ahead log.
     ///

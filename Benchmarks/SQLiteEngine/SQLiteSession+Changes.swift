@@ -1,7 +1,7 @@
 #if SQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
 
     extension SQLiteSession: UpdateSession, DeletionSession, SnapshotSession, CompactionSession {
         func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {

@@ -1,7 +1,7 @@
 #if SQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
 
     extension SQLiteSession: LinkSession {
         func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {

@@ -1,6 +1,6 @@
 #if SQLite
     import Harness
-    import Results
+    import RunRecords
 
     /// Nulls as the scenarios mean them: `IS` instead of `=`, and an order that null is not in.
     extension SQLiteSession: ProbeSession {

@@ -1,7 +1,7 @@
 #if SQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
 
     extension SQLiteSession: QuerySession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {

@@ -2,7 +2,7 @@
     import CSQLite
     import Harness
     import Measuring
-    import Results
+    import RunRecords
 
     final class SQLiteSession: TableSession {
         let connection: SQLiteConnection

@@ -1,5 +1,5 @@
 #if SQLite
-    import Results
+    import RunRecords
 
     /// Everything that is set on a connection, as pragmas in the order in which they run.
     struct SQLiteSettings: Sendable {

@@ -1,7 +1,7 @@
 #if SQLite
     import CSQLite
     import Harness
-    import Results
+    import RunRecords
 
     /// A prepared statement. Lives as long as its connection, which finalizes it.
     final class SQLiteStatement {

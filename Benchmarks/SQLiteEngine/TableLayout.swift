@@ -1,6 +1,6 @@
 #if SQLite
     import Harness
-    import Results
+    import RunRecords
 
     /// How a table of a data set stands in SQLite.
     struct TableLayout {
