@@ -20,7 +20,8 @@ package struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     package let question = "Do asynchronous writes run in order, once, and whole?"
     package let schedule = Schedule.free
     package let parameters = [
-        ScenarioParameter("kills", default: "20", summary: "processes killed while they commit in groups")
+        ScenarioParameter(
+            "kills", default: "20", range: 0...100_000, summary: "processes killed while they commit in groups")
     ]
 
     package init() {}
@@ -31,7 +32,7 @@ package struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     }
 
     package func run(_ context: CaseContext) throws {
-        for number in 0..<max(0, try context.integer("kills")) {
+        for number in 0..<(try context.integer("kills")) {
             try Self.killGroups(context, number)
         }
         try PolicyTrials(context, policy: .substitute).run(Self.names, mayTrap: { _ in false }, trial: Self.trial)

@@ -9,7 +9,7 @@ package struct BacklinkEquality: Scenario {
     package let question = "Are backlinks the inverse of links, lists, sets and maps after any history?"
     package let requires: Set<Capability> = [.objects]
     package let parameters = [
-        ScenarioParameter("objects", default: "1200", summary: "objects of the graph"),
+        ScenarioParameter("objects", default: "1200", range: 10...1_000_000, summary: "objects of the graph"),
         ScenarioParameter("operations", default: "6000", summary: "links made and undone"),
     ]
 
@@ -28,7 +28,7 @@ package struct BacklinkEquality: Scenario {
     }
 
     package func run(_ context: CaseContext) throws {
-        let (objects, operations) = (max(10, try context.integer("objects")), try context.integer("operations"))
+        let (objects, operations) = (try context.integer("objects"), try context.integer("operations"))
         let place = TrialPlace(directory: try context.emptyLocation("graph").directory, policy: .substitute)
         try context.withEngineErrors {
             let realm = try place.realm([Node.self])

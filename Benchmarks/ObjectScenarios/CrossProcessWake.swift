@@ -50,7 +50,7 @@ package struct CrossProcessWake: Scenario {
     }
 
     package func run(_ context: CaseContext) throws {
-        let count = max(1, try context.integer("commits"))
+        let count = try context.integer("commits")
         let directory = try context.emptyLocation("wake").directory
         let configuration = EntryClasses.configuration(directory + "/a.strata", context.test.durability)
         let gate = directory + "/go"

@@ -9,7 +9,9 @@ package struct DuplicatePrimaryKey: Scenario {
     package let question = "Does a primary key whose values collide name class and values, and change nothing?"
     package let requires: Set<Capability> = [.migrations]
     package let expects: Promise.Kind? = .atomicMigration
-    package let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects in the file")]
+    package let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
 
     package init() {}
 
@@ -30,7 +32,7 @@ package struct DuplicatePrimaryKey: Scenario {
     }
 
     package func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             for (name, shared) in [("pair", 2), ("half", count / 2)] {
                 let url = try checks.file(name)

@@ -10,14 +10,14 @@ package struct OpenCloseRace: Scenario {
     package let requires: Set<Capability> = [.objects]
     package let schedule = Schedule.free
     package let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "threads that open and let go"),
+        ScenarioParameter("threads", default: "4", range: 2...256, summary: "threads that open and let go"),
         ScenarioParameter("rounds", default: "60", summary: "openings per thread"),
     ]
 
     package init() {}
 
     package func run(_ context: CaseContext) throws {
-        let (threads, rounds) = (max(2, try context.integer("threads")), max(1, try context.integer("rounds")))
+        let (threads, rounds) = (try context.integer("threads"), try context.integer("rounds"))
         let place = TrialPlace(directory: try context.emptyLocation("race").directory, policy: .substitute)
         try context.withEngineErrors {
             let configuration: Realm.Configuration

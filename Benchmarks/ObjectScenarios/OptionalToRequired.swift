@@ -14,7 +14,9 @@ package struct OptionalToRequired: Scenario {
     package let family = Family.migration
     package let question = "Are values kept, and nulls refused without a rule, when a property becomes required?"
     package let requires: Set<Capability> = [.migrations]
-    package let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects in the file")]
+    package let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
 
     package init() {}
 
@@ -45,7 +47,7 @@ package struct OptionalToRequired: Scenario {
     private static let names = ["whole", "real", "text", "day", "flag"]
 
     package func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let full = try checks.file("full")
             try fill(checks.configuration(full, 0, [Loose.Reading.self]), count, everyNull: 0)

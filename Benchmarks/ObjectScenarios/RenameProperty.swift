@@ -8,7 +8,9 @@ package struct RenameProperty: Scenario {
     package let family = Family.migration
     package let question = "Does a renamed property keep its values and links, and fail clearly otherwise?"
     package let requires: Set<Capability> = [.migrations]
-    package let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects in the file")]
+    package let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
 
     package init() {}
 
@@ -44,7 +46,7 @@ package struct RenameProperty: Scenario {
     ]
 
     package func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             try fill(checks.configuration(url, 0, [Old.Person.self]), count)

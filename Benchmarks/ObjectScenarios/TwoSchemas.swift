@@ -17,7 +17,7 @@ package struct TwoSchemas: Scenario {
     package let requires: Set<Capability> = [.migrations]
     package let schedule = Schedule.free
     package let parameters = [
-        ScenarioParameter("rows", default: "500", summary: "objects in the file"),
+        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
         ScenarioParameter("rounds", default: "8", summary: "races"),
     ]
 
@@ -27,9 +27,9 @@ package struct TwoSchemas: Scenario {
     private static let refused: Int32 = 10
 
     package func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         let durability = context.test.durability
-        for round in 0..<max(1, try context.integer("rounds")) {
+        for round in 0..<(try context.integer("rounds")) {
             let directory = try context.emptyLocation("round-\(round)").directory
             try race(ResidentFile(path: directory + "/a.strata", count: count), round, durability, context.report)
         }

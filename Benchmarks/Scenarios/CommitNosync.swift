@@ -15,7 +15,7 @@ package struct CommitNosync: Scenario {
 
     package func run(_ context: CaseContext) throws {
         _ = try OneRowCommits(
-            context: context, isPrepared: false, count: max(1, try context.integer("commits")), isTimed: false
+            context: context, isPrepared: false, count: try context.integer("commits"), isTimed: false
         ).run()
     }
 }

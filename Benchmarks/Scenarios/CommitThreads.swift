@@ -12,11 +12,15 @@ package struct CommitThreads: Scenario {
     package let schedule = Schedule.free
     package let defaultDataset: String? = "people"
     package let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "writers"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
     ]
 
     package init() {}
+
+    package func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil
+    }
 
     package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -29,8 +33,8 @@ package struct CommitThreads: Scenario {
 
     package func run(_ context: CaseContext) throws {
         let report = context.report
-        let threads = max(1, try context.integer("threads"))
-        let each = max(1, try context.integer("commits") / threads)
+        let threads = try context.integer("threads")
+        let each = try context.integer("commits") / threads
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
         let lanes = try Self.write(

@@ -16,8 +16,9 @@ package struct CompactVsReaders: Scenario {
     package let defaultDataset: String? = "people"
     package let expects: Promise.Kind? = .isolation
     package let parameters = [
-        ScenarioParameter("readers", default: "2", summary: "threads that open, read and close"),
-        ScenarioParameter("writers", default: "1", summary: "threads that open, increment a row and close"),
+        ScenarioParameter("readers", default: "2", range: 1...256, summary: "threads that open, read and close"),
+        ScenarioParameter(
+            "writers", default: "1", range: 1...256, summary: "threads that open, increment a row and close"),
         ScenarioParameter("compactions", default: "40", summary: "attempts"),
     ]
 
@@ -44,8 +45,8 @@ package struct CompactVsReaders: Scenario {
 
     package func run(_ context: CaseContext) throws {
         let report = context.report
-        let (readers, writers) = (max(1, try context.integer("readers")), max(1, try context.integer("writers")))
-        let compactions = max(1, try context.integer("compactions"))
+        let (readers, writers) = (try context.integer("readers"), try context.integer("writers"))
+        let compactions = try context.integer("compactions")
         let location = try context.fixtureLocation()
         var deletion = try HalfDeletion(try context.tables())
         let deleting = try context.open(location, as: (any DeletionSession).self)

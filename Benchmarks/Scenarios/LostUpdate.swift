@@ -12,11 +12,15 @@ package struct LostUpdate: Scenario {
     package let defaultDataset: String? = "people"
     package let expects: Promise.Kind? = .isolation
     package let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "writers"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("increments", default: "1000", summary: "increments of all threads together"),
     ]
 
     package init() {}
+
+    package func objection(to test: Case) -> String? {
+        test.integer("increments") < test.integer("threads") ? "increments needs at least one per thread" : nil
+    }
 
     package func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -30,8 +34,8 @@ package struct LostUpdate: Scenario {
 
     package func run(_ context: CaseContext) throws {
         let report = context.report
-        let threads = max(1, try context.integer("threads"))
-        let each = max(1, try context.integer("increments") / threads)
+        let threads = try context.integer("threads")
+        let each = try context.integer("increments") / threads
         let count = try PeopleRows.count(in: context)
         guard count > 0 else { throw HarnessError("there is no row to count in") }
         var random = context.random("row")

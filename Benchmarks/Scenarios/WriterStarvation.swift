@@ -21,7 +21,7 @@ package struct WriterStarvation: Scenario {
     package let defaultDataset: String? = "people"
     package let expects: Promise.Kind? = .boundedWait
     package let parameters = [
-        ScenarioParameter("greedy", default: "4", summary: "threads that commit without pause"),
+        ScenarioParameter("greedy", default: "4", range: 1...256, summary: "threads that commit without pause"),
         ScenarioParameter("waits", default: "200", summary: "commits of the patient thread, a millisecond apart"),
         ScenarioParameter("bound", default: "1000", summary: "milliseconds that its slowest commit may take"),
     ]
@@ -44,8 +44,8 @@ package struct WriterStarvation: Scenario {
     }
 
     package func run(_ context: CaseContext) throws {
-        let greedy = max(1, try context.integer("greedy"))
-        let waits = max(1, try context.integer("waits"))
+        let greedy = try context.integer("greedy")
+        let waits = try context.integer("waits")
         let bound = try context.integer("bound")
         let base = ExactOracle(try context.tables())
         let keys = (0...greedy).map { Int64($0) }

@@ -55,7 +55,7 @@ struct ListCommand: Command {
             for scenario in scenarios {
                 Output.line("  \(padded(scenario.slug, width))\(scenario.question)")
                 for parameter in scenario.parameters {
-                    let choices = parameter.allowed.isEmpty ? "" : " (\(parameter.allowed.joined(separator: ", ")))"
+                    let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
                     let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
                     Output.line("  \(padded("", width))--param \(text)")
                 }

@@ -7,20 +7,10 @@ package enum Schedule: String, Sendable {
     case free
 }
 
-/// A parameter that a scenario understands.
-package struct ScenarioParameter: Sendable {
-    package var name: String
-    package var defaultValue: String
-    /// The values it can take; empty for a number of any size.
-    package var allowed: [String]
-    /// One line for `assay list`.
-    package var summary: String
-
-    package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
-        self.name = name
-        self.defaultValue = defaultValue
-        self.allowed = allowed
-        self.summary = summary
+extension Case {
+    /// A parameter that is a whole number; 0 where it has none of that name.
+    package func integer(_ name: String) -> Int {
+        parameter(name).flatMap { Int($0) } ?? 0
     }
 }
 
@@ -66,6 +56,9 @@ package protocol Scenario: Sendable {
     /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
     var expects: Promise.Kind? { get }
 
+    /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
+    func objection(to test: Case) -> String?
+
     /// nil when the case starts from an empty directory.
     func fixture(for test: Case) -> FixtureRequest?
 
@@ -88,6 +81,8 @@ extension Scenario {
     package var defaultDataset: String? { nil }
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
+
+    package func objection(to test: Case) -> String? { nil }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
 

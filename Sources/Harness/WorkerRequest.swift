@@ -3,7 +3,7 @@ import RunRecords
 /// What the runner asks a worker process to do: one JSON document on the worker's standard input.
 package struct WorkerRequest: Sendable, Equatable {
     /// Changes when an older worker would misread a request. `assay worker --describe` prints it.
-    package static let protocolVersion = 1
+    package static let protocolVersion = 2
 
     package enum Task: String, Sendable {
         case runCase = "case"
@@ -64,8 +64,8 @@ package struct WorkerReport: Sendable, Equatable {
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
-    /// See `CaseReport.replayedIndex`.
-    package var replayedIndex: Int?
+    /// Where one trial was asked for.
+    package var replayed: ReplayedTrial?
     /// Why the worker could not do what it was asked.
     package var harnessFailure: String?
 
@@ -87,7 +87,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = report.brokenTrials
         isCut = report.isCut
         isInconclusive = report.isInconclusive
-        replayedIndex = report.replayedIndex
+        replayed = report.replayed
     }
 
     package var json: JSONValue {
@@ -98,7 +98,7 @@ package struct WorkerReport: Sendable, Equatable {
             JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
             JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
         ]
-        if let replayedIndex { members.append(JSONMember("trial_index", .integer(replayedIndex))) }
+        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
         if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
         return .object(members)
     }
@@ -118,7 +118,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = try Self.strings(json, "broken")
         isCut = try json.bool("cut")
         isInconclusive = try json.bool("inconclusive")
-        replayedIndex = json.has("trial_index") ? try json.integer("trial_index") : nil
+        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
         harnessFailure = json.has("failure") ? try json.string("failure") : nil
     }
 
