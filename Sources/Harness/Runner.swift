@@ -49,8 +49,8 @@ package struct Runner {
     private var fixtures: FixtureStore
     private var remainingSeconds: Double?
     private var remainingWeight: Double
-    /// After a replay of one trial: its place in the case's trial file; nil when the sweep has no such trial.
-    package private(set) var replayedIndex: Int?
+    /// After a replay of one trial: what came of it.
+    package private(set) var replayed: ReplayedTrial?
 
     package init(_ configuration: RunConfiguration) {
         self.configuration = configuration
@@ -78,6 +78,8 @@ package struct Runner {
                 planned.test, index: number, count: configuration.cases.count, secondsLeft: remainingSeconds)
             let start = MonotonicClock.now()
             let (result, details) = try run(planned)
+            // What was under way is done again by a run that goes on.
+            if Interruption.isRequested { break }
             try directory.append(result, details: details)
             remainingSeconds = remainingSeconds.map { $0 - Double(MonotonicClock.now() &- start) / 1e9 }
             remainingWeight -= planned.weight
@@ -156,6 +158,7 @@ package struct Runner {
             let built = try fixtures.fixture(key: key, test: test, limits: limits)
             if let failure = built.failure {
                 let details = conclude(failure, &result, scenario, engine)
+                blameMachine(failure, &result, configuration.directory.workDirectory)
                 result.message = "the fixture could not be built: \(result.message)"
                 if result.verdict == .pass { result.verdict = .harnessError }
                 return details
@@ -167,14 +170,24 @@ package struct Runner {
             task: .runCase, test: test, directory: caseDirectory + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(share * 1e9), onlyTrial: trial)
         let end = try process.run(request, limits: limits(shareSeconds: share))
-        replayedIndex = end.report?.replayedIndex
+        replayed = end.report?.replayed
         let details = conclude(end, &result, scenario, engine)
+        blameMachine(end, &result, caseDirectory)
         let seconds = Double(end.durationNanoseconds) / 1e9
         if seconds > share, !result.isCut, end.stopped == nil {
             let note = "took \(Self.tenths(seconds)) s, though its share of the budget was \(Self.tenths(share)) s"
             result.message += (result.message.isEmpty ? "" : "; ") + note
         }
         return details
+    }
+
+    /// Asked while the case's files are still there.
+    private func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
+        guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
+            let reason = HarnessFault.reason(after: end, directory: directory)
+        else { return }
+        result.verdict = .harnessError
+        result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
     }
 
     private static func tenths(_ seconds: Double) -> Double {

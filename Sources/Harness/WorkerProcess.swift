@@ -149,7 +149,8 @@ private struct Watch {
             } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
                 stopped = .memoryLimit
             }
-            if stopped != nil { kill(-processID, SIGKILL) }
+            // The runner drops what comes of it.
+            if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
             // A closed pipe is always ready: do not spin while the worker ends.
             if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(1_000) }
         }
