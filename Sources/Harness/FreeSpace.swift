@@ -45,7 +45,9 @@ package struct FreeSpace: Sendable, Equatable {
         if test.dataset.isEmpty { return emptyDatabaseBytes }
         if let perRow = bytesPerRow[test.dataset] {
             let rows = test.size > 0 ? test.size : registries.dataset(named: test.dataset)?.defaultSize ?? 0
-            return emptyDatabaseBytes + UInt64(max(0, rows)).multipliedReportingOverflow(by: perRow).partialValue
+            // Beyond a petabyte nothing fits, and sums stay within their type.
+            let (bytes, isTooMuch) = UInt64(max(0, rows)).multipliedReportingOverflow(by: perRow)
+            return emptyDatabaseBytes + (isTooMuch ? 1 << 50 : min(bytes, 1 << 50))
         }
         let size = FileTree.fileBytes(test.dataset == "dpkg" ? "/var/lib/dpkg/status" : test.dataset)
         return emptyDatabaseBytes + size * fileFactor

@@ -76,9 +76,10 @@ package enum InheritedLimits {
             let (soft, hard) = bounds(kind)
             let minimum = need.minimum(of: kind)
             if hard < minimum {
+                let remedy = kind == .files || kind == .processes ? "\(minimum)" : "unlimited"
                 complaints.append(
-                    "\(hard) \(kind.what), where a run needs \(minimum): `ulimit -\(kind.letter) unlimited`, "
-                        + "or from a shell without that bound")
+                    "\(hard) \(kind.what), where a run needs \(minimum): `ulimit -\(kind.letter) \(remedy)` first, "
+                        + "in a shell that may")
             } else if let raised = target(kind, soft: soft, hard: hard), !set(kind, soft: raised, hard: hard),
                 soft < minimum
             {

@@ -70,6 +70,37 @@ struct RunSafetyTests {
         #expect(FileTree.kind(runPath + "/work") == nil && FileTree.kind(runPath + ".1") == nil)
     }
 
+    @Test("what a killed run left, on the disk and in memory, is removed by the next one")
+    func killed() throws {
+        let memory = ScratchDirectory.memory
+        func inMemory() throws -> Set<String> {
+            guard FileTree.isDirectory(memory) else { return [] }
+            return Set(try FileTree.names(in: memory).filter { $0.hasPrefix(ScratchDirectory.prefix) })
+        }
+        try write("p", cases: "{scenario:'bit-flip', engines: 'strata-storage', parameters: {trials: 1000000}}")
+        try write("q", cases: "{scenario:'planted-pass'}")
+        let others = try inMemory()
+        let run = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
+        try waitUntil { try !inMemory().subtracting(others).isEmpty || !FileTree.isDirectory(memory) }
+        let left = try inMemory().subtracting(others)
+        kill(run, SIGKILL)
+        #expect(AssayProcess.wait(run) == .signalled(SIGKILL))
+        let scratch = try FileTree.names(in: runPath + "/work")
+        #expect(scratch.count == 1)
+        try FileTree.writeText(runPath + "/work/mine", "mine")
+        // Its worker ends a moment after it: then nobody owns what it left.
+        try waitUntil {
+            let end = try shell.run("assay run q.json5 --out other --plans .")
+            return try end.status == .exited(0) && inMemory().isDisjoint(with: left)
+        }
+        let id = try RunDirectory(path: runPath).readHeader().cases[0]
+        #expect(FileTree.exists(runPath + "/work/" + scratch[0]), "another run's business: \(id)")
+        let resumed = try shell.run("assay run --resume run --budget 1s --plans .")
+        #expect(resumed.status == .exited(0), "\(resumed.output)")
+        #expect(try FileTree.names(in: runPath + "/work") == ["mine"])
+        #expect(try inMemory().isDisjoint(with: left))
+    }
+
     @Test("an interrupt ends the run with 130, a report of what there is and the command that goes on")
     func interrupt() throws {
         try write("p", cases: "{scenario:'planted-pass'},{scenario:'planted-wait'}")

@@ -20,7 +20,7 @@ struct ShellProcess {
         try #require(symlink(executable, directory.path + "/bin/assay") == 0 || errno == EEXIST)
     }
 
-    /// Starts the lines in a session of its own. Returns the shell's process id.
+    /// Starts the lines. Returns the shell's process id.
     func start(_ script: String, output: String = "shell-output") throws -> Int32 {
         let file = directory.path + "/" + output
         var actions = posix_spawn_file_actions_t()
@@ -29,10 +29,19 @@ struct ShellProcess {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o666)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        // Where the tests run in the background they ignore interrupts: a user's shell does not.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var processID: pid_t = 0
         let lines = "cd \(ShellWord.quoted(directory.path))\nPATH=$PWD/bin:$PATH\nexport PATH\n\(script)\n"
         let status = CommandVector.with(["/bin/sh", "-c", lines]) { words in
-            posix_spawn(&processID, "/bin/sh", &actions, nil, words, KernelCalls.environment)
+            posix_spawn(&processID, "/bin/sh", &actions, &attributes, words, KernelCalls.environment)
         }
         try #require(status == 0)
         return processID
