@@ -47,9 +47,9 @@ struct PinnedUpdates {
 
     private mutating func go(writer: any UpdateSession, reader: any SnapshotSession) throws {
         oracle = ExactOracle(try context.tables())
-        let transactions = max(1, try context.integer("transactions"))
-        let updates = max(1, try context.integer("updates"))
-        let readers = max(0, try context.integer("readers"))
+        let transactions = try context.integer("transactions")
+        let updates = try context.integer("updates")
+        let readers = try context.integer("readers")
         var pins: [(token: SnapshotToken, expected: ReadDigest)] = []
         try note(writer, position: 0)
         var nanoseconds: UInt64 = 0

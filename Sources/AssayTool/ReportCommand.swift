@@ -21,7 +21,11 @@ struct ReportCommand: Command {
             try Output.write(Reporting.deterministic(run))
             return 0
         }
-        try ReportFiles.write(run)
+        do {
+            try ReportFiles.write(run)
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
         try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         return 0
     }
@@ -37,9 +41,9 @@ func trimmed(_ path: String) -> String {
 /// What a run's directory holds beside the raw results: all rendered from them.
 enum ReportFiles {
     static func write(_ run: Run) throws {
-        try FileTree.replaceText(run.directory + "/report.html", Reporting.html(run))
-        try FileTree.replaceText(run.directory + "/results.csv", Reporting.csv(run))
+        try RunClaim.write(Reporting.html(run), to: "report.html", in: run.directory)
+        try RunClaim.write(Reporting.csv(run), to: "results.csv", in: run.directory)
         let peers = Reporting.peersCSV(run)
-        if !peers.isEmpty { try FileTree.replaceText(run.directory + "/peers.csv", peers) }
+        if !peers.isEmpty { try RunClaim.write(peers, to: "peers.csv", in: run.directory) }
     }
 }

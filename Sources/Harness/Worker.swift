@@ -60,7 +60,7 @@ package struct Worker {
 
     /// Runs the request. Errors become part of the report: what was found before one is kept.
     package func work(_ request: WorkerRequest) -> WorkerReport {
-        let caseReport = CaseReport()
+        let caseReport = CaseReport(replaying: request.onlyTrial)
         var failure: String?
         do {
             try perform(request, caseReport)

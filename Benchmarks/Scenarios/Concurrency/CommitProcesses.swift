@@ -17,9 +17,12 @@ struct CommitProcesses: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("processes", default: "2", summary: "writers"),
+        ScenarioParameter("processes", default: "2", range: 1...64, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all processes together"),
     ]
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("processes") ? "commits needs at least one per process" : nil
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -32,8 +35,8 @@ struct CommitProcesses: Scenario {
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let processes = max(1, try context.integer("processes"))
-        let each = max(1, try context.integer("commits") / processes)
+        let processes = try context.integer("processes")
+        let each = try context.integer("commits") / processes
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
         // All wait until this is written: opening is not part of the figure.

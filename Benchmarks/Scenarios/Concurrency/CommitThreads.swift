@@ -12,9 +12,12 @@ struct CommitThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "writers"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
     ]
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -27,8 +30,8 @@ struct CommitThreads: Scenario {
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let threads = max(1, try context.integer("threads"))
-        let each = max(1, try context.integer("commits") / threads)
+        let threads = try context.integer("threads")
+        let each = try context.integer("commits") / threads
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
         let lanes = try Self.write(

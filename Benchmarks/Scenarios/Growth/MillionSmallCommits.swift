@@ -13,7 +13,7 @@ struct MillionSmallCommits: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "1000000", summary: "transactions"),
+        ScenarioParameter("commits", default: "1000000", range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
             "bound", default: "200", summary: "percent of the size of the first tenth, and 1 MiB, that others may reach"
         ),
@@ -27,7 +27,7 @@ struct MillionSmallCommits: Scenario {
         let report = context.report
         let rows = try PeopleRows.count(in: context)
         guard rows > 0 else { throw HarnessError("there is no row to update") }
-        let count = max(10, try context.integer("commits"))
+        let count = try context.integer("commits")
         let location = try context.fixtureLocation()
         let session = try context.open(location, as: (any UpdateSession).self)
         var random = context.random("updates")

@@ -16,7 +16,7 @@ struct OpenAndRead: Scenario {
     let requires: Set<Capability> = [.tables, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("opens", default: "20", summary: "processes, one after the other"),
+        ScenarioParameter("opens", default: "20", range: 1...10_000, summary: "processes, one after the other"),
         ScenarioParameter(
             "cache", default: "warm", allowed: ["warm", "cold"], summary: "whether the file is in the page cache"),
     ]
@@ -37,7 +37,7 @@ struct OpenAndRead: Scenario {
         var random = context.random("keys")
         var histogram = Histogram()
         // The first one is not counted: it brings code and file into memory.
-        for number in 0...max(1, try context.integer("opens")) {
+        for number in 0...(try context.integer("opens")) {
             let reads = PointReads(
                 table: tables.main.name, keys: [keys[random.below(keys.count)]], columns: [column])
             if isCold { try Self.dropCache(context.engine.files(at: location)) }
