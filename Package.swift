@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
+        .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
     ],
     traits: [
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
@@ -62,7 +63,8 @@ let package = Package(
             name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"],
             swiftSettings: settings),
 
-        // Assay: the harness.
+        // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
+        .target(name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")]),
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel"),
         room("RunRecords", ["Measuring"]),
@@ -72,7 +74,8 @@ let package = Package(
         .executableTarget(
             name: "AssayTool",
             dependencies: [
-                "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
+                "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets",
+                "Scenarios",
                 "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
             ],
             swiftSettings: settings),
@@ -86,7 +89,8 @@ let package = Package(
         benchmark(
             "StrataEngine",
             [
-                "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+                "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata",
+                "StrataStorage",
                 "StrataFiles",
             ]),
         benchmark(
@@ -122,6 +126,12 @@ let package = Package(
         tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
         tests("MeasuringTests", ["Measuring"]),
+        .executableTarget(
+            name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("pthread")]),
+        .executableTarget(
+            name: "WitnessProbe", dependencies: ["Measuring"], path: "Tests/WitnessProbe", swiftSettings: settings),
+        tests("PreloadTests", ["PreloadProbe", "WitnessProbe"]),
         tests("FaultModelTests", ["FaultModel"]),
         tests("RunRecordsTests", ["RunRecords", "Measuring"]),
         tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),

@@ -27,6 +27,10 @@ enum Rooms {
         // A process for tests to kill.
         "StoreWorker": ["StrataStorage", "StrataFiles"],
 
+        // Programs for tests to run under the preloaded library.
+        "PreloadProbe": [],
+        "WitnessProbe": ["Measuring"],
+
         // What is measured.
         "Datasets": ["RunRecords"],
         "Scenarios": ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],

@@ -44,6 +44,8 @@ static void print_counts(void) {
     }
 }
 
+static FILE *unseen;
+
 static int open_by_name(const char *verb, const char *path) {
     int flags = O_RDWR | O_CREAT;
     if (!strcmp(verb, "open")) return open(path, flags, 0644);
@@ -55,7 +57,10 @@ static int open_by_name(const char *verb, const char *path) {
     if (!strcmp(verb, "open-sync")) return open(path, flags | O_SYNC, 0644);
     if (!strcmp(verb, "open-directory")) return open(path, O_RDONLY | O_DIRECTORY);
     // A descriptor that libc opened for itself, which no wrapper saw.
-    if (!strcmp(verb, "open-unseen")) return fileno(fopen(path, "w+"));
+    if (!strcmp(verb, "open-unseen")) {
+        need((unseen = fopen(path, "w+")) != NULL, verb);
+        return fileno(unseen);
+    }
     return -2;
 }
 
@@ -94,6 +99,7 @@ static bool run_alone(const char *verb, const char *argument) {
     else if (!strcmp(verb, "root")) preload.set_root(argument);
     else if (!strcmp(verb, "logs")) preload.set_log_names(argument);
     else if (!strcmp(verb, "group")) run_group(argument);
+    else if (!strcmp(verb, "close-unseen")) need(fclose(unseen) == 0, verb);
     else if (!strcmp(verb, "execute")) need(system(argument) == 0, "system");
     else return false;
     return true;
@@ -124,6 +130,8 @@ static void run_word(char *word) {
         *place = ends[1];
     } else if (!strcmp(word, "dup")) {
         *descriptor(argument) = dup(*place);
+    } else if (!strcmp(word, "number")) {
+        *place = (int)number;
     } else {
         long result = call_by_name(word, *place, number);
         need(result != -2, word);
@@ -131,20 +139,27 @@ static void run_word(char *word) {
     }
 }
 
+// A child does the words up to `joined`, and the parent goes on after it when the child has ended.
+static int fork_at(int index, int count, char **words) {
+    fflush(stdout);
+    pid_t child = fork();
+    need(child >= 0, "fork");
+    int end = index + 1;
+    while (end < count && strcmp(words[end], "joined")) end++;
+    if (child == 0) {
+        for (int place = index + 1; place < end; place++) run_word(words[place]);
+        exit(0);
+    }
+    int status;
+    need(waitpid(child, &status, 0) == child && status == 0, "the child");
+    return end;
+}
+
 int main(int count, char **words) {
     find_preload();
     for (int index = 1; index < count; index++) {
-        if (!strcmp(words[index], "fork")) {
-            // The child does what is left, and the parent goes on when it has ended.
-            fflush(stdout);
-            pid_t child = fork();
-            need(child >= 0, "fork");
-            int status;
-            if (child > 0) need(waitpid(child, &status, 0) == child && status == 0, "the child");
-            else freopen("/dev/null", "w", stdout);
-        } else {
-            run_word(words[index]);
-        }
+        if (!strcmp(words[index], "fork")) index = fork_at(index, count, words);
+        else run_word(words[index]);
     }
     return 0;
 }

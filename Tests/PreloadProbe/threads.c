@@ -65,7 +65,6 @@ void run_group(const char *name) {
         .later = !strcmp(name, "later"), .lie = !strcmp(name, "lie"), .alone = !strcmp(name, "alone")};
     log_file = open("group.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
     need(log_file >= 0, "open");
-    // An old write that nobody synced must not stand for the group's.
     pthread_t thread;
     pthread_create(&thread, NULL, follow, &group);
     wait_for(1);
