@@ -120,7 +120,7 @@ static void run_word(char *word) {
         need(fd >= 0, word);
         *place = fd;
     } else if (!strcmp(word, "threads")) {
-        run_threads(*place, (int)number, 1000);
+        run_threads(*place, (int)number, 20000);
     } else if (!strcmp(word, "time")) {
         time_writes(*place, number);
     } else if (!strcmp(word, "pipe")) {

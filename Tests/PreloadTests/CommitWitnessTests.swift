@@ -105,10 +105,36 @@ struct CommitWitnessTests {
             "open:a:x.log begin write:a:10 fdatasync:a fdatasync:a end", in: directory, after: [failing.path])
         #expect(again.commits == [3], "the kernel has dropped what it could not write: \(again.text)")
 
+        // What somebody else writes and syncs afterwards changes nothing for the one whose write was lost.
+        let other = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a fork write:a:10 fdatasync:a joined end", in: directory,
+            after: [failing.path])
+        #expect(other.commits == [3], "\(other.text)")
+
         let rewritten = try PreloadedProgram.probe(
             "open:a:x.log begin write:a:10 fdatasync:a write:a:10 fdatasync:a end", in: directory,
             after: [failing.path])
         #expect(rewritten.commits == [2], "\(rewritten.text)")
+    }
+
+    @Test("a write that comes while a sync runs is not covered by it")
+    func writeDuringSync() throws {
+        // Planted behind our library: the sync that it passes on has begun when the write comes.
+        let directory = try TestDirectory()
+        let source = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <unistd.h>
+            int fdatasync(int fd) {
+                int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+                return write(fd, "late", 4) == 4 ? next(fd) : -1;
+            }
+            """
+        let planted = try PlantedLibrary(named: "late", source, in: directory)
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a end counts", in: directory, after: [planted.path])
+        #expect(program["write_calls"] == 2, "\(program.text)")
+        #expect(program.commits == [3])
     }
 
     @Test("a sync that another library swallows was never made")

@@ -169,8 +169,8 @@ struct CountTests {
         let program = try PreloadedProgram.probe("open:a:x.log threads:a:8 counts", in: TestDirectory())
         #expect(
             program.counts == [
-                "opens": 1, "write_calls": 8_000, "written_bytes": 32_000, "log_write_calls": 8_000,
-                "log_written_bytes": 32_000,
+                "opens": 1, "write_calls": 160_000, "written_bytes": 640_000, "log_write_calls": 160_000,
+                "log_written_bytes": 640_000,
             ], "\(program.text)")
     }
 
