@@ -1,5 +1,6 @@
 import Harness
 import RunRecords
+import Synchronization
 
 /// The tables of a database of keys and values: JSON under a key of its own.
 package struct PackedCatalogue: Sendable {
@@ -13,6 +14,19 @@ package struct PackedCatalogue: Sendable {
             tables.append(PackedTable(table, number: UInt8(index + 1)))
         }
     }
+
+    /// Of this program, not of a database: what it says that it was compiled for.
+    private static let known = Mutex<[String: PackedTable]>([:])
+
+    package static func learn(_ set: TableSet) {
+        known.withLock { known in
+            for (index, table) in set.tables.enumerated() {
+                known[table.name] = PackedTable(table, number: UInt8(truncatingIfNeeded: index + 1))
+            }
+        }
+    }
+
+    package static func known(_ name: String) -> PackedTable? { known.withLock { $0[name] } }
 
     package func table(_ name: String) throws(EngineError) -> PackedTable {
         guard let table = tables.first(where: { $0.name == name }) else {

@@ -57,7 +57,7 @@
                 statements.append(
                     try connection.statement("UPDATE \(quoted(other)) SET \(column) = NULL WHERE \(column) = ?"))
             }
-            try connection.transaction { () throws(EngineError) in
+            try connection.bulkTransaction { () throws(EngineError) in
                 for key in keys {
                     for statement in statements {
                         statement.bind(1, key)

@@ -13,7 +13,8 @@ let assayVersion = "0.1"
 @main
 enum AssayMain {
     static let commands: [any Command] = [
-        RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), WorkerCommand(),
+        RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
+        WorkerCommand(),
     ]
 
     static func main() {
