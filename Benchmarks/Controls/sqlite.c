@@ -56,7 +56,7 @@ static session *open_database(const char *directory, const options *options) {
     if (strcmp(options->durability, "periodic") == 0) run(session, "PRAGMA synchronous=NORMAL");
     if (strcmp(options->durability, "none") == 0) run(session, "PRAGMA synchronous=OFF");
     if (session->autocheckpoint != 1000) sqlite3_wal_autocheckpoint(session->handle, (int)session->autocheckpoint);
-    if (options->is_tuned) run(session, "PRAGMA cache_size=-262144; PRAGMA mmap_size=4294967296");
+    if (options->is_tuned) run(session, "PRAGMA cache_size=-262144; PRAGMA mmap_size=2147418112");
     return session;
 }
 

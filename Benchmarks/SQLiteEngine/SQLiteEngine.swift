@@ -12,7 +12,7 @@
         package enum Tuning: Sendable {
             /// The library's own defaults for cache and memory map.
             case asItComes
-            /// A 4 GiB memory map, a 256 MiB page cache, and a log of 80 MiB.
+            /// A 2 GiB memory map, a 256 MiB page cache, and a log of 80 MiB.
             case tuned
         }
 

@@ -110,7 +110,8 @@
         /// The layout of a table that stands in the file, whoever created it.
         func layout(_ table: String) throws(EngineError) -> TableLayout {
             if let layout = layouts[table] { return layout }
-            let layout = try KnownLayouts.layout(table) ?? readLayout(table)
+            if let known = KnownLayouts.layout(table) { return known }
+            let layout = try readLayout(table)
             layouts[table] = layout
             return layout
         }

@@ -24,7 +24,8 @@
         private static let mapOfSQLite = "0"
 
         private var cache: String { tuning == .tuned ? "-262144" : Self.cacheOfSQLite }
-        private var map: String { tuning == .tuned ? "4294967296" : Self.mapOfSQLite }
+        /// The most that SQLite takes unless it was compiled for more: of 4 GiB it makes this without a word.
+        private var map: String { tuning == .tuned ? "2147418112" : Self.mapOfSQLite }
 
         private var synchronous: String {
             switch durability {

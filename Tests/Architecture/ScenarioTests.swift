@@ -41,6 +41,8 @@ struct ScenarioTests {
 
     static let production: [(path: String, source: SwiftSource)] = Checkout.swiftFiles
         .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
+        // Programs of their own, which measure what a scenario does without the harness.
+        .filter { !$0.file.path.hasPrefix("Benchmarks/Controls/") }
         .map { ($0.file.path, $0.source) }
 
     static func scenarioFiles() -> [(path: String, source: SwiftSource)] {
