@@ -161,8 +161,13 @@
         /// Runs the body between BEGIN IMMEDIATE and COMMIT, and rolls back when it throws. Writers of this process take
         /// turns, unless the settings leave them to SQLite's busy handler.
         func transaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
-            guard let turn else { return try transact(body) }
-            return try turn.take { () throws(EngineError) in try transact(body) }
+            try inTurn { () throws(EngineError) in try transact(body) }
+        }
+
+        /// Runs the body when no other connection of this process writes.
+        func inTurn<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            guard let turn else { return try body() }
+            return try turn.take(body)
         }
 
         /// The same for a transaction of many rows: the commit returns when the log is on the disk, and the log is

@@ -117,8 +117,11 @@
 
         /// Rewrites the file, and writes the log back, so that the new size shows.
         func compact() throws(EngineError) {
-            try connection.run("VACUUM")
-            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            let connection = connection
+            try connection.inTurn { () throws(EngineError) in
+                try connection.run("VACUUM")
+                try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
         }
     }
 #endif

@@ -35,4 +35,17 @@ package enum SettingsCheck {
         guard let session = session as? any SettingsSession else { return nil }
         return differences(stated: settings.list, observed: try session.observedSettings())
     }
+
+    /// The same of a database that is made for it, with tables and without a row, in an empty directory: what every
+    /// other database of this process gets.
+    package static func differences(
+        _ engine: any Engine, _ durability: DurabilityClass, tables: TableSet, at location: DatabaseLocation
+    ) throws(EngineError) -> [SettingDifference]? {
+        let settings = engine.settings(for: durability)
+        let session = try engine.open(location, settings: settings)
+        if let tabular = session as? any TableSession { try tabular.create(tables) }
+        let found = try differences(session, stated: settings)
+        try session.close()
+        return found
+    }
 }

@@ -42,6 +42,16 @@ struct EqualWorkTests {
         }
     }
 
+    @Test("settings are asked of a database without a row", arguments: withSettings)
+    func settingsOfNewDatabase(name: String) throws {
+        try EnginesUnderTest.withDirectory { directory in
+            let found = try SettingsCheck.differences(
+                try EnginesUnderTest.engine(name), .full, tables: try PeopleDataset().tables(size: 0, seed: Seed(1)),
+                at: DatabaseLocation(directory: directory))
+            #expect(found == [])
+        }
+    }
+
     @Test("a setting that is told and stated nowhere is a difference, one that is not told is none")
     func namesOfSettings() {
         let stated = [EngineSetting("a", "1"), EngineSetting("b", "2")]
