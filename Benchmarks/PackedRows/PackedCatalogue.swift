@@ -1,4 +1,5 @@
 import Harness
+import JSONText
 import RunRecords
 import Synchronization
 

@@ -1,6 +1,8 @@
+import Commands
 import Datasets
 import Harness
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -17,16 +19,17 @@ struct EqualWorkCommand: Command {
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let engines = BuildRegistries.make().engines.engines.filter { $0.workNote(.readPoints) != nil }
-        Output.write(EqualWork.declared(engines), to: STDOUT_FILENO)
+        try Output.write(EqualWork.declared(engines))
         if arguments.has("--declared") { return 0 }
-        Output.line()
-        Output.line("## Statements that ran")
-        Output.line()
-        Output.line("For 100 rows, counted by the engine where it tells. System calls are counted elsewhere: a column")
-        Output.line("of theirs stands here where the run was witnessed.")
-        Output.line()
-        Output.line("| engine | work | times | statement | system calls |")
-        Output.line("|---|---|---|---|---|")
+        try Output.line()
+        try Output.line("## Statements that ran")
+        try Output.line()
+        try Output.line(
+            "For 100 rows, counted by the engine where it tells. System calls are counted elsewhere: a column")
+        try Output.line("of theirs stands here where the run was witnessed.")
+        try Output.line()
+        try Output.line("| engine | work | times | statement | system calls |")
+        try Output.line("|---|---|---|---|---|")
         for engine in engines { try observe(engine) }
         return 0
     }
@@ -48,7 +51,7 @@ struct EqualWorkCommand: Command {
             try tracing.startTrace()
             try body()
             for (statement, count) in try tracing.endTrace() {
-                Output.line("| `\(engine.name)` | \(work.rawValue) | \(count) | `\(statement)` | |")
+                try Output.line("| `\(engine.name)` | \(work.rawValue) | \(count) | `\(statement)` | |")
             }
         }
         try trace(.load) { try session.load(rows) }

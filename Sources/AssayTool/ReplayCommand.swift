@@ -1,3 +1,4 @@
+import Commands
 import Harness
 import RunRecords
 
@@ -12,9 +13,6 @@ struct ReplayCommand: Command {
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        guard arguments.positional.count >= 2 else {
-            throw UsageError("name a run's directory and a case: \(usage)", command: name)
-        }
         let directory = RunDirectory(path: trimmed(arguments.positional[0]))
         guard directory.exists else {
             throw UsageError("no run in \(directory.path): there is no run.json", command: name)
@@ -28,7 +26,7 @@ struct ReplayCommand: Command {
         }
         var runner = Runner(try configuration(arguments, run, manifest))
         let times = try arguments.unsigned("--times").map { Int($0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
-        describe(recorded, trial)
+        try describe(recorded, trial)
         let codes = run.details[recorded.test.id]?.trialCodes ?? []
         var reproduced = 0
         var before: Outcome?
@@ -37,14 +35,14 @@ struct ReplayCommand: Command {
             before = expected(recorded, trial, code: runner.replayedIndex.flatMap { codes.element(at: $0) })
             if round == 0 {
                 let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
-                Output.line("recorded: \(before?.rawValue ?? nothing)")
+                try Output.line("recorded: \(before?.rawValue ?? nothing)")
             }
-            print(result)
+            try print(result)
             if result.outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
         }
         try FileTree.remove(Self.scratch(run))
         if trial != nil && before == nil { return 0 }
-        Output.line("same outcome: \(reproduced) of \(max(1, times))")
+        try Output.line("same outcome: \(reproduced) of \(max(1, times))")
         return reproduced > 0 ? 0 : 3
     }
 
@@ -97,23 +95,23 @@ struct ReplayCommand: Command {
         return recorded.trials.first { $0.address == trial }?.outcome
     }
 
-    private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) {
+    private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) throws {
         let test = recorded.test
-        Output.line(
+        try Output.line(
             "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  "
                 + "seed \(test.seed)")
-        if let trial { Output.line("trial \(trial)") }
+        if let trial { try Output.line("trial \(trial)") }
     }
 
-    private func print(_ result: CaseResult) {
+    private func print(_ result: CaseResult) throws {
         let outcome = result.outcome?.rawValue ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"
-        Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
+        try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
         for trial in result.trials.prefix(3) where !trial.detail.isEmpty {
-            Output.line("  \(trial.address): \(trial.detail)")
+            try Output.line("  \(trial.address): \(trial.detail)")
         }
         if let crash = result.crash, !crash.standardError.isEmpty {
-            Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
+            try Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
         }
     }
 }

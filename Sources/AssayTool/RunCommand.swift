@@ -1,7 +1,9 @@
+import Commands
 import Harness
 import Measuring
 import Reporting
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -42,8 +44,8 @@ struct RunCommand: Command {
         var runner = Runner(prepared.1)
         let run = try runner.run(prepared.0, observer: TerminalProgress())
         try ReportFiles.write(run)
-        Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
-        return VerdictRule.exitStatus(run.results.map(\.verdict))
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        return prepared.1.exitStatus(run)
     }
 
     private func expand(
@@ -67,7 +69,7 @@ struct RunCommand: Command {
             let test = planned.test
             let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
             let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
-            Output.line(
+            try Output.line(
                 "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
                     + "seed \(test.seed)  \(test.parameterText)\(state)")
         }
@@ -88,10 +90,7 @@ struct RunCommand: Command {
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: directory, executable: executable,
             known: try checkout.knownViolations(), budgetSeconds: filter.budgetSeconds)
-        try RunManifest(
-            cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
-            budgetSeconds: configuration.budgetSeconds
-        ).write(to: directory)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: directory)
         var header = RunHeader(
             id: id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: directory.path))
@@ -99,6 +98,11 @@ struct RunCommand: Command {
         header.command = command
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.measures = plan.measures
+        for planned in cases where planned.isHeadline && planned.verdict == nil {
+            header.rounds[planned.test.id] = plan.rounds
+            if planned.hasControl { header.controls.insert(planned.test.id) }
+        }
         complete(&header, cases, registries)
         return (header, configuration)
     }

@@ -1,5 +1,7 @@
+import Commands
 import Harness
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -86,17 +88,17 @@ struct VerifyFiguresCommand: Command {
         seed: Seed
     ) throws -> Bool {
         let bounds = FigureComparison.bounds
-        Output.line("Assay's figure over that of a program without it: median of \(rounds) pairs, and an interval")
-        Output.line(
+        try Output.line("Assay's figure over that of a program without it: median of \(rounds) pairs, and an interval")
+        try Output.line(
             "of that median (95 % or more from 6 pairs on). Outside \(bounds.lowerBound) .. \(bounds.upperBound): marked."
         )
-        Output.line()
-        Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
+        try Output.line()
+        try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
         var failures = 0
         for (figure, engine) in chosen {
             do {
                 for found in try verification.compare(figure, engine: engine, rounds: rounds, seed: seed) {
-                    Output.line(row(found))
+                    try Output.line(row(found))
                 }
             } catch {
                 failures += 1
@@ -123,13 +125,19 @@ struct VerifyFiguresCommand: Command {
         _ name: String, _ engine: String, _ assay: String, _ control: String, _ ratio: String, _ interval: String,
         _ mark: String
     ) -> String {
-        func right(_ text: String, _ width: Int) -> String {
-            String(repeating: " ", count: max(0, width - text.count)) + text
-        }
-        let text =
-            padded(name, 23) + padded(engine, 13) + right(assay, 9) + right(control, 9) + right(ratio, 7) + "  "
-            + padded(interval, 12) + mark
-        return String(text.reversed().drop { $0 == " " }.reversed())
+        var text = left(name, 23) + left(engine, 13)
+        for (cell, width) in [(assay, 9), (control, 9), (ratio, 7)] { text += right(cell, width) }
+        text += "  " + left(interval, 12) + mark
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private func left(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+
+    private func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(1, width - text.count)) + text
     }
 
     private func decimals(_ value: Double) -> String {

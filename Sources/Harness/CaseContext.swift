@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// What a scenario works with while its case runs: one per worker process.
 ///

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import RunRecords
 
 /// A figure that a program without the harness measures as well.
@@ -31,7 +33,7 @@ package struct ControlList: Sendable {
 
     /// Throws: `PlanError` with the place of what is wrong.
     package static func read(_ text: String, file: String) throws(PlanError) -> ControlList {
-        let root = try PlanTextReader.read(text, file: file)
+        let root = try JSONNode.read(text, file: file)
         let reader = PlanObject(
             try root.members(file), file: file, what: "a list of controls", known: ["programs", "figures"])
         try reader.checkNames()
@@ -49,7 +51,7 @@ package struct ControlList: Sendable {
         return list
     }
 
-    private static func readFigure(_ node: PlanNode, _ file: String) throws(PlanError) -> ControlledFigure {
+    private static func readFigure(_ node: JSONNode, _ file: String) throws(PlanError) -> ControlledFigure {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a figure",
             known: ["workload", "name", "parameters", "control", "engines", "repeats", "prepares", "values"])
@@ -72,7 +74,7 @@ package struct ControlList: Sendable {
         return figure
     }
 
-    private static func readValue(_ node: PlanNode, _ file: String) throws(PlanError) -> ControlledFigure.Value {
+    private static func readValue(_ node: JSONNode, _ file: String) throws(PlanError) -> ControlledFigure.Value {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a value", known: ["metric", "label", "member"])
         try reader.checkNames()

@@ -1,4 +1,6 @@
+import JSONText
 import RunRecords
+import Statistics
 
 #if canImport(Glibc)
     import Glibc
@@ -76,7 +78,7 @@ package struct ControlSide {
             let json = try JSONObjectReader(try JSONReader.read(line), path: words[0])
             for (index, value) in figure.values.enumerated() { values[index].append(try json.real(value.member)) }
         }
-        return values.map { MedianInterval($0).median }
+        return values.map { MedianInterval.median($0) }
     }
 }
 
@@ -102,7 +104,7 @@ package struct AssaySide {
             """)
         _ = try ProgramRun.output(
             of: [executable, "run", plan, "--seed", "\(round + 1)", "--out", out], directory: directory)
-        let results = try RunDirectory(path: out).readResults()
+        let results = try RunDirectory(path: out).readResults().results
         try FileTree.remove(out)
         guard results.count == 1, let result = results.first, result.verdict == .pass, !result.isCut else {
             throw HarnessError("\(figure.name) on \(engine): \(results.first?.message ?? "no result")")

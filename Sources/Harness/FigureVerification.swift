@@ -1,10 +1,6 @@
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Seeds
+import Statistics
 
 /// What the harness and a control say of one figure.
 package struct FigureComparison: Sendable {
@@ -25,7 +21,8 @@ package struct FigureComparison: Sendable {
     package var metric: String
     package var assayMedian: Double
     package var controlMedian: Double
-    /// The harness's figure over the control's: the median of the pairs' ratios, and an interval of that median.
+    /// How many times as good the harness's figure is: the median of the pairs, and an interval of that median; below
+    /// six pairs the least and the most of them.
     package var ratio: Double
     package var low: Double
     package var high: Double
@@ -35,41 +32,17 @@ package struct FigureComparison: Sendable {
         return high < Self.bounds.lowerBound || low > Self.bounds.upperBound ? .off : .undecided
     }
 
-    /// Pairs are measured one right after the other: what the machine does meanwhile meets both.
-    package init(name: String, engine: String, metric: String, pairs: [(assay: Double, control: Double)]) {
+    /// Pairs are measured one right after the other: what the machine does meanwhile meets both. nil without a pair.
+    package init?(name: String, engine: String, metric: String, pairs: [(own: Double, other: Double)]) {
+        guard let paired = PairedRatio(pairs, higherIsBetter: metric.hasSuffix("_per_second")) else { return nil }
         self.name = name
         self.engine = engine
         self.metric = metric
-        assayMedian = MedianInterval(pairs.map(\.assay)).median
-        controlMedian = MedianInterval(pairs.map(\.control)).median
-        let logs = MedianInterval(pairs.map { log($0.assay / $0.control) })
-        ratio = exp(logs.median)
-        (low, high) = (exp(logs.low), exp(logs.high))
-    }
-}
-
-/// The median of a few values, and an interval between two of them that holds the median of what they were drawn from
-/// with a probability of 95 % or more, whatever its distribution; below six values the least and the largest.
-struct MedianInterval {
-    var median: Double
-    var low: Double
-    var high: Double
-
-    init(_ values: [Double]) {
-        let sorted = values.sorted()
-        let count = sorted.count
-        median = count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2
-        // The chance that all but `left` of the values lie on one side of the median, as often as a coin falls so.
-        var left = 0
-        var tail = pow(0.5, Double(count))
-        var term = tail
-        while left + 1 < count / 2 {
-            term *= Double(count - left) / Double(left + 1)
-            if 2 * (tail + term) > 0.05 { break }
-            tail += term
-            left += 1
-        }
-        (low, high) = (sorted[left], sorted[count - 1 - left])
+        assayMedian = MedianInterval.median(pairs.map(\.own))
+        controlMedian = MedianInterval.median(pairs.map(\.other))
+        ratio = paired.ratio
+        low = paired.low ?? paired.pairs.min() ?? paired.ratio
+        high = paired.high ?? paired.pairs.max() ?? paired.ratio
     }
 }
 
@@ -106,7 +79,7 @@ package struct FigureVerification {
                 throw HarnessError("\(figure.name) on \(engine): a figure is missing")
             }
         }
-        return figure.values.enumerated().map { index, value in
+        return figure.values.enumerated().compactMap { index, value in
             FigureComparison(
                 name: value.label.isEmpty ? figure.name : "\(figure.name) \(value.label)", engine: engine,
                 metric: value.metric, pairs: pairs.map { ($0.assay[index], $0.control[index]) })

@@ -28,9 +28,13 @@ package struct ScenarioParameter: Sendable {
 package struct FixtureRequest: Hashable, Sendable {
     /// Names how it is made: part of its key. `load` is the data set in one transaction.
     package var recipe: String
+    /// The case only reads, and the database is so large that a copy for each measurement would take longer than the
+    /// measurement: it works on the fixture itself. The run checks that it left no file changed.
+    package var isReadInPlace: Bool
 
-    package init(recipe: String = "load") {
+    package init(recipe: String = "load", isReadInPlace: Bool = false) {
         self.recipe = recipe
+        self.isReadInPlace = isReadInPlace
     }
 }
 
@@ -65,6 +69,9 @@ package protocol Scenario: Sendable {
     var accepts: Set<Outcome> { get }
     /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
     var expects: Promise.Kind? { get }
+    /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
+    /// different promises: who waits for ever has lost nothing.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind?
 
     /// nil when the case starts from an empty directory.
     func fixture(for test: Case) -> FixtureRequest?
@@ -88,6 +95,7 @@ extension Scenario {
     package var defaultDataset: String? { nil }
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
+    package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
 

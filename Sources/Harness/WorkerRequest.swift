@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// What the runner asks a worker process to do: one JSON document on the worker's standard input.

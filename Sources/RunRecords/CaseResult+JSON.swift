@@ -1,3 +1,6 @@
+import JSONText
+import Seeds
+
 // One case as JSON: the line in results.jsonl, and the file in series/.
 
 extension Case {
@@ -93,7 +96,8 @@ extension CrashReport {
 extension CaseResult {
     package var json: JSONValue {
         var members = [
-            JSONMember("case", .string(test.id)), JSONMember("test", test.json),
+            JSONMember("case", .string(test.id)), JSONMember("round", .integer(turn.round)),
+            JSONMember("side", .string(turn.side.rawValue)), JSONMember("test", test.json),
             JSONMember("engine_version", .string(engineVersion)),
             JSONMember("settings", .object(settings.map { JSONMember($0.name, .string($0.value)) })),
             JSONMember("verdict", .string(verdict.rawValue)),
@@ -114,7 +118,8 @@ extension CaseResult {
 
     package init(json: JSONObjectReader) throws(JSONShapeError) {
         self.init(
-            test: try Case(json: try json.object("test")), verdict: try json.choice("verdict", of: Verdict.self))
+            test: try Case(json: try json.object("test")), verdict: try json.choice("verdict", of: Verdict.self),
+            turn: Turn(round: try json.integer("round"), side: try json.choice("side", of: Turn.Side.self)))
         engineVersion = try json.string("engine_version")
         let settings = try json.object("settings")
         if case .object(let members) = settings.value {

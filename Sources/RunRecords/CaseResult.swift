@@ -47,6 +47,24 @@ package struct OutcomeCount: Hashable, Sendable {
     }
 }
 
+/// One measurement of a case: most cases have one, those of a comparison have one per round and side.
+package struct Turn: Hashable, Sendable {
+    /// Counts from 0.
+    package var round: Int
+    package var side: Side
+
+    /// One engine of a comparison runs as two sides, which differ in nothing: what they differ by is noise.
+    package enum Side: String, Sendable, CaseIterable {
+        case measured = ""
+        case control
+    }
+
+    package init(round: Int = 0, side: Side = .measured) {
+        self.round = round
+        self.side = side
+    }
+}
+
 /// What came of a case.
 ///
 /// Deterministic fields, given equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials,
@@ -54,6 +72,8 @@ package struct OutcomeCount: Hashable, Sendable {
 /// message) are measured. A case that was cut by its budget has measured counts too.
 package struct CaseResult: Sendable, Equatable {
     package var test: Case
+    /// Which of the measurements of this case it is.
+    package var turn: Turn
     package var engineVersion: String
     package var settings: [EngineSetting]
     package var verdict: Verdict
@@ -73,8 +93,9 @@ package struct CaseResult: Sendable, Equatable {
     /// Threads ran freely: which operation came first differs from run to run.
     package var hasFreeSchedule: Bool
 
-    package init(test: Case, verdict: Verdict) {
+    package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
         self.test = test
+        self.turn = turn
         self.engineVersion = ""
         self.settings = []
         self.verdict = verdict

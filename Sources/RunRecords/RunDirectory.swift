@@ -1,13 +1,15 @@
+import JSONText
+
 /// Where a run is kept.
 ///
 /// Layout:
 /// - `run.json`: the header, written before the first case.
 /// - `cases.json`: the plan worked out, see RunManifest of the room Harness.
-/// - `results.jsonl`: a line of at most 64 KiB per case, appended when the case ends. A run that was killed leaves at
-///   most one line without an end, which counts as not written.
+/// - `results.jsonl`: a line of at most 64 KiB per measurement (a case has one, or one per round and side), appended
+///   when it ends. A run that was killed leaves at most one line without an end, which counts as not written.
 /// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke
 ///   the harness, 255 for one that the budget left out.
-/// - `series/CASE.json`: series and histograms.
+/// - `series/CASE.json`: series and histograms; `series/CASE-ROUND.json` and `-control.json` where there are rounds.
 /// - `work/`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
     package static let lineLimit = 64 << 10
@@ -23,7 +25,11 @@ package struct RunDirectory: Sendable {
     package var workDirectory: String { path + "/work" }
 
     package func trialsFile(_ id: String) -> String { "\(path)/trials/\(id).bin" }
-    package func detailsFile(_ id: String) -> String { "\(path)/series/\(id).json" }
+
+    package func detailsFile(_ id: String, _ turn: Turn = Turn()) -> String {
+        let round = turn.round == 0 ? "" : "-\(turn.round)"
+        return "\(path)/series/\(id)\(round)\(turn.side == .control ? "-control" : "").json"
+    }
 
     /// Whether a run was written there.
     package var exists: Bool { FileTree.exists(headerFile) }
@@ -42,7 +48,7 @@ package struct RunDirectory: Sendable {
             try FileTree.writeBytes(trialsFile(id), details.trialCodes)
         }
         if !details.series.isEmpty || !details.histograms.isEmpty {
-            try FileTree.writeText(detailsFile(id), details.json.text + "\n")
+            try FileTree.writeText(detailsFile(id, result.turn), details.json.text + "\n")
         }
         try FileTree.append(resultsFile, Self.line(result) + [UInt8(ascii: "\n")])
     }
@@ -69,18 +75,29 @@ package struct RunDirectory: Sendable {
         return line
     }
 
-    /// Reads the whole run, finished or not. Where a case stands twice, the later line counts.
+    /// Reads the whole run, finished or not. Where a measurement stands twice, the later line counts.
     package func load() throws -> Run {
         let header = try readHeader()
-        var byID: [String: CaseResult] = [:]
-        for result in try readResults() {
-            byID[result.test.id] = result
-        }
-        var run = Run(header: header, results: header.cases.compactMap { byID[$0] }, directory: path)
-        for result in run.results {
-            if let details = try readDetails(result.test.id) {
-                run.details[result.test.id] = details
+        let (results, unreadable) = try readResults()
+        var measurements: [String: [Turn: CaseResult]] = [:]
+        for result in results { measurements[result.test.id, default: [:]][result.turn] = result }
+        var run = Run(header: header, results: [], directory: path, unreadable: unreadable)
+        for id in header.cases {
+            let all = (measurements[id] ?? [:]).values.sorted {
+                ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue)
             }
+            guard let merged = CaseResult.merged(all) else { continue }
+            run.results.append(merged)
+            if header.rounds[id] != nil { run.rounds[id] = all }
+            var details: [CaseDetails] = []
+            for result in all where result.turn.side == .measured {
+                do {
+                    if let found = try readDetails(id, result.turn) { details.append(found) }
+                } catch {
+                    run.unreadable.append("\(detailsFile(id, result.turn)): \(error)")
+                }
+            }
+            if !details.isEmpty { run.details[id] = CaseDetails.merged(details) }
         }
         return run
     }
@@ -90,31 +107,38 @@ package struct RunDirectory: Sendable {
         return try RunHeader(json: try JSONObjectReader(value, path: "run.json"))
     }
 
-    package func readResults() throws -> [CaseResult] {
-        guard FileTree.exists(resultsFile) else { return [] }
+    /// Every line that can be read, and for each other one a sentence with file and line: it costs itself alone.
+    package func readResults() throws(FileTreeError) -> (results: [CaseResult], unreadable: [String]) {
+        guard FileTree.exists(resultsFile) else { return ([], []) }
         let bytes = try FileTree.readBytes(resultsFile)
         var results: [CaseResult] = []
-        for (index, line) in Self.wholeLines(bytes).enumerated() {
-            let value = try JSONReader.read(Array(line))
-            results.append(
-                try CaseResult(json: try JSONObjectReader(value, path: "results.jsonl line \(index + 1)")))
+        var unreadable: [String] = []
+        for (index, line) in Self.wholeLines(bytes).enumerated() where !line.isEmpty {
+            let place = "\(resultsFile) line \(index + 1)"
+            do {
+                let value = try JSONReader.read(Array(line))
+                results.append(try CaseResult(json: try JSONObjectReader(value, path: "result")))
+            } catch {
+                unreadable.append("\(place): \(error)")
+            }
         }
-        return results
+        return (results, unreadable)
     }
 
     private static func wholeLines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        return bytes[..<end].split(separator: UInt8(ascii: "\n"))
+        return bytes[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
-    private func readDetails(_ id: String) throws -> CaseDetails? {
-        let hasDetails = FileTree.exists(detailsFile(id))
+    private func readDetails(_ id: String, _ turn: Turn) throws -> CaseDetails? {
+        let file = detailsFile(id, turn)
+        let hasDetails = FileTree.exists(file)
         let hasTrials = FileTree.exists(trialsFile(id))
         guard hasDetails || hasTrials else { return nil }
         let codes = hasTrials ? try FileTree.readBytes(trialsFile(id)) : []
         guard hasDetails else { return CaseDetails(trialCodes: codes) }
-        let value = try JSONReader.read(try FileTree.readBytes(detailsFile(id)))
-        return try CaseDetails(json: try JSONObjectReader(value, path: "series/\(id).json"), trialCodes: codes)
+        let value = try JSONReader.read(try FileTree.readBytes(file))
+        return try CaseDetails(json: try JSONObjectReader(value, path: "details"), trialCodes: codes)
     }
 
     /// Cuts off a line that a killed run left without an end, so that the next line stands on its own.

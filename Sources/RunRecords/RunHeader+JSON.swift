@@ -1,3 +1,6 @@
+import JSONText
+import Seeds
+
 extension Machine {
     package var json: JSONValue {
         .object([
@@ -26,7 +29,8 @@ extension RunHeader {
             JSONMember("seed", .unsigned(seed.rawValue)), JSONMember("command", .string(command)),
             JSONMember("time", .integer(startTime)), JSONMember("commit", .string(commit)),
             JSONMember("branch", .string(branch)),
-            JSONMember("build", .string(isReleaseBuild ? "release" : "debug")), JSONMember("machine", machine.json),
+            JSONMember("build", .string(isReleaseBuild ? "release" : "debug")),
+            JSONMember("build_digest", .string(buildDigest)), JSONMember("machine", machine.json),
             JSONMember(
                 "engines",
                 .array(engines.map(\.json))),
@@ -40,6 +44,10 @@ extension RunHeader {
         ]
         if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
         members.append(JSONMember("cases", .strings(cases)))
+        let inRounds = cases.compactMap { id in rounds[id].map { JSONMember(id, .integer($0)) } }
+        members.append(JSONMember("rounds", .object(inRounds)))
+        members.append(JSONMember("controls", .strings(cases.filter(controls.contains))))
+        members.append(JSONMember("measures", .bool(measures)))
         return .object(members)
     }
 
@@ -63,7 +71,14 @@ extension RunHeader {
         for engine in try json.objects("not_built") {
             notBuilt.append(NotBuilt(name: try engine.string("name"), remedy: try engine.string("remedy")))
         }
+        buildDigest = try json.string("build_digest")
         warnings = try Self.strings(json, "warnings")
+        controls = Set(try Self.strings(json, "controls"))
+        measures = try json.bool("measures")
+        let inRounds = try json.object("rounds")
+        if case .object(let members) = inRounds.value {
+            for member in members { rounds[member.name] = try inRounds.integer(member.name) }
+        }
         cases = try Self.strings(json, "cases")
         budgetSeconds = json.has("budget_seconds") ? try json.real("budget_seconds") : nil
     }

@@ -1,3 +1,5 @@
+import Seeds
+
 /// The machine that a run happened on. All of it is measured: another machine gives the same deterministic report.
 package struct Machine: Hashable, Sendable {
     package var host: String
@@ -76,8 +78,8 @@ package struct NotBuilt: Hashable, Sendable {
 
 /// What is known before the first case runs.
 package struct RunHeader: Hashable, Sendable {
-    /// Version of this format: `assay-run/1`.
-    package static let format = "assay-run/1"
+    /// Version of this format: `assay-run/2`.
+    package static let format = "assay-run/2"
 
     package var id: String
     package var assayVersion: String
@@ -90,11 +92,19 @@ package struct RunHeader: Hashable, Sendable {
     package var commit: String
     package var branch: String
     package var isReleaseBuild: Bool
+    /// Digest of the program that ran the cases: figures of other builds are not added to a run.
+    package var buildDigest: String
     package var machine: Machine
     package var engines: [EngineVersion]
     package var notBuilt: [NotBuilt]
     /// The ids of all cases of the plan, in order: what `--resume` and an unfinished report compare with.
     package var cases: [String]
+    /// By case id, for the cases of a comparison: how often each is measured.
+    package var rounds: [String: Int]
+    /// Ids of the cases that each round measures as two sides.
+    package var controls: Set<String>
+    /// Whether figures mean anything: not where cases ran side by side, or too briefly to be measured.
+    package var measures: Bool
     /// In capitals where they cast doubt on every figure: `DEBUG BUILD`.
     package var warnings: [String]
     /// The whole run's budget in seconds; nil where the plan has none.
@@ -110,31 +120,56 @@ package struct RunHeader: Hashable, Sendable {
         self.commit = ""
         self.branch = ""
         self.isReleaseBuild = false
+        self.buildDigest = ""
         self.machine = machine
         self.engines = []
         self.notBuilt = []
         self.cases = []
+        self.rounds = [:]
+        self.controls = []
+        self.measures = true
         self.warnings = []
         self.budgetSeconds = nil
+    }
+}
+
+extension RunHeader {
+    /// How many measurements of a case the plan asks for.
+    package func measurementCount(of id: String) -> Int {
+        guard let rounds = rounds[id] else { return 1 }
+        return rounds * (controls.contains(id) ? 2 : 1)
     }
 }
 
 /// A run as a report reads it: all in memory, so that rendering is a pure function.
 package struct Run: Sendable, Equatable {
     package var header: RunHeader
-    /// In the order of the plan. Fewer than `header.cases` when the run was stopped.
+    /// One per case, in the order of the plan; of a case with rounds what they come to together. Fewer than
+    /// `header.cases` when the run was stopped.
     package var results: [CaseResult]
+    /// By case id: every measurement of the cases that ran in rounds.
+    package var rounds: [String: [CaseResult]]
     /// By case id. Cases without details have no entry.
     package var details: [String: CaseDetails]
     /// As the commands of the report name it: `Reports/2026-11-21-quick-7`.
     package var directory: String
+    /// What of the run's files could not be read, each with its file and line. The rest counts.
+    package var unreadable: [String]
 
-    package init(header: RunHeader, results: [CaseResult], details: [String: CaseDetails] = [:], directory: String) {
+    package init(
+        header: RunHeader, results: [CaseResult], rounds: [String: [CaseResult]] = [:],
+        details: [String: CaseDetails] = [:], directory: String, unreadable: [String] = []
+    ) {
         self.header = header
         self.results = results
+        self.rounds = rounds
         self.details = details
         self.directory = directory
+        self.unreadable = unreadable
     }
 
-    package var isFinished: Bool { results.count == header.cases.count }
+    package var isFinished: Bool {
+        results.count == header.cases.count
+            && header.rounds.keys.allSatisfy { (rounds[$0]?.count ?? 0) >= header.measurementCount(of: $0) }
+    }
 }

@@ -4,6 +4,7 @@ import Harness
 import ModelEngine
 import RunRecords
 import Scenarios
+import Seeds
 import Testing
 
 @testable import SQLiteEngine

@@ -1,5 +1,6 @@
 import Foundation
 import RunRecords
+import Seeds
 import Testing
 
 @testable import Harness
@@ -38,13 +39,14 @@ struct FigureVerificationTests {
         #expect(found.standing == .undecided)
     }
 
-    /// Seven values: the least and the largest hold the median with 98.4 %; the next ones inside only with 87.5 %.
+    /// For times a larger figure is the worse one.
     @Test(
-        "an interval of a median covers 95 % whatever the distribution", arguments: [(7, 0), (8, 0), (9, 1), (20, 5)])
-    func interval(count: Int, left: Int) {
-        let found = MedianInterval((0..<count).map { Double($0) })
-        #expect(found.low == Double(left))
-        #expect(found.high == Double(count - 1 - left))
+        "a ratio above 1 is the better figure, whichever way the metric goes", arguments: ["operation_ns", "open_us"])
+    func times(metric: String) throws {
+        let pairs = (0..<7).map { _ in (own: 200.0, other: 100.0) }
+        let found = try #require(FigureComparison(name: "time", engine: "one", metric: metric, pairs: pairs))
+        #expect(abs(found.ratio - 0.5) < 1e-9)
+        #expect(found.standing == .off)
     }
 
     @Test("both sides go first about as often")
