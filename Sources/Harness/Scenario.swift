@@ -79,6 +79,9 @@ package protocol Scenario: Sendable {
     /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
 
+    /// Runs what `CaseContext.runStep` asks for, in a process that has done nothing before. The default has no steps.
+    func runStep(_ arguments: [String], _ context: CaseContext) throws
+
     /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
     /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
     /// is no statement about the engine.
@@ -98,6 +101,10 @@ extension Scenario {
     package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
+
+    package func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        throw HarnessError("scenario \(slug) has no steps")
+    }
 
     package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
         let session = try context.open(location)
