@@ -111,7 +111,7 @@ let package = Package(
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
         room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
-        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel"]),
+        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
