@@ -23,6 +23,9 @@ package struct Worker {
     package func run(parent: Int32?) -> Int32 {
         dieWithRunner(parent)
         forbidCoreFiles()
+        #if Zoo
+            PlantedDelay.beginInWorker()
+        #endif
         do {
             let request = try Self.readRequest()
             let report = work(request)
