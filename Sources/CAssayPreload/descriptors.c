@@ -42,14 +42,14 @@ static bool path_of(int fd, char path[PATH_MAX]) {
     return true;
 }
 
-static uint32_t log_entry(const struct statx *status) {
+static uint32_t file_entry(const struct statx *status, bool is_log) {
     uint64_t birth = status->stx_mask & STATX_BTIME
         ? (uint64_t)status->stx_btime.tv_sec * 1000000000u + status->stx_btime.tv_nsec
         : 0;
     uint64_t device = (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor;
-    uint32_t log = assay_find_log(device, status->stx_ino, birth);
+    uint32_t log = assay_find_log(device, status->stx_ino, birth, is_log);
     uint32_t generation = atomic_load(&assay_shared->logs[log].generation);
-    return ASSAY_LOG | (generation & 0xFFF) << 4 | log << 16;
+    return (is_log ? ASSAY_LOG : ASSAY_DATA) | (generation & 0xFFF) << 4 | log << 16;
 }
 
 static uint32_t examine(int fd) {
@@ -64,7 +64,7 @@ static uint32_t examine(int fd) {
     if (is_directory) return assay_is_below_root(path) ? ASSAY_DIRECTORY : ASSAY_OUTSIDE;
     enum assay_role role = assay_role_of(path);
     if (role == ASSAY_ROLE_OUTSIDE) return ASSAY_OUTSIDE;
-    uint32_t entry = role == ASSAY_ROLE_LOG ? log_entry(&status) : ASSAY_DATA;
+    uint32_t entry = file_entry(&status, role == ASSAY_ROLE_LOG);
     int flags = NEXT(fcntl)(fd, F_GETFL);
     // O_SYNC is this bit and one more.
     if (flags >= 0 && flags & O_DSYNC) entry |= 1u << 3;

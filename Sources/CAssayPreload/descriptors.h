@@ -22,20 +22,20 @@ struct assay_target {
     enum assay_kind kind;
     // Opened with O_DSYNC or O_SYNC.
     bool is_synced;
-    // Of a log.
+    // Of a file: its place among those that are written to.
     uint32_t log;
 };
 
 // Numbers above are asked for anew by each call.
 #define ASSAY_DESCRIPTOR_LIMIT (1 << 20)
 
-// Kind in bits 0 to 2, synced in bit 3, the log's generation in bits 4 to 15, the log in bits 16 to 31.
+// Kind in bits 0 to 2, synced in bit 3, the file's generation in bits 4 to 15, the file in bits 16 to 31.
 extern _Atomic uint32_t assay_descriptors[ASSAY_DESCRIPTOR_LIMIT];
 
 uint32_t assay_ask(int fd);
 
 static inline bool assay_is_current(uint32_t entry) {
-    if ((entry & 7) != ASSAY_LOG) return (entry & 7) != ASSAY_UNKNOWN;
+    if ((entry & 7) != ASSAY_LOG && (entry & 7) != ASSAY_DATA) return (entry & 7) != ASSAY_UNKNOWN;
     uint32_t generation = atomic_load_explicit(&assay_shared->logs[entry >> 16].generation, memory_order_relaxed);
     return (generation & 0xFFF) == (entry >> 4 & 0xFFF);
 }

@@ -11,15 +11,15 @@
 struct assay_operation {
     enum assay_call call;
     struct assay_target target;
-    // Of a write to a log.
+    // Of a write to a watched file.
     uint64_t tick;
-    // Of a sync of a log.
+    // Of a sync of one.
     struct assay_coverage coverage;
 };
 
 static inline struct assay_operation assay_begin(enum assay_call call, int fd) {
     struct assay_operation operation = {.call = call, .target = assay_target_of(fd)};
-    if (operation.target.kind == ASSAY_LOG) {
+    if (assay_is_file(operation.target)) {
         if (assay_effect_of(call) == ASSAY_WRITES) operation.tick = assay_tick();
         if (assay_effect_of(call) == ASSAY_SYNCS) operation.coverage = assay_sync_begins(operation.target.log);
     }
@@ -38,8 +38,8 @@ static inline ssize_t assay_end_write(const struct assay_operation *operation, s
     if (target.kind == ASSAY_LOG) {
         COUNT(log_write_calls, 1);
         COUNT(log_written_bytes, bytes);
-        if (bytes > 0) assay_log_written(target.log, operation->tick, is_synced);
     }
+    if (bytes > 0) assay_log_written(target.log, operation->tick, is_synced);
     return written;
 }
 
@@ -59,10 +59,8 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
     if (!assay_is_file(target)) return result;
     COUNT(sync_calls, 1);
     if (result != 0) COUNT(failed_sync_calls, 1);
-    if (target.kind == ASSAY_LOG) {
-        if (result == 0) assay_sync_succeeded(target.log, operation->coverage);
-        if (result != 0 && assay_loses(errno)) assay_sync_failed(target.log);
-    }
+    if (result == 0) assay_sync_succeeded(target.log, operation->coverage);
+    if (result != 0 && assay_loses(errno)) assay_sync_failed(target.log);
     return result;
 }
 

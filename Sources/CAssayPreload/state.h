@@ -1,4 +1,4 @@
-// What the library keeps: counts and logs, shared with forked children, and the settings of this process.
+// What the library keeps: counts and files that are written to, shared with forked children, and the settings of this process.
 #pragma once
 #include "include/assay_preload.h"
 #include <stdatomic.h>
@@ -8,12 +8,14 @@
 
 #define ASSAY_LOG_LIMIT 1024
 
-// A log, by what the kernel knows it by: names change. Of two cache lines of its own.
+// A file that is written to, by what the kernel knows it by: names change. Of two cache lines of its own.
 struct assay_log {
     _Atomic uint64_t device;
     _Atomic uint64_t inode;
     // When the file was made, in nanoseconds: inode numbers are used again. 0 where the file system does not say.
     _Atomic uint64_t birth;
+    // Named as a log; else a file of data, which is judged where a commit touched no log.
+    _Atomic bool is_log;
     // Raised when the place is given to another file.
     _Atomic uint32_t generation;
     // Writes that have returned and need a sync, and how many of them a sync has covered.
@@ -33,7 +35,7 @@ struct assay_log {
 // Lies in a shared anonymous map: children that are forked work on the same.
 struct assay_shared {
     _Atomic uint64_t counts[ASSAY_FIELD_COUNT];
-    // Ticks once for each write to a log.
+    // Ticks once for each write to a watched file.
     _Atomic uint64_t clock __attribute__((aligned(128)));
     // Guards the list of logs while one is added.
     _Atomic uint32_t list_lock;

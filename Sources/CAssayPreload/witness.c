@@ -37,7 +37,8 @@ static void lock_list(void) {
 
 static void unlock_list(void) { atomic_store(&assay_shared->list_lock, 0); }
 
-static void take_over(struct assay_log *log, uint64_t device, uint64_t inode, uint64_t birth) {
+static void take_over(struct assay_log *log, uint64_t device, uint64_t inode, uint64_t birth, bool is_log) {
+    atomic_store(&log->is_log, is_log);
     atomic_store(&log->device, device);
     atomic_store(&log->inode, inode);
     atomic_store(&log->birth, birth);
@@ -54,7 +55,7 @@ static uint32_t oldest_log(void) {
     return oldest;
 }
 
-uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth) {
+uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is_log) {
     lock_list();
     uint32_t count = atomic_load(&assay_shared->log_count);
     for (uint32_t index = 0; index < count; index++) {
@@ -62,14 +63,15 @@ uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth) {
         if (atomic_load(&log->device) != device || atomic_load(&log->inode) != inode) continue;
         // Another file under the number of one that is gone. What that one was owed stays until the next sync, so that
         // a commit that wrote and removed it is still judged.
-        if (atomic_load(&log->birth) != birth) take_over(log, device, inode, birth);
+        if (atomic_load(&log->birth) != birth || atomic_load(&log->is_log) != is_log)
+            take_over(log, device, inode, birth, is_log);
         unlock_list();
         return index;
     }
     uint32_t index = count < ASSAY_LOG_LIMIT ? count : oldest_log();
     struct assay_log *log = &assay_shared->logs[index];
     if (index < count) raise_to(&log->covered, atomic_load(&log->completed));
-    take_over(log, device, inode, birth);
+    take_over(log, device, inode, birth, is_log);
     if (index == count) atomic_store(&assay_shared->log_count, count + 1);
     unlock_list();
     return index;
@@ -142,13 +144,20 @@ static bool is_durable(struct own_write write) {
     return write.number <= atomic_load(&log->covered) && !is_lost;
 }
 
-EXPORTED int assay_commit_end(struct assay_commit *commit) {
-    own.is_committing = false;
-    if (!assay_shared) return ASSAY_COMMIT_NOTHING;
+static bool wrote_to_log(void) {
+    for (uint32_t index = 0; index < own.count; index++) {
+        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log)) return true;
+    }
+    return own.is_full;
+}
+
+// What the files of one role say.
+static int judge(const struct assay_commit *commit, bool by_logs) {
     bool is_touched = false, is_all_covered = true, is_some_covered = false;
     uint32_t count = atomic_load(&assay_shared->log_count);
     for (uint32_t index = 0; index < count; index++) {
         struct assay_log *log = &assay_shared->logs[index];
+        if (atomic_load(&log->is_log) != by_logs) continue;
         // Covered is read before completed, so that the one cannot pass for the other while both rise.
         uint64_t covered = atomic_load(&log->covered), completed = atomic_load(&log->completed);
         uint64_t durable = atomic_load(&log->durable_tick), lost = atomic_load(&log->lost_tick);
@@ -159,9 +168,21 @@ EXPORTED int assay_commit_end(struct assay_commit *commit) {
     }
     if (!is_touched) return ASSAY_COMMIT_NOTHING;
     for (uint32_t index = 0; index < own.count; index++) {
+        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log) != by_logs) continue;
         if (!is_durable(own.writes[index])) return ASSAY_COMMIT_UNSYNCED;
     }
     if (is_all_covered) return ASSAY_COMMIT_SYNCED;
     return is_some_covered && !own.is_full ? ASSAY_COMMIT_GROUPED : ASSAY_COMMIT_UNSYNCED;
+}
+
+EXPORTED int assay_commit_end(struct assay_commit *commit) {
+    own.is_committing = false;
+    if (!assay_shared) return ASSAY_COMMIT_NOTHING;
+    int answer = judge(commit, true);
+    if (answer == ASSAY_COMMIT_NOTHING) return judge(commit, false);
+    // Others were at the logs, and this thread brought its data to the disk without one.
+    if (answer == ASSAY_COMMIT_UNSYNCED && !wrote_to_log() && judge(commit, false) == ASSAY_COMMIT_SYNCED)
+        return ASSAY_COMMIT_SYNCED;
+    return answer;
 }
 #endif

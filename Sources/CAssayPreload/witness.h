@@ -10,8 +10,8 @@ struct assay_coverage {
     uint64_t tick;
 };
 
-// The log's place, made when it is new.
-uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth);
+// The file's place, made when it is new.
+uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is_log);
 
 // A write starts: its tick.
 static inline uint64_t assay_tick(void) { return atomic_fetch_add(&assay_shared->clock, 1) + 1; }

@@ -69,7 +69,8 @@ const char *assay_io_field_name(size_t index);
 //
 // The harness calls begin before and end after one operation that the engine acknowledges as durable, on the thread
 // that does it; what the engine does in between, on whatever thread, is judged by the logs, the files named by
-// assay_io_set_log_names. All that is kept:
+// assay_io_set_log_names; and where none of these was written to, in the same way by the other files, since an engine
+// may bring its data to the disk without a log. All that is kept, for either kind of file:
 //
 // 1. One clock for all logs. A write takes the next tick when it starts, and begin remembers the clock: a write belongs
 //    to the operation's time when its tick is later. A write that was in progress at begin is somebody else's.
@@ -83,7 +84,7 @@ const char *assay_io_field_name(size_t index);
 // 5. Per thread, the last of its own writes to each log since begin.
 //
 // Answers, in the order in which they are tried:
-// - NOTHING: no write to any log started since begin. The operation is not durable by anything that we saw.
+// - NOTHING: no write to any watched file started since begin. The operation is not durable by anything that we saw.
 // - UNSYNCED, when the calling thread's own last write to some log is not covered. This is exact: whoever's sync it is
 //   that covers it, ours or a leader's, it has ended.
 // - SYNCED: every log written to since begin has all its completed writes covered. Whatever the operation wrote, and
@@ -98,7 +99,8 @@ const char *assay_io_field_name(size_t index);
 //
 // Engines, and what to name as their logs:
 // - Strata: `*.log`. A commit is written and synced by fdatasync, for several threads by a leader. A checkpoint writes
-//   the data file, which is no log here, on a thread of its own.
+//   the data file, which is no log here, on a thread of its own. The first commits of a session, before there is a log,
+//   and those too large for it, are checkpoints: the data file is synced, and judged.
 // - SQLite with a WAL: `*-wal`. FULL syncs it in every commit. NORMAL and OFF do not: UNSYNCED. A checkpoint syncs the
 //   WAL before it copies it, and adds nothing to it.
 // - SQLite with a rollback journal: the journal and the database (`*-journal` and its name). Both are written, both are
