@@ -16,7 +16,7 @@ LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser docs format deps clean
+.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -97,6 +97,10 @@ test-browser: ## render the report of the smoke plan in headless Chromium; any m
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html
+
+test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; skipped by name where they cannot be had
+	@[ -f $(SMOKE)/results.csv ] || $(MAKE) smoke
+	Tools/csv-check $(SMOKE)/results.csv
 
 format: ## bring every source file into the format that lint wants
 	$(SWIFT) format -i -r $(LINTED)

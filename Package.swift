@@ -17,6 +17,11 @@ func benchmark(_ name: String, _ dependencies: [Target.Dependency] = []) -> Targ
     .target(name: name, dependencies: dependencies, path: "Benchmarks/\(name)", swiftSettings: settings)
 }
 
+/// An engine that the harness drives, a peer or Strata itself, behind Harness's protocols.
+func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    benchmark(name, dependencies)
+}
+
 func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", swiftSettings: settings)
 }
@@ -24,6 +29,37 @@ func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependen
 func library(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
+
+// The engines, a target each, so that a missing library stays local. An engine more is an entry here, and its
+// registration in Sources/AssayTool/BuildRegistries.swift.
+let engines: [Target] = [
+    engine("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+    engine(
+        "StrataEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
+            "StrataFiles",
+        ]),
+    engine(
+        "LMDBEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "PackedRows",
+            .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
+        ]),
+    engine(
+        "RocksDBEngine",
+        [
+            "Harness", "RunRecords", "Measuring", "PackedRows",
+            .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
+        ]),
+    engine(
+        "SQLiteEngine",
+        [
+            "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
+            .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+        ]),
+]
+let everyEngine: [Target.Dependency] = engines.map { .target(name: $0.name) }
 
 let package = Package(
     name: "Assay",
@@ -41,7 +77,7 @@ let package = Package(
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
     ],
-    targets: [
+    targets: engines + [
         // C libraries, and what Swift cannot call.
         .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
         library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
@@ -51,6 +87,11 @@ let package = Package(
         library("CRocksDB", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
+        // The ground: what both the tools and the harness stand on.
+        room("Seeds"),
+        room("JSONText"),
+        room("Commands"),
+
         // Strata: the engine.
         room("StrataFiles", ["CStrataShim"]),
         room("StrataStorage", ["StrataFiles", "CXXHash", "CStrataShim"]),
@@ -59,55 +100,35 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         .executableTarget(
-            name: "StrataTool", dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto"],
+            name: "StrataTool",
+            dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
             swiftSettings: settings),
 
         // Assay: the harness.
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
-        room("FaultModel"),
-        room("Statistics"),
-        room("RunRecords", ["Measuring", "Statistics"]),
-        room("Harness", ["RunRecords", "Measuring", "FaultModel"]),
-        room("SimulatedDisk", ["FaultModel", "StrataFiles", "Harness"]),
-        room("Reporting", ["RunRecords", "Measuring", "Statistics"]),
+        room("FaultModel", ["Seeds"]),
+        room("Statistics", ["Seeds"]),
+        room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
+        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel"]),
+        room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
+        room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
-            dependencies: [
-                "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
-                "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
+            dependencies: everyEngine + [
+                "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
+                "Reporting", "Datasets",
+                "Scenarios", "ObjectScenarios",
             ],
             swiftSettings: settings),
 
         // What is measured.
-        benchmark("Datasets", ["RunRecords"]),
-        benchmark("Scenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
-        benchmark("ObjectScenarios", ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
-        benchmark("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
-        benchmark("PackedRows", ["Harness", "RunRecords"]),
+        benchmark("Datasets", ["Seeds", "RunRecords"]),
         benchmark(
-            "StrataEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
-                "StrataFiles",
-            ]),
+            "Scenarios",
+            ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
         benchmark(
-            "LMDBEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "PackedRows",
-                .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
-            ]),
-        benchmark(
-            "RocksDBEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "PackedRows",
-                .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
-            ]),
-        benchmark(
-            "SQLiteEngine",
-            [
-                "Harness", "RunRecords", "Measuring", "Datasets",
-                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
-            ]),
+            "ObjectScenarios", ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
+        benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
         // Tests.
         tests("StrataFilesTests", ["StrataFiles"]),
@@ -117,25 +138,28 @@ let package = Package(
         tests(
             "StrataStorageTests",
             [
-                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "StoreWorker",
+                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "Seeds",
+                "StoreWorker",
             ]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
-        tests("StrataTests", ["Strata", "StrataStorage", "StrataFiles"]),
+        tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
-        tests("MeasuringTests", ["Measuring"]),
-        tests("FaultModelTests", ["FaultModel"]),
-        tests("StatisticsTests", ["Statistics", "RunRecords"]),
-        tests("RunRecordsTests", ["RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Harness", "RunRecords", "Measuring", "FaultModel"]),
-        tests("SimulatedDiskTests", ["SimulatedDisk", "FaultModel", "StrataFiles"]),
-        tests("ReportingTests", ["Reporting", "RunRecords", "Measuring"]),
+        tests("JSONTextTests", ["JSONText"]),
+        tests("CommandsTests", ["Commands"]),
+        tests("MeasuringTests", ["Seeds", "Measuring"]),
+        tests("FaultModelTests", ["Seeds", "FaultModel"]),
+        tests("StatisticsTests", ["Seeds", "Statistics"]),
+        tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
+        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
+        tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
         tests(
             "BenchmarksTests",
-            [
-                "Datasets", "Scenarios", "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine",
-                "RocksDBEngine", "PackedRows", "Harness", "RunRecords", "Measuring", "Strata",
+            everyEngine + [
+                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Harness", "Seeds", "RunRecords", "Measuring",
+                "Strata",
             ]),
-        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel"]),
+        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel", "Seeds"]),
         tests("Architecture", []),
     ]
 )

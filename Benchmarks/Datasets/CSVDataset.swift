@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// Any table in a CSV file, `--dataset FILE.csv`: RFC 4180, with a header line; tabs separate in `.tsv`.
 ///

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// Digest of all values of some tables: two machines that print the same one measured the same data.
 ///

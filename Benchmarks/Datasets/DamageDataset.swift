@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// The data that damaged files are compared on: 500 persons, 500 dogs, 1 500 links, texts of 12 and of 40 bytes.
 ///

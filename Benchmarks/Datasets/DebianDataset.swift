@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// The packages of a Debian or Ubuntu machine, as `DebianPackage(name, version, section, installedSize, description,
 /// depends)`: real text lengths, and a real graph with cycles.

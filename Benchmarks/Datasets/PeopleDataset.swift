@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// Generated people: `Person(id, name, age, score, dogs)` and `Dog(name, age)`.
 ///

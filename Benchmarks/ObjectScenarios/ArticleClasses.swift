@@ -1,6 +1,6 @@
 import Strata
 
-/// The classes of the article on relationships: an article owns its thumbnail and comments, and shares categories.
+/// Classes with every kind of relationship: an article owns its thumbnail and comments, and shares categories.
 final class Article: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var title = ""

@@ -12,12 +12,12 @@ protocol ObjectTrialScenario: Scenario {
 }
 
 extension ObjectTrialScenario {
-    package var requires: Set<Capability> { [.objects] }
+    var requires: Set<Capability> { [.objects] }
 
     static func alwaysTraps(_ way: Way) -> Bool { false }
     static var names: [String] { Way.allCases.map(\.rawValue) }
 
-    package func run(_ context: CaseContext) throws {
+    func run(_ context: CaseContext) throws {
         try PolicyTrials(context, policy: .substitute).run(
             Self.names, mayTrap: { _ in false }, alwaysTraps: { Way(rawValue: $0).map(Self.alwaysTraps) ?? false },
             trial: Self.trial)

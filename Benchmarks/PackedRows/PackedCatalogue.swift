@@ -1,4 +1,5 @@
 import Harness
+import JSONText
 import RunRecords
 
 /// The tables of a database of keys and values: JSON under a key of its own.

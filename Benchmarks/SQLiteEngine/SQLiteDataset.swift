@@ -1,3 +1,5 @@
+import Seeds
+
 #if SQLite
     import CSQLite
     import Datasets

@@ -59,10 +59,10 @@ final class IncrementProcess {
     }
 
     /// Waits until it has said so much more.
-    /// - Returns: false when it ended, or 10 seconds passed, first.
+    /// - Returns: false when it ended, or 20 seconds passed, first.
     func hears(_ more: Int) -> Bool {
         let wanted = acknowledged + more
-        for _ in 0..<100 {
+        for _ in 0..<200 {
             if acknowledged >= wanted { return true }
             if !listen(milliseconds: 100) { break }
         }

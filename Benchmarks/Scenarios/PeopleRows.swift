@@ -1,6 +1,7 @@
 import Datasets
 import Harness
 import RunRecords
+import Seeds
 
 /// Rows that are inserted into a database of people one by one, and the check that they are there.
 enum PeopleRows {

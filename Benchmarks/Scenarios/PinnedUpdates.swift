@@ -1,6 +1,7 @@
 import Harness
 import Measuring
 import RunRecords
+import Seeds
 
 /// Transactions of random updates while versions are pinned, with the model that goes along with them.
 ///

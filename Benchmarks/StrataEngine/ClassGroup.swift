@@ -12,6 +12,7 @@ struct ClassGroup: Sendable {
         ClassGroup(name: "people", classes: [Person.self, Dog.self]),
         ClassGroup(name: "damage", classes: [DamagePerson.self, DamageDog.self]),
         ClassGroup(name: "packages", classes: [DebianPackage.self]),
+        ClassGroup(name: "numbers", classes: [NumberRow.self]),
     ]
 
     func path(at location: DatabaseLocation) -> String { "\(location.directory)/\(name).strata" }

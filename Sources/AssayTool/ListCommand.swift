@@ -1,3 +1,4 @@
+import Commands
 import Harness
 import RunRecords
 
@@ -11,53 +12,53 @@ struct ListCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         try listPlans(arguments)
-        listEngines(registries)
-        Output.line("\nData sets")
+        try listEngines(registries)
+        try Output.line("\nData sets")
         for source in registries.datasets.sources {
             let size = source.defaultSize.map { "\($0) rows" } ?? "as large as it is"
-            Output.line("  \(padded(source.name, 14))\(source.summary) (\(size))")
+            try Output.line("  \(source.name.padded(to: 14))\(source.summary) (\(size))")
         }
-        listScenarios(registries)
+        try listScenarios(registries)
         return 0
     }
 
     private func listPlans(_ arguments: Arguments) throws {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
-        Output.line("Plans (\(checkout.plansDirectory))")
+        try Output.line("Plans (\(checkout.plansDirectory))")
         for name in try checkout.planNames() {
             let plan = try checkout.plan(name)
             let budget = plan.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
-            Output.line("  \(padded(name, 14))\(plan.summary)\(budget)")
+            try Output.line("  \(name.padded(to: 14))\(plan.summary)\(budget)")
         }
     }
 
-    private func listEngines(_ registries: Registries) {
-        Output.line("\nEngines")
+    private func listEngines(_ registries: Registries) throws {
+        try Output.line("\nEngines")
         for engine in registries.engines.engines {
             let promises = engine.promises.map(\.kind.rawValue).joined(separator: ", ")
-            Output.line(
-                "  \(padded(engine.name, 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
-            Output.line(
-                "  \(padded("", 14))can: \(engine.capabilities.map(\.rawValue).sorted().joined(separator: " "))")
+            try Output.line(
+                "  \(engine.name.padded(to: 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
+            try Output.line(
+                "  \("".padded(to: 14))can: \(engine.capabilities.map(\.rawValue).sorted().joined(separator: " "))")
         }
         for missing in registries.engines.notBuilt {
-            Output.line("  \(padded(missing.name, 14))not built (\(missing.remedy))")
+            try Output.line("  \(missing.name.padded(to: 14))not built (\(missing.remedy))")
         }
     }
 
-    private func listScenarios(_ registries: Registries) {
+    private func listScenarios(_ registries: Registries) throws {
         for family in Family.allCases where family != .planted {
             let scenarios = registries.scenarios.listed.filter { $0.family == family }
             if scenarios.isEmpty { continue }
-            Output.line("\nScenarios: \(family.rawValue)")
+            try Output.line("\nScenarios: \(family.rawValue)")
             let width = (registries.scenarios.listed.map(\.slug.count).max() ?? 0) + 2
             for scenario in scenarios {
-                Output.line("  \(padded(scenario.slug, width))\(scenario.question)")
+                try Output.line("  \(scenario.slug.padded(to: width))\(scenario.question)")
                 for parameter in scenario.parameters {
                     let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
                     let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
-                    Output.line("  \(padded("", width))--param \(text)")
+                    try Output.line("  \("".padded(to: width))--param \(text)")
                 }
             }
         }

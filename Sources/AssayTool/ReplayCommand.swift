@@ -1,3 +1,4 @@
+import Commands
 import Harness
 import RunRecords
 
@@ -12,9 +13,6 @@ struct ReplayCommand: Command {
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        guard arguments.positional.count >= 2 else {
-            throw UsageError("name a run's directory and a case: \(usage)", command: name)
-        }
         let directory = RunDirectory(path: trimmed(arguments.positional[0]))
         guard directory.exists else {
             throw UsageError("no run in \(directory.path): there is no run.json", command: name)
@@ -46,9 +44,9 @@ struct ReplayCommand: Command {
         let times = try arguments.unsigned("--times").map { Int(clamping: $0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
         guard times > 0 else { throw UsageError("--times needs a whole number from 1, not 0", command: name) }
         let configuration = try configuration(arguments, run, manifest, directory)
-        sayBuild(run.header, configuration)
+        try sayBuild(run.header, configuration)
         var runner = Runner(configuration)
-        describe(recorded, trial)
+        try describe(recorded, trial)
         var reproduced = 0
         var before: Outcome?
         var status: Int32 = 0
@@ -58,24 +56,24 @@ struct ReplayCommand: Command {
             before = expected(run, recorded, trial, index: runner.replayed?.index)
             if round == 0 {
                 let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
-                Output.line("recorded: \(before?.rawValue ?? nothing)")
+                try Output.line("recorded: \(before?.rawValue ?? nothing)")
             }
             let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
-            print(result, outcome, trial)
+            try print(result, outcome, trial)
             if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
             if outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
         }
         if trial != nil && before == nil { return status }
-        Output.line("same outcome: \(reproduced) of \(times)")
+        try Output.line("same outcome: \(reproduced) of \(times)")
         return status == 0 && reproduced == 0 ? 3 : status
     }
 
     /// The first line, where another build than the run's may come to another end.
-    private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) {
+    private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) throws {
         let this = BuildIdentity.text(
             configuration.registries, executable: configuration.executable, isRelease: RunCommand.isReleaseBuild)
         if this.digest == header.buildDigest { return }
-        Output.line("ANOTHER BUILD: the run was made by \(header.buildText), this is \(this.text)")
+        try Output.line("ANOTHER BUILD: the run was made by \(header.buildText), this is \(this.text)")
     }
 
     private func configuration(
@@ -129,22 +127,22 @@ struct ReplayCommand: Command {
         return codes.element(at: index).flatMap { Outcome(code: $0) }
     }
 
-    private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) {
+    private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) throws {
         let test = recorded.test
-        Output.line(
+        try Output.line(
             "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  "
                 + "seed \(test.seed)")
-        if let trial { Output.line("trial \(trial)") }
+        if let trial { try Output.line("trial \(trial)") }
     }
 
-    private func print(_ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?) {
+    private func print(_ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?) throws {
         let outcome = outcome?.rawValue ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"
-        Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
+        try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
         let shown = result.trials.filter { !$0.detail.isEmpty && (trial == nil || $0.address == trial) }
-        for trial in shown.prefix(3) { Output.line("  \(trial.address): \(trial.detail)") }
+        for trial in shown.prefix(3) { try Output.line("  \(trial.address): \(trial.detail)") }
         if let crash = result.crash, !crash.standardError.isEmpty {
-            Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
+            try Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Commands
 import Harness
 import Reporting
 import RunRecords
@@ -12,14 +13,12 @@ struct ReportCommand: Command {
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        guard let path = arguments.positional.first else {
-            throw UsageError("which run? name its directory", command: name)
-        }
+        let path = arguments.positional[0]
         let directory = RunDirectory(path: trimmed(path))
         guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
         let run = try directory.load()
         if arguments.has("--deterministic") {
-            Output.write(Reporting.deterministic(run), to: 1)
+            try Output.write(Reporting.deterministic(run))
             return 0
         }
         do {
@@ -27,7 +26,7 @@ struct ReportCommand: Command {
         } catch let error as RunClaimError {
             throw UsageError(error.description, command: name)
         }
-        Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         return 0
     }
 }

@@ -1,7 +1,9 @@
+import Commands
 import Harness
 import Measuring
 import Reporting
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc
@@ -70,7 +72,7 @@ struct RunCommand: Command {
         }
         let run = try carryOut(prepared)
         try ReportFiles.write(run)
-        Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour(1)), to: 1)
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
             Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
         }
@@ -79,7 +81,7 @@ struct RunCommand: Command {
             Output.error("  \(Self.resumeCommand(run.directory))")
             return Interruption.exitStatus
         }
-        return VerdictRule.exitStatus(run.results.map(\.verdict))
+        return prepared.configuration.exitStatus(run)
     }
 
     private static func resumeCommand(_ directory: String) -> String {
@@ -125,7 +127,7 @@ struct RunCommand: Command {
             let test = planned.test
             let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
             let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
-            Output.line(
+            try Output.line(
                 "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
                     + "seed \(test.seed)  \(test.parameterText)\(state)")
         }
@@ -140,7 +142,7 @@ struct RunCommand: Command {
         let known = try checkout.knownViolations(registries)
         let seed = filter.seed ?? plan.seed
         let budget = filter.budgetSeconds ?? plan.budgetSeconds
-        let space = FreeSpace(cases, registries: registries)
+        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
         try InheritedLimits.prepare(
             for: .init(
                 memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
@@ -152,10 +154,8 @@ struct RunCommand: Command {
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
-        try RunManifest(
-            cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
-            budgetSeconds: configuration.budgetSeconds
-        ).write(to: claim.directory)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds)
+            .write(to: claim.directory)
         var header = RunHeader(
             id: claim.id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
@@ -163,6 +163,11 @@ struct RunCommand: Command {
         header.command = command
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.measures = plan.measures
+        for planned in cases where planned.isHeadline && planned.verdict == nil {
+            header.rounds[planned.test.id] = plan.rounds
+            if planned.hasControl { header.controls.insert(planned.test.id) }
+        }
         complete(&header, cases, registries, executable)
         return Prepared(claim: claim, header: header, configuration: configuration)
     }

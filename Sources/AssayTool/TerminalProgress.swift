@@ -1,12 +1,7 @@
+import Commands
 import Harness
 import Measuring
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Progress on standard error: one live line on a terminal, a line per case otherwise.
 final class TerminalProgress: RunObserver {
@@ -14,35 +9,36 @@ final class TerminalProgress: RunObserver {
     private let start = MonotonicClock.now()
 
     init() {
-        isLive = Output.isTerminal(STDERR_FILENO) && Output.environment("TERM") != "dumb"
+        isLive = Output.isLive
     }
 
-    func runBegins(_ header: RunHeader, caseCount: Int) {
+    func runBegins(_ header: RunHeader, measurementCount: Int) {
         let budget = header.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
         Output.error(
-            "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  \(caseCount) cases\(budget)")
+            "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
+                + "\(header.cases.count) cases, \(measurementCount) measurements\(budget)")
         for warning in header.warnings { Output.error("WARNING  \(warning)") }
     }
 
-    func caseBegins(_ test: Case, index: Int, count: Int, secondsLeft: Double?) {
+    func measurementBegins(_ test: Case, _ turn: Turn, index: Int, count: Int, secondsLeft: Double?) {
         guard isLive else { return }
-        var text = "[\(index)/\(count)] \(name(test))"
+        var text = "[\(index)/\(count)] \(name(test, turn))"
         let elapsed = Double(MonotonicClock.now() &- start) / 1e9
         // By what the cases took so far, and never more than the budget leaves.
         if index > 1 {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"
         }
-        Output.write("\r\(text.prefix(Output.width - 1))\u{1B}[K", to: STDERR_FILENO)
+        Output.progress(String(text.prefix(Output.width - 1)))
     }
 
-    func caseEnds(_ result: CaseResult, index: Int, count: Int) {
+    func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
         let isNews = [Verdict.violation, .harnessError].contains(result.verdict)
         if isLive && !isNews && index < count { return }
-        if isLive { Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        Output.progress("")
         if isLive && !isNews { return }
         let seconds = (Double(result.durationNanoseconds) / 1e8).rounded() / 10
-        var text = "[\(index)/\(count)] \(name(result.test)): \(result.verdict.rawValue)"
+        var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.rawValue)"
         if let outcome = result.outcome, outcome != .correct { text += ", \(outcome.rawValue)" }
         if result.durationNanoseconds > 0 { text += ", \(seconds) s" }
         if result.isCut { text += ", cut by the budget" }
@@ -50,11 +46,13 @@ final class TerminalProgress: RunObserver {
         Output.error(text)
     }
 
-    private func name(_ test: Case) -> String {
+    private func name(_ test: Case, _ turn: Turn) -> String {
         var words = [test.scenario, test.engine]
         if !test.dataset.isEmpty { words.append(test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset) }
         if !test.parameterText.isEmpty { words.append(test.parameterText) }
         if test.durability != .full { words.append(test.durability.rawValue) }
+        if turn.round > 0 { words.append("round \(turn.round + 1)") }
+        if turn.side == .control { words.append("control") }
         return words.joined(separator: "  ")
     }
 }

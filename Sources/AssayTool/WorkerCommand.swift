@@ -1,4 +1,6 @@
+import Commands
 import Harness
+import JSONText
 import RunRecords
 
 /// The process that runs one case.
@@ -16,7 +18,7 @@ struct WorkerCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         if arguments.has("--describe") {
-            Output.line(description(registries).text)
+            try Output.line(description(registries).text)
             return 0
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }

@@ -1,3 +1,5 @@
+import Seeds
+
 /// A fast 64-bit digest for telling disk states apart. Stable between runs and machines; not for files.
 package enum ByteDigest {
     private static let first: UInt64 = 0xA076_1D64_78BD_642F
@@ -30,7 +32,7 @@ package enum ByteDigest {
             a = fold(word(bytes, offset) ^ third, a ^ fourth)
             offset += 8
         }
-        return mix(fold(a ^ third, b ^ fourth) ^ a)
+        return splitMix(fold(a ^ third, b ^ fourth) ^ a)
     }
 
     package static func hash(_ string: String) -> UInt64 {

@@ -1,3 +1,5 @@
+import Seeds
+
 extension CrashPoint {
     /// How many states are legal, by independent units.
     package func legal(_ rules: CrashRules) -> LegalCount {

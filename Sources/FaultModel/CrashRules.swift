@@ -52,7 +52,7 @@ package enum LegalCount: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// What an enumeration covered.
-package struct CrashReport: Sendable, Equatable, CustomStringConvertible {
+package struct CrashCoverage: Sendable, Equatable, CustomStringConvertible {
     /// Crash points.
     package var points = 0
     /// Recorded operations of the trace.
@@ -69,7 +69,7 @@ package struct CrashReport: Sendable, Equatable, CustomStringConvertible {
 
     package init() {}
 
-    package static func += (one: inout CrashReport, other: CrashReport) {
+    package static func += (one: inout CrashCoverage, other: CrashCoverage) {
         one.points += other.points
         one.operations += other.operations
         one.units += other.units

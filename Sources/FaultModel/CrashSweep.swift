@@ -1,3 +1,5 @@
+import Seeds
+
 /// One disk that a crash may leave behind.
 package struct CrashState: Sendable {
     package var step: CrashAddress.Step
@@ -33,9 +35,9 @@ package struct CrashSweep: Sendable {
     package mutating func visit<Failure: Error>(
         points: Range<Int>? = nil, context: (Int) -> UInt64 = { _ in 0 },
         _ body: (CrashState) throws(Failure) -> Bool
-    ) throws(Failure) -> CrashReport {
+    ) throws(Failure) -> CrashCoverage {
         var model = DiskModel(base)
-        var total = CrashReport()
+        var total = CrashCoverage()
         total.operations = trace.count
         let points = points ?? 0..<(trace.count + 1)
         for operation in 0...trace.count {
@@ -53,8 +55,8 @@ package struct CrashSweep: Sendable {
 
     private mutating func visit<Failure: Error>(
         _ point: CrashPoint, context: UInt64, _ body: (CrashState) throws(Failure) -> Bool
-    ) throws(Failure) -> (CrashReport, goesOn: Bool) {
-        var report = CrashReport()
+    ) throws(Failure) -> (CrashCoverage, goesOn: Bool) {
+        var report = CrashCoverage()
         report.points = 1
         let units = point.units(rules)
         report.units = units.reduce(0) { $0 + $1.size }
@@ -70,7 +72,7 @@ package struct CrashSweep: Sendable {
             var image = point.image(of: mask)
             report.visited += 1
             let digest = image.digest()
-            guard seen.insert(digest ^ mix(context)).inserted else { return true }
+            guard seen.insert(digest ^ splitMix(context)).inserted else { return true }
             report.distinct += 1
             image.dropUnnamed()
             let step = CrashAddress.Step(operation: point.operation, state: mask)

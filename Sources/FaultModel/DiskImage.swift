@@ -1,3 +1,5 @@
+import Seeds
+
 /// What a disk holds: files, and the names that lead to them, which are apart.
 package struct DiskImage: Sendable {
     package var files: [Inode: FileImage] = [:]
@@ -22,7 +24,7 @@ package struct DiskImage: Sendable {
         var sum: UInt64 = 0
         for (path, inode) in entries {
             let contents = files[inode, default: FileImage()].digest()
-            sum &+= mix(ByteDigest.hash(path) ^ mix(contents))
+            sum &+= splitMix(ByteDigest.hash(path) ^ splitMix(contents))
         }
         return sum
     }

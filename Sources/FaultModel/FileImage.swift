@@ -1,3 +1,5 @@
+import Seeds
+
 /// The bytes of a file, in pages that copies share until one of them is written.
 ///
 /// Invariant: between calls from outside, every byte at or beyond `size` is zero, whatever pages exist.
@@ -152,12 +154,13 @@ package struct FileImage: Sendable, Equatable {
 
     /// Equal for equal sizes and bytes. Complexity: O(pages), and O(bytes) for the pages written since the last call.
     package mutating func digest() -> UInt64 {
-        var sum = mix(UInt64(size))
+        var sum = splitMix(UInt64(size))
         for index in pages.indices {
             if !pages[index].isDigested {
                 pages[index].updateDigest()
             }
-            if pages[index].digest != 0 { sum &+= mix(pages[index].digest ^ UInt64(index) &* 0x9FB2_1C65_1E98_DF25) }
+            guard pages[index].digest != 0 else { continue }
+            sum &+= splitMix(pages[index].digest ^ UInt64(index) &* 0x9FB2_1C65_1E98_DF25)
         }
         return sum
     }

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// What a scenario works with while its case runs: one per worker process.
 ///
@@ -21,6 +22,8 @@ package final class CaseContext {
     package let onlyTrial: FaultAddress?
     /// Inside a trial of a sweep: a directory of the process that runs it. Files in it stay from trial to trial.
     package internal(set) var trialDirectory: String
+    /// The program whose workers run steps; nil where the case does not run in a worker.
+    package var executable: String?
     private var loaded: TableSet?
 
     package init(

@@ -43,13 +43,14 @@ package final class CaseReport {
         self.series.append(series)
     }
 
-    /// Keeps the distribution, and adds its p50, p90, p99, p99.9, p99.99, max and mean as samples.
+    /// Keeps the distribution, and adds its max and mean as samples, and of p50, p90, p99, p99.9 and p99.99 those
+    /// that it carries: at least ten values lie beyond each.
     package func add(_ histogram: Histogram, name: String = "", metric: Metric = .latencyNanoseconds) {
         guard !histogram.isEmpty else { return }
         histograms.append(NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
         let count = Int(histogram.count)
         let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
-        for (statistic, fraction) in quantiles {
+        for (statistic, fraction) in quantiles where histogram.carries(fraction) {
             add(metric, Double(histogram.quantile(fraction)), statistic: statistic, count: count, label: name)
         }
         add(metric, Double(histogram.maximum), statistic: "max", count: count, label: name)

@@ -1,3 +1,4 @@
+import Commands
 import RunRecords
 
 #if canImport(Glibc)

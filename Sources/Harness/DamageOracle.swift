@@ -26,7 +26,7 @@ package enum DamageOracle {
         guard let tables = session as? any TableSession else {
             return (.refused, "\(engine.name) has no tables")
         }
-        let comparison = RowComparison(expected)
+        let comparison = FullReadComparison(expected)
         var failure: EngineError?
         do throws(EngineError) {
             try tables.readAll(expected.schema, into: comparison)
@@ -42,7 +42,7 @@ package enum DamageOracle {
     }
 
     private static func outcome(
-        _ comparison: RowComparison, _ failure: EngineError?
+        _ comparison: FullReadComparison, _ failure: EngineError?
     ) -> (outcome: Outcome, detail: String) {
         if failure == nil { comparison.finish() }
         if let difference = comparison.difference { return (.silentlyWrong, difference) }

@@ -178,7 +178,7 @@ package struct ModelTable {
 }
 
 /// Compares the rows of a full read with the model, as they come. Stops at the first difference.
-package final class RowComparison: RowSink {
+package final class FullReadComparison: RowSink {
     private let oracle: ExactOracle
     private var nextRow: [String: Int] = [:]
     package private(set) var rowCount = 0

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// The prepared databases of a run, below `work/fixtures`.
 ///
@@ -29,8 +30,8 @@ package struct FixtureStore {
         let settings = engine.settings(for: test.durability)
         let list = settings.list.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         // The default recipe is the data set itself, whatever the scenario; others are the scenario's own.
-        let recipe = request == FixtureRequest() ? request.recipe : "\(test.scenario)/\(request.recipe)"
-        let parameters = request == FixtureRequest() ? "" : test.parameterText
+        let recipe = request.recipe == FixtureRequest().recipe ? request.recipe : "\(test.scenario)/\(request.recipe)"
+        let parameters = request.recipe == FixtureRequest().recipe ? "" : test.parameterText
         return StableHash.identifier(
             of: "engine=\(engine.name);version=\(engine.version);settings=\(list);dataset=\(test.dataset);"
                 + "size=\(test.size);seed=\(test.seed);recipe=\(recipe);parameters=\(parameters)")
@@ -63,6 +64,14 @@ package struct FixtureStore {
         try FileTree.copy(from: fixture.location.directory, to: target)
         try FileTree.sync(target)
         return DatabaseLocation(directory: target)
+    }
+
+    /// The files of a fixture with their sizes and the times of their last change: what a case that reads in place must
+    /// not have changed. Files that engines lock or coordinate by come and go, and are not among them.
+    package static func state(of location: DatabaseLocation, engine: any Engine) throws -> [String] {
+        try engine.files(at: location).filter { $0.role == .data || $0.role == .log }.map { file in
+            "\(file.path) \(try FileTree.size(file.path)) \(try FileTree.changeTime(file.path))"
+        }
     }
 
     /// Frees the disk space of a fixture that no later case asks for.

@@ -15,7 +15,7 @@ package enum MachineInspection {
         let nanoseconds = try syncTime(directory: directory)
         return Machine(
             host: hostName(), system: systemName(), processor: processorName(),
-            coreCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), memoryBytes: memoryBytes(),
+            coreCount: processorCount(), memoryBytes: memoryBytes(),
             fileSystem: fileSystem, fsync: honesty(fileSystem: fileSystem, nanoseconds: nanoseconds),
             fsyncNanoseconds: nanoseconds)
     }
@@ -71,12 +71,17 @@ package enum MachineInspection {
         if let load = loadAverage(), load > 0.5 * Double(machine.coreCount) {
             let text = (load * 10).rounded() / 10
             warnings.append(
-                "busy machine: load \(text) on \(machine.coreCount) cores; ratios hold, absolute times do not")
+                "busy machine: load \(text) on \(machine.coreCount) cores; only what rounds decide can be compared")
         }
         if let swapped = swappedBytes(), swapped > 64 << 20 {
             warnings.append("swapped memory: \(swapped >> 20) MiB; the figures may wait for the disk")
         }
         return warnings
+    }
+
+    /// Processors that are on line, at least one.
+    package static func processorCount() -> Int {
+        max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
 
     /// Of the last minute; nil where the system does not say.

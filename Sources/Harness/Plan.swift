@@ -1,4 +1,7 @@
+import Commands
+import JSONText
 import RunRecords
+import Seeds
 
 /// A text of a plan with its place, so that a wrong name can be pointed at.
 package struct PlanName: Hashable, Sendable {
@@ -31,6 +34,10 @@ package struct PlanEntry: Sendable {
     package var parameters: [PlanParameter] = []
     /// The case's share of the budget relative to other entries.
     package var weight: Double = 1
+    /// Whether its cases are compared: measured in the plan's rounds, one engine of each comparison as two sides.
+    package var isHeadline = false
+    /// Whether the run fails to decide when one of its cases does; nil: as the plan says.
+    package var isRequired: Bool?
 
     package init(scenario: PlanName) {
         self.scenario = scenario
@@ -61,6 +68,12 @@ package struct Plan: Sendable {
     package var engines: [PlanName] = []
     package var durability: [DurabilityClass] = [.full]
     package var entries: [PlanEntry] = []
+    /// How often each headline case is measured, every time in a process of its own.
+    package var rounds = 1
+    /// false: its figures mean nothing and are not shown, and its cases may share the machine.
+    package var measures = true
+    /// Whether a case that comes to no conclusion leaves the run undecided, unless its entry says otherwise.
+    package var isRequired = true
 
     package init(name: String, file: String, summary: String = "") {
         self.name = name
@@ -72,12 +85,12 @@ package struct Plan: Sendable {
     /// when the plan is expanded.
     package static func read(_ text: String, name: String, file: String) throws(PlanError) -> Plan {
         var plan = Plan(name: name, file: file)
-        let root = try PlanTextReader.read(text, file: file)
+        let root = try JSONNode.read(text, file: file)
         let reader = PlanObject(
             try root.members(file), file: file, what: "a plan",
             known: [
                 "summary", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines", "durability",
-                "cases",
+                "rounds", "measures", "required", "cases",
             ])
         try reader.checkNames()
         plan.summary = try reader.string("summary") ?? ""
@@ -87,6 +100,9 @@ package struct Plan: Sendable {
         plan.hangSeconds = try reader.positive("hang_seconds") ?? plan.hangSeconds
         plan.engines = try reader.names("engines") ?? []
         plan.durability = try reader.durability("durability") ?? plan.durability
+        plan.rounds = try reader.integer("rounds", 1...1_000) ?? plan.rounds
+        plan.measures = try reader.flag("measures") ?? plan.measures
+        plan.isRequired = try reader.flag("required") ?? plan.isRequired
         guard let cases = reader.member("cases") else {
             throw PlanError(file: file, "a plan needs cases", at: root.position)
         }
@@ -96,11 +112,12 @@ package struct Plan: Sendable {
         return plan
     }
 
-    private static func readEntry(_ node: PlanNode, file: String) throws(PlanError) -> PlanEntry {
+    private static func readEntry(_ node: JSONNode, file: String) throws(PlanError) -> PlanEntry {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a case",
             known: [
-                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight",
+                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight", "headline",
+                "required",
             ])
         try reader.checkNames()
         guard let scenario = reader.member("scenario") else {
@@ -111,6 +128,8 @@ package struct Plan: Sendable {
         entry.datasets = try reader.names("datasets")
         entry.durability = try reader.durability("durability")
         entry.weight = try reader.positive("weight") ?? 1
+        entry.isHeadline = try reader.flag("headline") ?? false
+        entry.isRequired = try reader.flag("required")
         entry.sizes = try reader.integers("sizes")
         entry.seeds = try reader.integers("seeds")?.map { Seed(UInt64($0)) }
         if let parameters = reader.member("parameters") {
@@ -127,12 +146,12 @@ package struct Plan: Sendable {
 
 /// Members of an object by name and type.
 struct PlanObject {
-    private let members: [PlanMember]
+    private let members: [JSONNode.Member]
     private let file: String
     private let what: String
     private let known: [String]
 
-    init(_ members: [PlanMember], file: String, what: String, known: [String]) {
+    init(_ members: [JSONNode.Member], file: String, what: String, known: [String]) {
         self.members = members
         self.file = file
         self.what = what
@@ -146,7 +165,7 @@ struct PlanObject {
         }
     }
 
-    func member(_ name: String) -> PlanMember? {
+    func member(_ name: String) -> JSONNode.Member? {
         members.first { $0.name == name }
     }
 
@@ -173,9 +192,28 @@ struct PlanObject {
         try member(name)?.value.integer(file)
     }
 
+    func integer(_ name: String, _ range: ClosedRange<Int>) throws(PlanError) -> Int? {
+        guard let member = member(name) else { return nil }
+        let number = try member.value.integer(file)
+        guard range.contains(number) else {
+            throw PlanError(
+                file: file, "\(name) needs a number from \(range.lowerBound) to \(range.upperBound)",
+                at: member.value.position)
+        }
+        return number
+    }
+
+    func flag(_ name: String) throws(PlanError) -> Bool? {
+        guard let member = member(name) else { return nil }
+        guard case .bool(let flag) = member.value.content else {
+            throw PlanError(file: file, "\(name) needs true or false", at: member.value.position)
+        }
+        return flag
+    }
+
     func positive(_ name: String) throws(PlanError) -> Double? {
         guard let member = member(name) else { return nil }
-        guard case .number(let number) = member.value.content, number > 0, number.isFinite else {
+        guard let number = member.value.number, number > 0, number.isFinite else {
             throw PlanError(file: file, "\(name) needs a number above 0", at: member.value.position)
         }
         return number
@@ -196,15 +234,15 @@ struct PlanObject {
     }
 }
 
-extension PlanNode {
-    func members(_ file: String) throws(PlanError) -> [PlanMember] {
+extension JSONNode {
+    func members(_ file: String) throws(PlanError) -> [JSONNode.Member] {
         guard case .object(let members) = content else {
             throw PlanError(file: file, "expected an object", at: position)
         }
         return members
     }
 
-    func elements(_ file: String) throws(PlanError) -> [PlanNode] {
+    func elements(_ file: String) throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else {
             throw PlanError(file: file, "expected a list", at: position)
         }
@@ -212,7 +250,7 @@ extension PlanNode {
     }
 
     /// The elements of a list; a single value stands for a list of one.
-    func list() throws(PlanError) -> [PlanNode] {
+    func list() throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else { return [self] }
         return elements
     }
@@ -223,7 +261,7 @@ extension PlanNode {
     }
 
     func integer(_ file: String) throws(PlanError) -> Int {
-        guard case .number(let number) = content, number >= 0, let integer = Int(exactly: number) else {
+        guard let number, number >= 0, let integer = Int(exactly: number) else {
             throw PlanError(file: file, "expected a whole number from 0", at: position)
         }
         return integer
@@ -234,7 +272,8 @@ extension PlanNode {
         switch content {
         case .string(let text): return PlanName(text, at: position)
         case .bool(let flag): return PlanName(flag ? "true" : "false", at: position)
-        case .number(let number):
+        case .integer(let number): return PlanName(String(number), at: position)
+        case .real(let number):
             return PlanName(Int(exactly: number).map { String($0) } ?? number.description, at: position)
         default: throw PlanError(file: file, "expected a text or a number", at: position)
         }

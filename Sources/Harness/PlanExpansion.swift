@@ -1,4 +1,6 @@
+import Commands
 import RunRecords
+import Seeds
 
 /// What the command line changes about a plan.
 package struct PlanFilter: Sendable {
@@ -22,6 +24,12 @@ package struct PlannedCase: Sendable {
     /// Set where the case does not run: `not-built`, `not-applicable`.
     package var verdict: Verdict?
     package var reason: String
+    /// Measured in the rounds of the plan, beside the other engines.
+    package var isHeadline = false
+    /// Each round measures it as two sides.
+    package var hasControl = false
+    /// The run is undecided when this case comes to no conclusion.
+    package var isRequired = true
 }
 
 /// Multiplies a plan out into cases.
@@ -50,6 +58,7 @@ package struct PlanExpansion {
                 cases.append(planned)
             }
         }
+        RunOrder.chooseControls(&cases, seed: filter.seed ?? plan.seed)
         return cases
     }
 
@@ -107,7 +116,10 @@ package struct PlanExpansion {
                                     let text = "\(scenario.slug): \(objection)"
                                     throw PlanError(file: plan.file, text, at: entry.scenario.position)
                                 }
-                                cases.append(planned(test, scenario, weight: entry.weight))
+                                var planned = planned(test, scenario, weight: entry.weight)
+                                planned.isHeadline = entry.isHeadline && plan.rounds > 1
+                                planned.isRequired = entry.isRequired ?? plan.isRequired
+                                cases.append(planned)
                             }
                         }
                     }

@@ -41,10 +41,6 @@ package struct EngineRegistry: Sendable {
     package func engine(named name: String) -> (any Engine)? {
         engines.first { $0.name == name }
     }
-
-    package func isMissing(_ name: String) -> Bool {
-        notBuilt.contains { $0.name == name }
-    }
 }
 
 /// Everything that a build of the harness knows by name.

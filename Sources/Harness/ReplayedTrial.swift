@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// What came of the one trial that `assay replay RUN CASE TRIAL` asks for.

@@ -1,4 +1,6 @@
+import JSONText
 import RunRecords
+import Seeds
 
 /// `cases.json` of a run's directory: the plan worked out, so that a run can be finished and a case repeated without
 /// the plan's file and the options that were given.
@@ -7,6 +9,17 @@ package struct RunManifest: Sendable {
     package var hangSeconds: Double
     package var memoryMegabytes: Int
     package var budgetSeconds: Double?
+    package var rounds = 1
+    package var measures = true
+
+    /// What of the plan a run needs to be finished.
+    package init(plan: Plan, cases: [PlannedCase], budgetSeconds: Double?) {
+        self.init(
+            cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
+            budgetSeconds: budgetSeconds)
+        rounds = plan.rounds
+        measures = plan.measures
+    }
 
     package init(cases: [PlannedCase], hangSeconds: Double, memoryMegabytes: Int, budgetSeconds: Double?) {
         self.cases = cases
@@ -22,6 +35,7 @@ package struct RunManifest: Sendable {
     package func write(to directory: RunDirectory) throws {
         var members = [
             JSONMember("hang_seconds", .real(hangSeconds)), JSONMember("memory_megabytes", .integer(memoryMegabytes)),
+            JSONMember("rounds", .integer(rounds)), JSONMember("measures", .bool(measures)),
         ]
         if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
         members.append(JSONMember("cases", .array(cases.map(\.json))))
@@ -34,10 +48,13 @@ package struct RunManifest: Sendable {
         let reader = try JSONObjectReader(value, path: "cases.json")
         var cases: [PlannedCase] = []
         for element in try reader.objects("cases") { cases.append(try PlannedCase(json: element)) }
-        return RunManifest(
+        var manifest = RunManifest(
             cases: cases, hangSeconds: try reader.real("hang_seconds"),
             memoryMegabytes: try reader.integer("memory_megabytes"),
             budgetSeconds: reader.has("budget_seconds") ? try reader.real("budget_seconds") : nil)
+        manifest.rounds = try reader.integer("rounds")
+        manifest.measures = try reader.bool("measures")
+        return manifest
     }
 
     /// A plan with the manifest's bounds and no entries of its own.
@@ -47,6 +64,8 @@ package struct RunManifest: Sendable {
         plan.hangSeconds = hangSeconds
         plan.memoryMegabytes = memoryMegabytes
         plan.budgetSeconds = budgetSeconds
+        plan.rounds = rounds
+        plan.measures = measures
         return plan
     }
 }
@@ -56,6 +75,9 @@ extension PlannedCase {
         var members = [JSONMember("test", test.json), JSONMember("weight", .real(weight))]
         if let verdict { members.append(JSONMember("verdict", .string(verdict.rawValue))) }
         members.append(JSONMember("reason", .string(reason)))
+        members.append(JSONMember("headline", .bool(isHeadline)))
+        members.append(JSONMember("control", .bool(hasControl)))
+        members.append(JSONMember("required", .bool(isRequired)))
         return .object(members)
     }
 
@@ -63,6 +85,7 @@ extension PlannedCase {
         self.init(
             test: try Case(json: try json.object("test")), weight: try json.real("weight"),
             verdict: json.has("verdict") ? try json.choice("verdict", of: Verdict.self) : nil,
-            reason: try json.string("reason"))
+            reason: try json.string("reason"), isHeadline: try json.bool("headline"),
+            hasControl: try json.bool("control"), isRequired: try json.bool("required"))
     }
 }

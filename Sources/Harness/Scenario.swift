@@ -18,9 +18,13 @@ extension Case {
 package struct FixtureRequest: Hashable, Sendable {
     /// Names how it is made: part of its key. `load` is the data set in one transaction.
     package var recipe: String
+    /// The case only reads, and the database is so large that a copy for each measurement would take longer than the
+    /// measurement: it works on the fixture itself. The run checks that it left no file changed.
+    package var isReadInPlace: Bool
 
-    package init(recipe: String = "load") {
+    package init(recipe: String = "load", isReadInPlace: Bool = false) {
         self.recipe = recipe
+        self.isReadInPlace = isReadInPlace
     }
 }
 
@@ -55,6 +59,9 @@ package protocol Scenario: Sendable {
     var accepts: Set<Outcome> { get }
     /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
     var expects: Promise.Kind? { get }
+    /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
+    /// different promises: who waits for ever has lost nothing.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind?
 
     /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
     func objection(to test: Case) -> String?
@@ -64,6 +71,9 @@ package protocol Scenario: Sendable {
 
     /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
+
+    /// Runs what `CaseContext.runStep` asks for, in a process that has done nothing before. The default has no steps.
+    func runStep(_ arguments: [String], _ context: CaseContext) throws
 
     /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
     /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
@@ -81,10 +91,15 @@ extension Scenario {
     package var defaultDataset: String? { nil }
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
+    package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
 
     package func objection(to test: Case) -> String? { nil }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
+
+    package func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        throw HarnessError("scenario \(slug) has no steps")
+    }
 
     package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
         let session = try context.open(location)

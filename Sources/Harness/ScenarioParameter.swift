@@ -1,3 +1,5 @@
+import Commands
+
 /// A parameter that a scenario understands, and the values that it can take.
 package struct ScenarioParameter: Sendable {
     package enum Kind: Sendable, Equatable {

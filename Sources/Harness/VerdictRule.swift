@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import RunRecords
 
 /// A violation that is listed with a reason, in Benchmarks/known.json5.
@@ -29,7 +31,7 @@ package struct KnownViolation: Sendable, Equatable {
         _ text: String, file: String, registries: Registries? = nil
     ) throws(PlanError) -> [KnownViolation] {
         var list: [KnownViolation] = []
-        for node in try PlanTextReader.read(text, file: file).elements(file) {
+        for node in try JSONNode.read(text, file: file).elements(file) {
             let reader = PlanObject(
                 try node.members(file), file: file, what: "a known violation",
                 known: ["scenario", "engine", "outcome", "dataset", "reason"])
@@ -105,13 +107,14 @@ package struct VerdictRule: Sendable {
         if wrong.isEmpty { return (.pass, "") }
         let broken = wrong.filter { isPromised($0.outcome, scenario, engine) }
         guard !broken.isEmpty else {
-            let kind = scenario.expects?.rawValue ?? ""
-            return (.unpromised, "\(Self.text(wrong)): \(engine.name) does not promise \(kind)")
+            let kinds = Set(wrong.compactMap { scenario.promise(brokenBy: $0.outcome)?.rawValue }).sorted()
+            let text = "\(Self.text(wrong)): \(engine.name) does not promise \(kinds.joined(separator: " or "))"
+            return (.unpromised, text)
         }
         var reasons: [String] = []
         for count in broken {
             guard let entry = known.first(where: { $0.covers(test, count.outcome) }) else {
-                return (.violation, Self.text(broken) + promiseText(scenario, engine))
+                return (.violation, Self.text(broken) + promiseText(count.outcome, scenario, engine))
             }
             reasons.append(entry.reason)
         }
@@ -119,27 +122,20 @@ package struct VerdictRule: Sendable {
     }
 
     private func isPromised(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> Bool {
-        guard let expected = scenario.expects else { return true }
+        guard let expected = scenario.promise(brokenBy: outcome) else { return true }
         if engine.promises(expected) { return true }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
         return endsProcess.contains(outcome) && engine.promises(.survivesDamage)
     }
 
-    private func promiseText(_ scenario: any Scenario, _ engine: any Engine) -> String {
-        guard let expected = scenario.expects, let promise = engine.promises.first(where: { $0.kind == expected })
+    private func promiseText(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> String {
+        guard let expected = scenario.promise(brokenBy: outcome),
+            let promise = engine.promises.first(where: { $0.kind == expected })
         else { return "" }
         return ", though \(engine.name) promises: \(promise.sentence)"
     }
 
     private static func text(_ counts: [OutcomeCount]) -> String {
         counts.map { "\($0.count) \($0.outcome.rawValue)" }.joined(separator: ", ")
-    }
-
-    /// The exit status of a run: 1 harness error, before 2 violation, before 3 inconclusive only, else 0.
-    package static func exitStatus(_ verdicts: [Verdict]) -> Int32 {
-        if verdicts.contains(.harnessError) { return 1 }
-        if verdicts.contains(.violation) { return 2 }
-        if verdicts.contains(.inconclusive) { return 3 }
-        return 0
     }
 }

@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 import RunRecords
 
@@ -93,11 +94,14 @@ package struct Worker {
             test: test, engine: engine, source: source, directory: request.directory,
             fixture: request.fixture.map { DatabaseLocation(directory: $0) }, deadline: request.deadline,
             onlyTrial: request.onlyTrial, report: report)
+        context.executable = Checkout.executablePath(fallback: "")
         switch request.task {
         case .runCase:
             let start = ResourceUsage.now()
             try scenario.run(context)
             addResources(ResourceUsage.now().since(start), to: report)
+        case .runStep:
+            try scenario.runStep(request.arguments, context)
         case .buildFixture:
             try buildFixture(scenario, context)
         }

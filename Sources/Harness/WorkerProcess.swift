@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 import RunRecords
 
@@ -7,53 +8,39 @@ import RunRecords
     import Darwin
 #endif
 
-/// How a worker process ended.
-package struct WorkerEnd: Sendable {
-    package var report: WorkerReport?
-    /// The bytes that came, where they are no report.
-    package var unreadable: String?
-    package var end: ChildEnd
-    /// Set when the runner ended it: `hung` or `memory-limit`.
-    package var stopped: Outcome?
-    /// The last 8 KiB.
-    package var standardError: String
-    package var durationNanoseconds: UInt64
-}
-
-/// Bounds on a worker process.
-package struct WorkerLimits: Sendable {
-    /// On the monotonic clock: when it counts as hung.
-    package var hangTime: UInt64
-    package var memoryBytes: UInt64
-
-    package init(hangTime: UInt64, memoryBytes: UInt64) {
-        self.hangTime = hangTime
-        self.memoryBytes = memoryBytes
-    }
-}
-
-/// Runs `EXECUTABLE worker` for one request, and watches it.
+/// Starts `EXECUTABLE worker` for one request.
 ///
 /// The worker leads a process group of its own, which is killed as a whole when it has ended: no child of it stays
 /// behind. It asks the kernel to die with this process, so that a killed run leaves nothing behind either. Must be
 /// called on a thread that lives as long as the process: the kernel means the thread when it says parent.
-package struct WorkerProcess {
-    let executable: String
-    private static let errorLimit = 8 << 10
+package struct WorkerProcess: Sendable {
+    package let executable: String
 
     package init(executable: String) {
         self.executable = executable
     }
 
+    /// Starts a worker and waits until it has ended.
     package func run(_ request: WorkerRequest, limits: WorkerLimits) throws -> WorkerEnd {
+        let worker = try start(request, limits: limits)
+        while true {
+            RunningWorker.wait(for: [worker])
+            if let end = worker.advance() { return end }
+        }
+    }
+
+    /// Starts a worker. Whoever started it calls `advance` until that gives its end, or lets go of it, which kills it.
+    package func start(_ request: WorkerRequest, limits: WorkerLimits) throws -> RunningWorker {
         let input = try Pipe()
         let output = try Pipe()
         let errors = try Pipe()
-        let start = MonotonicClock.now()
+        let startTime = MonotonicClock.now()
         let processID = try spawn(input: input, output: output, errors: errors)
         input.closeRead()
         output.closeWrite()
         errors.closeWrite()
+        let worker = RunningWorker(
+            processID: processID, output: output, errors: errors, startTime: startTime, limits: limits)
         // A worker that dies before it has read all must not kill the runner: SIGPIPE is ignored by the tool.
         do {
             try FileTree.writeAll(input.writeEnd, request.json.bytes, path: "the worker's input")
@@ -61,28 +48,7 @@ package struct WorkerProcess {
             guard error.code == EPIPE else { throw error }
         }
         input.closeWrite()
-        output.makeReadNonBlocking()
-        errors.makeReadNonBlocking()
-        var watch = Watch(processID: processID)
-        let end = watch.untilEnd(output: output.readEnd, errors: errors.readEnd, limits: limits)
-        kill(-processID, SIGKILL)
-        let elapsed = MonotonicClock.now() &- start
-        return Self.result(watch, end, elapsed: elapsed)
-    }
-
-    private static func result(_ watch: Watch, _ end: ChildEnd, elapsed: UInt64) -> WorkerEnd {
-        var result = WorkerEnd(
-            report: nil, unreadable: nil, end: end, stopped: watch.stopped,
-            standardError: String(decoding: watch.errors.suffix(errorLimit), as: UTF8.self),
-            durationNanoseconds: elapsed)
-        guard !watch.output.isEmpty else { return result }
-        do {
-            let value = try JSONReader.read(watch.output)
-            result.report = try WorkerReport(json: try JSONObjectReader(value, path: "report"))
-        } catch {
-            result.unreadable = "\(error)"
-        }
-        return result
+        return worker
     }
 
     private func spawn(input: Pipe, output: Pipe, errors: Pipe) throws -> Int32 {
@@ -116,59 +82,8 @@ package struct WorkerProcess {
     }
 }
 
-/// Follows a worker until it has ended.
-private struct Watch {
-    let processID: Int32
-    var output: [UInt8] = []
-    var errors: [UInt8] = []
-    var stopped: Outcome?
-
-    init(processID: Int32) {
-        self.processID = processID
-    }
-
-    mutating func untilEnd(output outputEnd: Int32, errors errorEnd: Int32, limits: WorkerLimits) -> ChildEnd {
-        while true {
-            var polls = [
-                pollfd(fd: outputEnd, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: errorEnd, events: Int16(POLLIN), revents: 0),
-            ]
-            poll(&polls, 2, 10)
-            Self.drain(outputEnd, into: &output)
-            Self.drain(errorEnd, into: &errors)
-            if errors.count > 1 << 20 { errors.removeFirst(errors.count - 1 << 16) }
-            var status: Int32 = 0
-            if waitpid(processID, &status, WNOHANG) == processID {
-                Self.drain(outputEnd, into: &output)
-                Self.drain(errorEnd, into: &errors)
-                return ChildEnd(waitStatus: status)
-            }
-            guard stopped == nil else { continue }
-            if MonotonicClock.now() >= limits.hangTime {
-                stopped = .hung
-            } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
-                stopped = .memoryLimit
-            }
-            // The runner drops what comes of it.
-            if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
-            // A closed pipe is always ready: do not spin while the worker ends.
-            if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(1_000) }
-        }
-    }
-
-    private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
-            bytes.append(contentsOf: chunk[..<count])
-        }
-    }
-}
-
 /// A pipe whose ends are closed on exec and at the end of its life.
-private final class Pipe {
+final class Pipe {
     private(set) var readEnd: Int32 = -1
     private(set) var writeEnd: Int32 = -1
 

@@ -1,3 +1,4 @@
+import JSONText
 import RunRecords
 
 /// What the runner asks a worker process to do: one JSON document on the worker's standard input.
@@ -9,6 +10,8 @@ package struct WorkerRequest: Sendable, Equatable {
         case runCase = "case"
         /// Build the case's fixture into `fixture`, and verify it.
         case buildFixture = "fixture"
+        /// Run one step of the case's scenario, in a process that has done nothing before.
+        case runStep = "step"
     }
 
     package var task: Task
@@ -18,6 +21,8 @@ package struct WorkerRequest: Sendable, Equatable {
     /// On the monotonic clock, which all processes of a machine share.
     package var deadline: UInt64
     package var onlyTrial: FaultAddress?
+    /// Of a step: what its scenario told it.
+    package var arguments: [String] = []
 
     package init(
         task: Task, test: Case, directory: String, fixture: String?, deadline: UInt64, onlyTrial: FaultAddress? = nil
@@ -38,6 +43,7 @@ package struct WorkerRequest: Sendable, Equatable {
         ]
         if let fixture { members.append(JSONMember("fixture", .string(fixture))) }
         if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
+        if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
         return .object(members)
     }
 
@@ -51,6 +57,7 @@ package struct WorkerRequest: Sendable, Equatable {
             fixture: json.has("fixture") ? try json.string("fixture") : nil,
             deadline: try json.unsigned("deadline"),
             onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
+        if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
     }
 }
 
@@ -122,7 +129,7 @@ package struct WorkerReport: Sendable, Equatable {
         harnessFailure = json.has("failure") ? try json.string("failure") : nil
     }
 
-    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+    fileprivate static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
         var list: [String] = []
         for element in try json.array(name) {
             guard case .string(let text) = element else {

@@ -66,6 +66,15 @@ package struct Histogram: Sendable, Equatable {
 
     package var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 
+    /// How many values have to lie beyond a quantile: of fewer it is hardly more than the largest value again.
+    package static let fewestBeyond = 10
+
+    /// Whether enough values lie beyond the quantile for it to be shown: p99 takes 1 000 values, p99.9 10 000.
+    package func carries(_ fraction: Double) -> Bool {
+        // 1 - 0.999 is a little less than 0.001.
+        Double(count) * (1 - fraction) >= Double(Self.fewestBeyond) - 1e-6
+    }
+
     /// The value at rank `ceil(fraction * count)`, at least 1: the middle of its bucket, never outside the smallest
     /// and the largest value seen. 0 for an empty histogram. Complexity: O(buckets).
     package func quantile(_ fraction: Double) -> UInt64 {

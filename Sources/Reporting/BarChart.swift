@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Values as bars from zero, each with its number, the ratio to the best of the others, and the raw limit as a line.
+/// Values as bars from zero, each with its number, its interval as a whisker, the ratio to the best of the others, and the raw limit as a line.
 /// The in-memory reference does not set the scale: where it leaves the drawing it ends in a point.
 struct BarChart {
     struct Bar {
@@ -8,8 +8,11 @@ struct BarChart {
         var engine: String
         var value: Double
         var text: String
+        /// Bounds of the value's interval, where it has one.
+        var low: Double?
+        var high: Double?
         /// To the best of the other engines.
-        var ratio: Double?
+        var ratio: FigureRatio?
     }
 
     var title: String
@@ -21,14 +24,14 @@ struct BarChart {
     private static let step = 23.0
 
     /// A bar per engine of one figure.
-    init(title: String, row: MeasureRow, engines: [String], limit: Double?) {
+    init(title: String, row: MeasureRow, engines: [String], limit: Double?, digest: RunDigest) {
         self.title = title
         self.limit = limit
         bars = engines.compactMap { engine in
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
                 name: engine, engine: engine, value: sample.value, text: row.measure.text(sample.value),
-                ratio: row.ratio(of: engine)?.value)
+                low: sample.low, high: sample.high, ratio: digest.ratio(row, of: engine))
         }
     }
 
@@ -40,13 +43,13 @@ struct BarChart {
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
                 name: row.measure.label, engine: engine, value: sample.value, text: row.measure.text(sample.value),
-                ratio: nil)
+                low: sample.low, high: sample.high, ratio: nil)
         }
     }
 
     func draw(_ markup: inout Markup) {
         let peers = bars.filter { $0.engine != RunDigest.reference }
-        let own = (peers.isEmpty ? bars : peers).map(\.value).max() ?? 0
+        let own = (peers.isEmpty ? bars : peers).map { max($0.value, $0.high ?? 0) }.max() ?? 0
         // A limit far away would leave no room for what is compared; its value stands in the text above.
         let shownLimit = limit.flatMap { $0 <= own * 4 ? $0 : nil }
         let high = max(own, shownLimit ?? 0)
@@ -78,14 +81,25 @@ struct BarChart {
             : [(Self.left, top), (end, top), (end, bottom), (Self.left, bottom)]
         svg.open("path", ["class": "bar f\(Drawing.colour(bar.engine))", "d": Drawing.path(corners) + "Z"])
         svg.close("path")
-        Drawing.label(&svg, "val", end + 6, y + 15.5, .start, bar.text)
+        var reach = end
+        if let low = bar.low, let high = bar.high, !isBeyond {
+            let (from, to) = (scale.position(low), scale.position(high))
+            Drawing.line(&svg, "wb", from, middle, to, middle)
+            for x in [from, to] { Drawing.line(&svg, "wb", x, middle - 3, x, middle + 3) }
+            reach = max(reach, to)
+        }
+        Drawing.label(&svg, "val", reach + 6, y + 15.5, .start, bar.text)
         if let ratio = bar.ratio {
-            Drawing.label(&svg, "ax", Drawing.width, y + 15.5, .end, Figure.ratio(ratio))
+            let style = ratio.decision.map { "ax t-\($0.rawValue)" } ?? "ax"
+            Drawing.label(&svg, style, Drawing.width, y + 15.5, .end, Figure.ratio(ratio.value))
         }
     }
 
     private var description: String {
-        bars.map { "\($0.name) \($0.text)" }.joined(separator: ", ")
+        bars.map { bar in
+            let interval = [bar.low, bar.high].compactMap { $0.map { Figure.rounded($0) } }
+            return "\(bar.name) \(bar.text)" + (interval.count == 2 ? " (\(interval.joined(separator: " to ")))" : "")
+        }.joined(separator: ", ")
             + (limit.map { "; raw limit \(Figure.rounded($0))" } ?? "")
     }
 }

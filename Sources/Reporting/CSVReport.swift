@@ -1,24 +1,35 @@
+import JSONText
 import RunRecords
 
 /// RFC 4180: fields with a comma, a quote or a line end are quoted, lines end with CR LF.
 ///
-/// One row per measurement. Every case has at least its `duration_ms`; a case that was not run has a row without a
-/// value and the verdict `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept
-/// in full has a row of its own with its address in `trial`. What tells measurements of a case apart and has no column
-/// (rows of the data set, the label of a sample, the place in a series) stands in `params`, as `name=value`.
+/// One row per measurement. A case that was measured once has one row per sample, `round`, `side` and `pair` empty. A
+/// case that ran in rounds has one row per sample of each round, with the number of the round from 0, its side
+/// (`measured`, or `control` for the second run of the same program), and in `pair` what it is to be compared with: the
+/// other rows of that case's comparison with the same number. Beside them stand the rows of all rounds together, `round`
+/// empty: their value is the median, with its interval in `ci_low` and `ci_high` and the rounds in `n`.
+///
+/// Every case has at least its `case_duration_ms`; a case that was not run has a row without a value and the verdict
+/// `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept in full has a row of its
+/// own with its address in `trial`. `params` is a JSON object: the parameters of the case as texts, and what has no
+/// column (`CSVParameters`).
+///
+/// No two rows are alike in case_id, round, side, metric, statistic, label, params, trial and outcome.
 enum CSVReport {
-    static let schemaVersion = "1"
+    static let schemaVersion = "2"
 
     static let columns = [
         "schema_version", "run_id", "case_id", "shard_index", "shard_total", "commit", "branch", "time", "host", "os",
         "cpu", "engine", "engine_version", "durability", "family", "scenario", "dataset", "params", "fault", "trial",
-        "seed", "side", "pair", "metric", "unit", "direction", "kind", "statistic", "value", "ci_low", "ci_high", "n",
-        "outcome", "verdict",
+        "seed", "round", "side", "pair", "metric", "label", "unit", "direction", "kind", "statistic", "value", "ci_low",
+        "ci_high", "n", "outcome", "verdict",
     ]
 
     /// What differs between the rows of a case.
-    private struct Row {
-        var parameters: String
+    fileprivate struct Row {
+        var parameters: CSVParameters
+        /// nil: of the case as a whole.
+        var turn: Turn?
         var fault = ""
         var trial = ""
         var sample: Sample
@@ -30,13 +41,24 @@ enum CSVReport {
         var text = line(columns)
         let byID = Dictionary(run.results.map { ($0.test.id, $0) }) { _, last in last }
         for id in run.header.cases + RunDigest.strangers(of: run) {
-            if let result = byID[id] {
-                for row in rows(result, run.details[id] ?? CaseDetails()) {
+            guard let result = byID[id] else {
+                text += line(fieldsOfMissing(id, run.header))
+                continue
+            }
+            var seen: [Row.Key: Int] = [:]
+            func add(_ rows: [Row], _ result: CaseResult) {
+                for var row in rows {
+                    let before = seen[row.key(result), default: 0]
+                    seen[row.key(result)] = before + 1
+                    // A sample or a trial of the same name again is told apart by its number.
+                    if before > 0 { row.parameters.add("repeat", .integer(before + 1)) }
                     text += line(fields(row, result, run.header))
                 }
-            } else {
-                text += line(fieldsOfMissing(id, run.header))
             }
+            let rounds = run.rounds[id] ?? []
+            for measurement in rounds { add(rows(measurement, measurement.turn), measurement) }
+            add(rounds.isEmpty ? rows(result, nil) : mergedRows(result), result)
+            for series in run.details[id]?.series ?? [] { add(rows(series, CSVParameters(result.test)), result) }
         }
         return text
     }
@@ -55,36 +77,53 @@ enum CSVReport {
         return text + "\""
     }
 
-    private static func rows(_ result: CaseResult, _ details: CaseDetails) -> [Row] {
-        let test = result.test
-        let parameters = joined([test.dataset.isEmpty ? "" : "size=\(test.size)", test.parameterText])
-        let duration = Sample(.durationMilliseconds, Double(result.durationNanoseconds) / 1e6)
-        var rows = [Row(parameters: parameters, sample: duration)]
-        for sample in result.samples {
-            let label = sample.label.isEmpty ? "" : "label=\(sample.label)"
-            rows.append(Row(parameters: joined([parameters, label]), sample: sample))
-        }
+    // MARK: Rows
+
+    /// How long the case took with all that it prepared and checked; a scenario's own `duration_ms` is another thing.
+    private static let caseDuration = Metric("case_duration_ms", unit: "ms", .lowerIsBetter, .measured)
+
+    private static func rows(_ result: CaseResult, _ turn: Turn?) -> [Row] {
+        let parameters = CSVParameters(result.test)
+        let duration = Sample(caseDuration, Double(result.durationNanoseconds) / 1e6)
+        var rows = ([duration] + result.samples).map { Row(parameters: parameters, turn: turn, sample: $0) }
         for entry in result.outcomes {
             let kind = result.isCut || result.hasFreeSchedule ? Metric.Kind.measured : .deterministic
             let metric = Metric("trials", unit: "count", .neutral, kind)
             let sample = Sample(metric, Double(entry.count), statistic: "count", count: entry.count)
-            rows.append(Row(parameters: parameters, sample: sample, outcome: entry.outcome))
+            rows.append(Row(parameters: parameters, turn: turn, sample: sample, outcome: entry.outcome))
         }
         for trial in result.trials {
             rows.append(
                 Row(
-                    parameters: parameters, fault: trial.address.fault, trial: trial.address.text,
+                    parameters: parameters, turn: turn, fault: trial.address.fault, trial: trial.address.text,
                     sample: Sample(.trials, 1, statistic: "count"), outcome: trial.outcome))
-        }
-        for series in details.series {
-            rows += self.rows(series, parameters)
         }
         return rows
     }
 
-    private static func rows(_ series: Series, _ parameters: String) -> [Row] {
+    /// The rounds of a case put together. What was a single value in each is a median now; a quantile keeps its name,
+    /// and is the median of what the rounds gave for it.
+    private static func mergedRows(_ result: CaseResult) -> [Row] {
+        struct Name: Hashable {
+            var metric: String
+            var label: String
+        }
+        let medians = Set(
+            result.samples.filter { $0.statistic == "median" }.map { Name(metric: $0.metric.name, label: $0.label) })
+        return result.samples.map { sample in
+            var sample = sample
+            let name = Name(metric: sample.metric.name, label: sample.label)
+            if sample.statistic == "value", !medians.contains(name) { sample.statistic = "median" }
+            return Row(parameters: CSVParameters(result.test), sample: sample)
+        }
+    }
+
+    private static func rows(_ series: Series, _ parameters: CSVParameters) -> [Row] {
         series.points.flatMap { point -> [Row] in
-            let place = joined([parameters, "series=\(series.name)", "\(series.step)=\(point.position)"])
+            var place = parameters
+            place.add("series", .string(series.name))
+            place.add("step", .string(series.step))
+            place.add("position", .integer(point.position))
             let sizes = [
                 ("file_bytes", point.fileBytes), ("live_bytes", point.liveBytes), ("free_bytes", point.freeBytes),
                 ("log_bytes", point.logBytes),
@@ -104,14 +143,18 @@ enum CSVReport {
         }
     }
 
+    // MARK: Fields
+
     private static func fields(_ row: Row, _ result: CaseResult, _ header: RunHeader) -> [String] {
         let test = result.test
         let sample = row.sample
+        let round = row.turn.map { String($0.round) } ?? ""
+        let side = row.turn.map { $0.side == .control ? "control" : "measured" } ?? ""
         return [
             schemaVersion, header.id, test.id, "", "", header.commit, header.branch, Figure.time(header.startTime),
             header.machine.host, header.machine.system, header.machine.processor, test.engine, result.engineVersion,
-            test.durability.rawValue, test.family.rawValue, test.scenario, test.dataset, row.parameters, row.fault,
-            row.trial, test.seed.description, "", "", sample.metric.name, sample.metric.unit,
+            test.durability.rawValue, test.family.rawValue, test.scenario, test.dataset, row.parameters.text, row.fault,
+            row.trial, test.seed.description, round, side, round, sample.metric.name, sample.label, sample.metric.unit,
             sample.metric.direction.rawValue, sample.metric.kind.rawValue, sample.statistic,
             Figure.exact(sample.value), sample.low.map(Figure.exact) ?? "", sample.high.map(Figure.exact) ?? "",
             String(sample.count), (row.outcome ?? result.outcome)?.rawValue ?? "", result.verdict.rawValue,
@@ -127,8 +170,23 @@ enum CSVReport {
         ]
         return columns.map { known[$0] ?? "" }
     }
+}
 
-    private static func joined(_ parts: [String]) -> String {
-        parts.filter { !$0.isEmpty }.joined(separator: " ")
+extension CSVReport.Row {
+    /// What tells the rows of one case apart.
+    fileprivate struct Key: Hashable {
+        var turn: Turn?
+        var metric: String
+        var statistic: String
+        var label: String
+        var parameters: String
+        var trial: String
+        var outcome: Outcome?
+    }
+
+    fileprivate func key(_ result: CaseResult) -> Key {
+        Key(
+            turn: turn, metric: sample.metric.name, statistic: sample.statistic, label: sample.label,
+            parameters: parameters.text, trial: trial, outcome: outcome ?? result.outcome)
     }
 }

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// What two runs with equal seed, plan, binary and libraries agree on, as text to compare byte by byte.
 ///

@@ -76,8 +76,9 @@ extension HTMLReport {
     }
 
     private func caseHeadline(_ result: CaseResult) -> String {
-        if let sample = digest.headline(result), result.trialCount <= 1 || result.outcomes.count <= 1 {
-            return Measure(sample).textAlone(sample.value)
+        if header.measures, let sample = digest.headline(result), result.trialCount <= 1 || result.outcomes.count <= 1 {
+            return [Measure(sample).textAlone(sample.value), Measure.spread(sample)].filter { !$0.isEmpty }
+                .joined(separator: " ")
         }
         if result.trialCount > 0 { return Figure.count(result.trialCount, "trial") }
         return result.outcome.map(Self.words) ?? ""
@@ -164,13 +165,16 @@ extension HTMLReport {
     }
 
     private func samples(_ result: CaseResult, _ body: inout Markup) {
-        if result.samples.isEmpty { return }
+        if result.samples.isEmpty || !header.measures { return }
         body.element("dl", ["class": "figures"]) { list in
             for sample in result.samples {
                 list.element("div") { entry in
                     entry.element("dt", Measure(sample).words)
-                    entry.element(
-                        "dd", ["title": exactText(sample)], Measure(sample).text(sample.value))
+                    entry.element("dd", ["title": exactText(sample)]) { value in
+                        value.add(Measure(sample).text(sample.value))
+                        let spread = Measure.spread(sample)
+                        if !spread.isEmpty { value.element("small", ["class": "spread"], spread) }
+                    }
                 }
             }
         }

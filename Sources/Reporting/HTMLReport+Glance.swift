@@ -1,4 +1,5 @@
 import RunRecords
+import Statistics
 
 extension HTMLReport {
     /// The engine that the run is about: Strata where it takes part, else the first.
@@ -51,8 +52,36 @@ extension HTMLReport {
         }
     }
 
-    /// The first figure of up to four scenarios in the strictest durability class.
+    /// Best, median and worst of what was measured in rounds; else the first figure of up to four scenarios in the
+    /// strictest durability class, which claims nothing.
     private func speedGlance(_ subject: String, _ markup: inout Markup) {
+        if !header.measures { return }
+        let headlines = digest.headlines
+        for headline in headlines {
+            markup.element("div") { line in
+                line.element("strong", headline.engine)
+                line.add(" beside the best peer: ")
+                counted(headline, &line)
+                line.add("; \(headline.range())")
+            }
+        }
+        if headlines.isEmpty { measuredOnce(subject, &markup) }
+    }
+
+    /// How many figures are ahead, behind and undecided, each in its colour.
+    func counted(_ headline: HeadlineFigures, _ markup: inout Markup) {
+        for decision in Decision.allCases {
+            let count = headline.count(decision)
+            markup.element("span", ["class": count == 0 ? "faint" : "t-\(decision.rawValue)"]) {
+                $0.element("b", Figure.grouped(count))
+                $0.add(" \(decision.rawValue)")
+            }
+            markup.add(decision == Decision.allCases.last ? " " : ", ")
+        }
+        markup.add("of \(Figure.count(headline.lines.count, "figure"))")
+    }
+
+    private func measuredOnce(_ subject: String, _ markup: inout Markup) {
         guard let durability = digest.durabilities.first else { return }
         let rows = digest.chartRows(durability).filter { $0.values[subject] != nil }
         let first = RunDigest.unique(rows.map(\.subject.scenario)).compactMap { scenario in
@@ -66,15 +95,18 @@ extension HTMLReport {
                 guard let sample = row.values[subject]?.sample else { continue }
                 line.add(index == 0 ? "" : "; ")
                 line.add("\(digest.name(row.subject)): \(row.measure.textAlone(sample.value))")
-                if let ratio = row.ratio(of: subject) {
+                if let ratio = digest.ratio(row, of: subject) {
                     line.add(" (\(Figure.ratio(ratio.value)) \(ratio.peer))")
                 }
             }
-            line.element("span", ["class": "faint"], " \(RunDigest.durabilityText(durability))")
+            line.element(
+                "span", ["class": "faint"],
+                " \(RunDigest.durabilityText(durability)); measured once, so that nothing is claimed")
         }
     }
 
     private func sizeGlance(_ subject: String, _ markup: inout Markup) {
+        if !header.measures { return }
         let lines = digest.sizeLines.filter { $0.engine == subject && $0.subject.family == .growth }
         for line in lines.prefix(2) {
             let totals = line.series.points.map { Double($0.totalBytes) }

@@ -45,7 +45,9 @@ extension HTMLReport {
             place.element("a", ["href": self.place(of: id), "title": digest.replayCommand(id)], cell.text)
             // A verdict of its own only where the cell is not as it has to be.
             if cell.result.verdict != .pass { badge(.judged(cell.result.verdict), nil, &place) }
-            if let median = cell.result.latencySample("p50"), let tail = cell.result.latencySample("p99") {
+            if header.measures, let median = cell.result.latencySample("p50"),
+                let tail = cell.result.latencySample("p99")
+            {
                 place.element(
                     "small", " \(Figure.duration(nanoseconds: median)) \u{B7} \(Figure.duration(nanoseconds: tail))")
             }

@@ -98,9 +98,7 @@ extension HTMLReport {
             line.element("td", group.name == Metric.latencyNanoseconds.name ? "latency" : group.name)
             line.element("td", result.test.engine)
             for quantile in quantiles {
-                // Beyond one in `count` a quantile is only the slowest again.
-                let isKnown = Double(histogram.count) * (1 - quantile) >= 0.999
-                time(isKnown ? Double(histogram.quantile(quantile)) : nil, &line)
+                time(histogram.carries(quantile) ? Double(histogram.quantile(quantile)) : nil, &line)
             }
             time(Double(histogram.maximum), &line)
             time(histogram.mean, &line)

@@ -5,11 +5,19 @@ extension HTMLReport {
     func peers(_ main: inout Markup) {
         guard let peers = PeerTable(digest) else { return }
         section("peers", "Where does Strata stand beside its peers?", &main) { section in
-            for engine in peers.own { section.element("p", peers.standing(of: engine, digest, limit: 8)) }
+            let headlines = digest.headlines
+            for headline in headlines {
+                section.element("p") { text in
+                    text.element("strong", headline.engine)
+                    text.add(": ")
+                    counted(headline, &text)
+                }
+            }
             note(
                 "Under each figure of Strata: how many times as good as the best of "
-                    + "\(peers.peers.joined(separator: ", ")), all on the same data in this run. The raw limit is what "
-                    + "the disk or the memory gives without an engine.", &section)
+                    + "\(peers.peers.joined(separator: ", ")), all on the same data in this run; in colour where the "
+                    + "rounds decide, in grey where they do not, and where there was one measurement alone. The raw "
+                    + "limit is what the disk or the memory gives without an engine.", &section)
             let hasLimit = peers.rows.contains { $0.limit != nil }
             filter("t-peers", &section)
             section.element("div", ["class": "scroll"]) { scroll in
@@ -19,6 +27,7 @@ extension HTMLReport {
                             for words in ["scenario", "what"] { sortable(words, isNumber: false, &row) }
                             for engine in peers.engines { sortable(engine, isNumber: true, &row) }
                             if hasLimit { sortable("raw limit", isNumber: true, &row) }
+                            sortable("n", isNumber: true, &row)
                         }
                     }
                     table.element("tbody") { body in
@@ -46,16 +55,8 @@ extension HTMLReport {
                     line.element("td", ["class": "n zero"], "\u{B7}")
                     continue
                 }
-                let ratio = PeerTable.isOwn(engine) ? peers.ratio(row, of: engine) : nil
-                line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
-                    cell.element(
-                        "a", ["href": place(of: result.test.id), "title": exactText(sample, ratio)],
-                        figures.measure.text(sample.value) + (result.isCut ? "\u{2020}" : ""))
-                    if let ratio {
-                        let standing = ratio.value < 1 ? "down" : ratio.value >= 1.05 ? "up" : nil
-                        cell.element("small", ["class": standing], Figure.ratio(ratio.value))
-                    }
-                }
+                let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
+                figureCell(figures, sample, result, ratio, &line)
             }
             if hasLimit {
                 line.element("td", ["class": "n", "data-v": row.limit.map(Figure.exact) ?? ""]) { cell in
@@ -65,6 +66,7 @@ extension HTMLReport {
                     if let share { cell.element("small", Figure.percent(share)) }
                 }
             }
+            countCell(figures, &line)
         }
         body.raw("\n")
     }

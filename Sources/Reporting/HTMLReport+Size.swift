@@ -1,15 +1,17 @@
 import RunRecords
+import Seeds
 
 extension HTMLReport {
     /// File size over time, then every figure in bytes.
     func size(_ main: inout Markup) {
         section(Question.large.rawValue, Question.large.text, &main) { section in
             let growth = digest.outcomeRows(.large)
-            let lines = digest.sizeLines
+            if !header.measures { measuresNothing(&section) }
+            let lines = header.measures ? digest.sizeLines : []
             var isEmpty = growth.isEmpty && lines.isEmpty
             for durability in digest.durabilities {
                 let own = lines.filter { $0.subject.durability == durability }
-                let rows = digest.rows(of: .size, durability)
+                let rows = header.measures ? digest.rows(of: .size, durability) : []
                 if own.isEmpty && rows.isEmpty { continue }
                 isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
@@ -17,7 +19,7 @@ extension HTMLReport {
                 seriesTable(own, durability, &section)
                 measures(rows, durability, "size", "Sizes, every figure", isOpen: true, &section)
             }
-            if isEmpty { note("This run measured no size.", &section) }
+            if isEmpty && header.measures { note("This run measured no size.", &section) }
             if !growth.isEmpty {
                 section.element("h3", "Were the bounds kept?")
                 outcomeTables(growth, &section)

@@ -2,27 +2,56 @@ import Measuring
 import RunRecords
 
 extension HTMLReport {
-    /// Throughput, latency and what it cost, one durability class after the other: they are never set side by side.
+    /// Throughput and latency, one durability class after the other: they are never set side by side.
     func speed(_ main: inout Markup) {
         section(Question.fast.rawValue, Question.fast.text, &main) { section in
+            if !header.measures {
+                measuresNothing(&section)
+                return
+            }
             var isEmpty = true
             rawFigures(&section)
             for durability in digest.durabilities {
                 let speed = digest.rows(of: .speed, durability)
                 let latency = latencyGroups(durability)
-                let resources = digest.rows(of: .resource, durability)
-                if speed.isEmpty && latency.isEmpty && resources.isEmpty { continue }
+                if speed.isEmpty && latency.isEmpty { continue }
                 isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
                 rawLimitNote(speed, &section)
                 bars(digest.chartRows(durability), &section)
                 measures(speed, durability, "speed", "Speed, every figure", isOpen: true, &section)
                 latencies(latency, durability, &section)
-                measures(
-                    resources, durability, "resource", "Memory, processor and system calls", isOpen: false, &section)
             }
             if isEmpty { note("This run measured no speed.", &section) }
         }
+    }
+
+    /// Memory, processor time, bytes written and system calls: of operations where they are named so, else of a case's
+    /// whole process.
+    func resources(_ main: inout Markup) {
+        if !header.measures { return }
+        section("cost", "What does it cost?", &main) { section in
+            var isEmpty = true
+            for durability in digest.durabilities {
+                let rows = digest.rows(of: .resource, durability)
+                if rows.isEmpty { continue }
+                isEmpty = false
+                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
+                let ofCase = rows.filter(\.measure.isOfWholeCase)
+                measures(
+                    rows.filter { !$0.measure.isOfWholeCase }, durability, "cost",
+                    "Memory, processor, bytes written and syncs, every figure", isOpen: true, &section)
+                measures(
+                    ofCase, durability, "case-cost", "Of the whole process of a case, preparation and checks included",
+                    isOpen: false, &section)
+            }
+            if isEmpty { note("This run counted no resources.", &section) }
+        }
+    }
+
+    /// Of a plan whose cases run side by side or too briefly: its outcomes count, its figures do not.
+    func measuresNothing(_ section: inout Markup) {
+        note("This plan measures nothing: only the outcomes of its cases count.", &section)
     }
 
     /// What the machine gives without an engine.
@@ -66,7 +95,9 @@ extension HTMLReport {
             if charts.isEmpty { continue }
             section.element("h4", title)
             if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
-                note("Behind each bar: how many times as good as the best of the other engines.", &section)
+                note(
+                    "Behind each bar: how many times as good as the best of the other engines, in colour where the "
+                        + "rounds decide. A line across the end of a bar is the interval of its median.", &section)
             }
             section.element("div", ["class": "charts"]) { grid in
                 for (row, what, chart) in charts {
@@ -115,7 +146,8 @@ extension HTMLReport {
             let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
             if engines.count > 1 {
                 let title = "\(name): \(row.measure.words)"
-                let chart = BarChart(title: title, row: row, engines: engines, limit: digest.rawLimit(row))
+                let chart = BarChart(
+                    title: title, row: row, engines: engines, limit: digest.rawLimit(row), digest: digest)
                 charts.append((row, row.measure.words, chart))
             }
         }
@@ -143,6 +175,7 @@ extension HTMLReport {
                             for words in ["scenario", "what"] { sortable(words, isNumber: false, &row) }
                             for engine in engines { sortable(engine, isNumber: true, &row) }
                             if hasLimit { sortable("raw limit", isNumber: true, &row) }
+                            sortable("n", isNumber: true, &row)
                         }
                     }
                     table.element("tbody") { body in
@@ -171,14 +204,7 @@ extension HTMLReport {
                     line.element("td", ["class": "n zero"], "\u{B7}")
                     continue
                 }
-                line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
-                    cell.element(
-                        "a", ["href": place(of: result.test.id), "title": exactText(sample, row.ratio(of: engine))],
-                        row.measure.text(sample.value) + (result.isCut ? "\u{2020}" : ""))
-                    if let ratio = row.ratio(of: engine) {
-                        cell.element("small", ["class": ratio.value >= 1.05 ? "up" : nil], Figure.ratio(ratio.value))
-                    }
-                }
+                figureCell(row, sample, result, digest.ratio(row, of: engine), &line)
             }
             if hasLimit {
                 let limit = digest.rawLimit(row)
@@ -186,18 +212,9 @@ extension HTMLReport {
                     "td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""],
                     limit.map { row.measure.text($0) } ?? "")
             }
+            countCell(row, &line)
         }
         body.raw("\n")
-    }
-
-    func exactText(_ sample: Sample, _ ratio: (value: Double, peer: String)? = nil) -> String {
-        var text = "\(Figure.exact(sample.value)) \(sample.metric.unit)"
-        if let low = sample.low, let high = sample.high {
-            text += ", interval \(Figure.exact(low)) to \(Figure.exact(high))"
-        }
-        if sample.count > 1 { text += ", n = \(Figure.grouped(sample.count))" }
-        if let ratio { text += "; \(Figure.ratio(ratio.value)) of \(ratio.peer)" }
-        return text
     }
 
     func filter(_ table: String, _ markup: inout Markup) {

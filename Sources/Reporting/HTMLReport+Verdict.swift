@@ -3,7 +3,8 @@ import RunRecords
 extension HTMLReport {
     /// Violations first, by cause; then what each engine came to; then what the other verdicts mean.
     func verdict(_ main: inout Markup) {
-        let (tone, sentence) = judgement
+        let (tone, judged) = judgement
+        let sentence = judged + digest.unfinishedWords()
         section("verdict", "Verdict", &main) { section in
             section.element("p", ["class": "headline \(tone)"]) { headline in
                 headline.element(
@@ -19,6 +20,7 @@ extension HTMLReport {
                 }
             }
             glance(&section)
+            ratios(&section)
             causes(.violation, "Violations", &section)
             causes(.harnessError, "Errors of the harness", &section)
             causes(.inconclusive, "Inconclusive", &section)

@@ -75,6 +75,7 @@ struct HTMLReport {
                         safety(&main)
                         speed(&main)
                         size(&main)
+                        resources(&main)
                         promises(.deleted, &main)
                         promises(.migrations, &main)
                         cases(&main)
@@ -142,6 +143,7 @@ struct HTMLReport {
     private var sections: [(String, String)] {
         [("verdict", "Verdict")] + (PeerTable(digest) == nil ? [] : [("peers", "Peers")]) + [
             ("matrix", "Matrix"), ("safe", "Safety"), ("fast", "Speed"), ("large", "Size"),
+        ] + (header.measures ? [("cost", "Cost")] : []) + [
             ("deleted", "Deleted objects"), ("migrations", "Migrations"), ("cases", "All cases"),
             ("settings", "Settings"), ("environment", "Environment"),
         ]

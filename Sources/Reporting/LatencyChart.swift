@@ -29,16 +29,21 @@ struct LatencyChart {
         (0.30103, "p50"), (1, "p90"), (2, "p99"), (3, "p99.9"), (4, "p99.99"), (5, "p99.999"),
     ]
 
-    /// How far to the right a line goes: to where one operation is left.
+    /// How far to the right a line goes: to the last quantile that the distribution carries.
     private static func end(_ histogram: Histogram) -> Double {
-        min(max(log10(Double(histogram.count)), 0.30103), 6)
+        min(max(log10(Double(histogram.count) / Double(Histogram.fewestBeyond)), 0.30103), 6)
+    }
+
+    /// The value where a line ends.
+    private static func last(_ histogram: Histogram) -> UInt64 {
+        histogram.quantile(1 - pow(10, -end(histogram)))
     }
 
     func draw(_ markup: inout Markup) {
         let shown = lines.filter { !$0.histogram.isEmpty }
         guard !shown.isEmpty else { return }
         let low = shown.map { Double(max(1, $0.histogram.minimum)) }.min() ?? 1
-        let high = shown.map { Double(max(1, $0.histogram.maximum)) }.max() ?? 10
+        let high = shown.map { Double(max(1, Self.last($0.histogram))) }.max() ?? 10
         let y = Scale(.logarithmic, Scale.decades(low, high), from: Self.bottom, to: Self.top)
         let reach = max(2, shown.map { Self.end($0.histogram) }.max() ?? 2)
         let x = Scale(.linear, 0...reach, from: Self.left, to: Self.right)
@@ -54,7 +59,7 @@ struct LatencyChart {
                 Drawing.label(
                     &svg, "ax", x.position(mark.nines), Self.bottom + 17, .middle, mark.words)
             }
-            let ends = shown.map { y.position(Double(max(1, $0.histogram.maximum))) }
+            let ends = shown.map { y.position(Double(max(1, Self.last($0.histogram)))) }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
             for (index, line) in shown.enumerated() {
                 let colour = line.isLimit ? 7 : Drawing.colour(line.name)
@@ -76,7 +81,7 @@ struct LatencyChart {
         var points: [(x: Double, y: Double)] = []
         for step in 0...count {
             let nines = end * Double(step) / Double(count)
-            let value = step == count ? histogram.maximum : histogram.quantile(1 - pow(10, -nines))
+            let value = histogram.quantile(1 - pow(10, -nines))
             let place = (x: x.position(nines), y: y.position(Double(max(1, value))))
             // A run of equal values needs its two ends only.
             if points.count > 1, points[points.count - 1].y == place.y, points[points.count - 2].y == place.y {
@@ -89,11 +94,12 @@ struct LatencyChart {
 
     private func description(_ shown: [Line]) -> String {
         shown.map { line in
-            let quantiles = [("p50", 0.5), ("p99", 0.99)].map { name, fraction in
+            let quantiles = [("p50", 0.5), ("p99", 0.99)].filter { line.histogram.carries($0.1) }.map {
+                name, fraction in
                 "\(name) \(Figure.duration(nanoseconds: Double(line.histogram.quantile(fraction))))"
             }
             let maximum = Figure.duration(nanoseconds: Double(line.histogram.maximum))
-            return "\(line.name): \(quantiles.joined(separator: ", ")), slowest \(maximum)"
+            return "\(line.name): \((quantiles + ["slowest \(maximum)"]).joined(separator: ", "))"
         }.joined(separator: "; ")
     }
 }

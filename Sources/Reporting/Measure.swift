@@ -8,7 +8,7 @@ enum MeasureClass {
     case latency
     /// Bytes in files.
     case size
-    /// Memory, processor time, system calls.
+    /// Memory, processor time, system calls, bytes written, syncs.
     case resource
     /// What was done: trials, operations.
     case amount
@@ -30,12 +30,15 @@ struct Measure: Hashable {
         "peak_rss_bytes", "allocations_per_operation", "allocated_bytes_per_operation", "cpu_ms", "page_faults",
         "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
     ]
+    /// Names of what an operation costs beyond its time: bytes and syncs that it takes.
+    private static let costs = ["disk_bytes_", "written_bytes_", "device_bytes_", "write_amplification", "sync"]
 
     var kind: MeasureClass {
         if metric.direction == .neutral, metric.unit == "count" { return .amount }
-        if Self.resources.contains(metric.name) { return .resource }
+        if isOfWholeCase || Self.resources.contains(metric.name) { return .resource }
+        if Self.costs.contains(where: metric.name.hasPrefix) { return .resource }
         if metric.name.hasPrefix("latency") || isQuantile { return .latency }
-        if metric.name.hasPrefix("sync") || metric.name.hasPrefix("growth") { return .size }
+        if metric.name.hasPrefix("growth") { return .size }
         switch metric.unit {
         case "1/s", "GB/s", "ns", "us", "ms", "s", "ratio": return .speed
         case "bytes": return .size
@@ -45,6 +48,14 @@ struct Measure: Hashable {
 
     /// A limit of the machine that was measured beside the engine, and is no figure of the engine.
     var isLimit: Bool { label.hasPrefix("raw ") }
+
+    /// Of the worker's whole process, what it prepared and checked included.
+    var isOfWholeCase: Bool { label == "whole case" }
+
+    /// Whether one engine's figure can be better than another's.
+    var isCompared: Bool {
+        metric.direction != .neutral && !isLimit && metric.name != Metric.emptyLoopNanoseconds.name
+    }
 
     /// What charts show: work per time, and time of one operation.
     var isRate: Bool { metric.direction == .higherIsBetter && metric.unit.hasSuffix("/s") && !isLimit }
@@ -67,7 +78,7 @@ struct Measure: Hashable {
             return rate + (label.isEmpty ? "" : ", \(label)")
         }
         var words = metric.name.split(separator: "_").map(String.init)
-        if ["ns", "us", "ms", "ratio"].contains(words.last), words.count > 1 { words.removeLast() }
+        if ["ns", "us", "ms", "ratio", "percent"].contains(words.last), words.count > 1 { words.removeLast() }
         var text = words.joined(separator: " ")
         if !isPlain { text += " \(statistic)" }
         return label.isEmpty ? text : "\(text), \(label)"
@@ -85,6 +96,13 @@ extension Measure {
         metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
     }
 
+    /// How far the interval of a figure reaches from it, at most: `±4 %`; empty where the figure has no interval.
+    static func spread(_ sample: Sample, gap: String = Figure.gap) -> String {
+        guard let low = sample.low, let high = sample.high, sample.value > 0 else { return "" }
+        let widest = max(sample.value - low, high - sample.value, 0) / sample.value
+        return "\u{B1}" + (widest == 0 ? "0\(gap)%" : Figure.percent(widest, gap: gap))
+    }
+
     /// The value for a place of its own: `1 180 commits/s`.
     func textAlone(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" && metric.name.hasSuffix("_per_second")
@@ -98,24 +116,6 @@ struct MeasureRow {
     var measure: Measure
     /// By engine, with the case that it comes from.
     var values: [String: (sample: Sample, result: CaseResult)]
-
-    /// How many times as good as the best of the other engines; nil without another. The in-memory reference is no
-    /// peer and has none.
-    func ratio(of engine: String) -> (value: Double, peer: String)? {
-        guard engine != RunDigest.reference, let own = values[engine]?.sample.value, own > 0,
-            measure.metric.direction != .neutral, !measure.isLimit,
-            measure.metric.name != Metric.emptyLoopNanoseconds.name
-        else { return nil }
-        let higher = measure.metric.direction == .higherIsBetter
-        let peers = values.filter { $0.key != engine && $0.key != RunDigest.reference && $0.value.sample.value > 0 }
-        let best = peers.min { first, second in
-            let (a, b) = (first.value.sample.value, second.value.sample.value)
-            return a == b ? first.key < second.key : (higher ? a > b : a < b)
-        }
-        guard let best else { return nil }
-        let other = best.value.sample.value
-        return (higher ? own / other : other / own, best.key)
-    }
 }
 
 extension RunDigest {

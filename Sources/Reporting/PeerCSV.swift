@@ -1,6 +1,10 @@
 import RunRecords
 
 /// The peer table for a spreadsheet: a row per figure, a column per engine. RFC 4180.
+///
+/// Columns of an engine of ours: `_ratio` to the best peer (above 1 is better) with the bounds of its interval,
+/// `_decision` (empty for figures that were measured once), and `_best_peer`. `dead_band` is the factor within which
+/// two sides count as equal, `n` how many rounds the ratio rests on.
 enum PeerCSV {
     /// Empty where the run has no such table.
     static func text(_ digest: RunDigest) -> String {
@@ -10,7 +14,10 @@ enum PeerCSV {
                 "scenario", "variant", "dataset", "rows", "durability", "metric", "statistic", "label", "unit",
                 "direction",
             ]
-                + peers.engines + ["raw_limit"] + peers.own.flatMap { ["\($0)_ratio", "\($0)_best_peer"] })
+                + peers.engines + ["raw_limit"]
+                + peers.own.flatMap { engine in
+                    ["ratio", "ratio_low", "ratio_high", "decision", "best_peer"].map { "\(engine)_\($0)" }
+                } + ["dead_band", "n"])
         for row in peers.rows {
             let (subject, measure) = (row.figures.subject, row.figures.measure)
             var fields = [
@@ -20,10 +27,17 @@ enum PeerCSV {
             ]
             fields += peers.engines.map { row.figures.values[$0].map { Figure.exact($0.sample.value) } ?? "" }
             fields.append(row.limit.map(Figure.exact) ?? "")
-            for engine in peers.own {
-                let ratio = peers.ratio(row, of: engine)
-                fields += [ratio.map { Figure.exact($0.value) } ?? "", ratio?.peer ?? ""]
+            let ratios = peers.own.map { peers.ratio(row, of: $0) }
+            for ratio in ratios {
+                fields += [
+                    ratio.map { Figure.exact($0.value) } ?? "", (ratio?.low).map(Figure.exact) ?? "",
+                    (ratio?.high).map(Figure.exact) ?? "", ratio?.decision?.rawValue ?? "", ratio?.peer ?? "",
+                ]
             }
+            let decided = ratios.lazy.compactMap { $0 }.first { $0.decision != nil }
+            fields += [
+                decided.map { Figure.exact($0.band.factor) } ?? "", decided.map { String($0.pairCount) } ?? "1",
+            ]
             text += CSVReport.line(fields)
         }
         return text

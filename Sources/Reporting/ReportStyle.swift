@@ -39,7 +39,7 @@ enum ReportStyle {
         "Segoe UI",\
         Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;font-variant-numeric:tabular-nums lining-nums;\
         -webkit-text-size-adjust:100%}
-        .top,main{max-width:1180px;margin:0 auto;padding:0 28px}
+        .top,main{max-width:1760px;margin:0 auto;padding:0 28px}
         .top{padding-top:36px}
         .brand{display:flex;align-items:baseline;justify-content:space-between;gap:1rem}
         h1{font-size:28px;font-weight:600;letter-spacing:-.01em;margin:0}
@@ -109,6 +109,7 @@ enum ReportStyle {
         td small{display:inline-block;min-width:4.6em;color:var(--faint);font-size:12px}
         td small.up{color:var(--good)}
         td small.down{color:var(--bad)}
+        td small.spread,dd small.spread{min-width:0;margin-left:.5em;color:var(--faint);font-size:12px}
         th small{color:var(--faint);font-weight:400;font-size:12px}
         .zero{color:var(--faint)}
         tbody tr:hover{background:var(--raised)}
@@ -174,6 +175,9 @@ enum ReportStyle {
         .v-not-applicable,.v-not-built,.v-not-run{background:none;color:var(--faint)}
         .t-violation{color:var(--bad);font-weight:600}
         .t-pass b{color:var(--good)}
+        .t-ahead{color:var(--good)}
+        .t-behind{color:var(--bad)}
+        .t-undecided{color:var(--soft)}
         .t-inconclusive,.t-harness-error{color:var(--doubt)}
         """
 
@@ -186,6 +190,25 @@ enum ReportStyle {
         figcaption b{font-weight:500}
         svg{display:block;width:100%;height:auto;overflow:visible}
         svg text{font-size:11.5px;fill:var(--ink)}
+        svg.at{width:1px;height:1px}
+        .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,660px),1fr));gap:30px 44px;\
+        margin:22px 0 10px;align-items:start}
+        .fluid text{font-size:12px}
+        .fluid a:hover text{text-decoration:underline}
+        .band{fill:var(--line);opacity:.7}
+        .one{stroke:var(--soft);fill:none}
+        .wh{stroke-width:1.6;fill:none}
+        .wb{stroke:var(--ink);stroke-width:1.2;fill:none;opacity:.75}
+        .dot{stroke-width:1.6}
+        .w-ahead{stroke:var(--good)}
+        .w-behind{stroke:var(--bad)}
+        .w-undecided{stroke:var(--faint)}
+        .dot.w-ahead{fill:var(--good)}
+        .dot.w-behind{fill:var(--bad)}
+        .dot.w-undecided{fill:var(--bg)}
+        svg text.t-ahead{fill:var(--good)}
+        svg text.t-behind{fill:var(--bad)}
+        svg text.t-undecided{fill:var(--soft)}
         svg .ax{fill:var(--soft)}
         svg .val,svg .ax{paint-order:stroke;stroke:var(--bg);stroke-width:3px;stroke-linejoin:round}
         .gr{stroke:var(--line);fill:none}

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 /// A case under the name that tells it from the others of its run.
 struct Subject: Hashable {
@@ -211,6 +212,17 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: trial)
     }
 
+    /// Cases that say less than they should, counted: `; 8 cases cut, 2 inconclusive`. Empty where there are none.
+    func unfinishedWords(gap: String = Figure.gap) -> String {
+        let cut = results.filter(\.isCut).count
+        let inconclusive = count(.inconclusive)
+        let parts = [
+            cut == 0 ? "" : "\(Figure.count(cut, "case", gap: gap)) cut by the budget",
+            inconclusive == 0 ? "" : "\(Figure.count(inconclusive, "case", gap: gap)) inconclusive",
+        ].filter { !$0.isEmpty }
+        return parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")
+    }
+
     /// Doubts that hold for every figure, what it is about in capitals.
     var warnings: [String] {
         var list = run.header.warnings.map { warning in
@@ -220,6 +232,7 @@ struct RunDigest {
         func add(_ word: String, _ text: String) {
             if !list.contains(where: { $0.uppercased().contains(word) }) { list.append(text) }
         }
+        list += run.unreadable.map { "UNREADABLE: \($0)" }
         if !run.header.isReleaseBuild {
             add("DEBUG BUILD", "DEBUG BUILD: every time in this report is far from what a release build takes")
         }

@@ -130,6 +130,53 @@ enum Drawing {
             ], words)
     }
 
+    // MARK: Drawings without a size of their own
+
+    /// A place across in hundredths of the width.
+    static func share(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100)" + (rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)") + "%"
+    }
+
+    /// As wide as its place on the page: across everything is in hundredths of the width, downwards in pixels.
+    static func fluid(
+        _ markup: inout Markup, height: Double, title: String, description: String, content: (inout Markup) -> Void
+    ) {
+        markup.element(
+            "svg",
+            [
+                "class": "fluid", "height": number(height), "style": "height:\(number(height))px", "role": "img",
+                "aria-label": title,
+            ]
+        ) { svg in
+            svg.element("title", title)
+            svg.element("desc", description)
+            content(&svg)
+        }
+    }
+
+    static func fluidLine(
+        _ markup: inout Markup, _ style: String, _ from: (x: Double, y: Double), _ to: (x: Double, y: Double)
+    ) {
+        markup.open(
+            "line",
+            [
+                "class": style, "x1": share(from.x), "y1": number(from.y), "x2": share(to.x), "y2": number(to.y),
+            ])
+        markup.close("line")
+    }
+
+    static func fluidLabel(
+        _ markup: inout Markup, _ style: String, _ x: Double, _ y: Double, _ anchor: Anchor, _ words: String
+    ) {
+        markup.element(
+            "text",
+            [
+                "class": style, "x": share(x), "y": number(y), "text-anchor": anchor == .start ? nil : anchor.rawValue,
+            ], words)
+    }
+
     /// The number of an engine's colour: the same in every report that has the engine.
     static func colour(_ engine: String) -> Int {
         switch engine {

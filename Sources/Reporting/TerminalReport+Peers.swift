@@ -5,56 +5,75 @@ extension TerminalReport {
     var peerLines: [String] {
         guard let peers = PeerTable(digest) else { return [] }
         var lines = [" " + styled("Where does Strata stand beside its peers?", .strong)]
+        lines += standingLines
         let hasLimit = peers.rows.contains { $0.limit != nil }
+        let hasDecision = !digest.headlines.isEmpty
         var table = TextTable(leftColumns: 2)
         table.rows.append(
-            (["", ""] + peers.engines + ["to best peer"] + (hasLimit ? ["of raw limit"] : []))
-                .map { TextTable.Cell($0, .faint) })
+            (["", ""] + peers.engines + ["to best peer"] + (hasDecision ? [""] : [])
+                + (hasLimit ? ["of limit"] : [])).map { TextTable.Cell($0, .faint) })
+        // The limit goes first, then the peers from the last: the ratio names the best of them.
+        let count = peers.engines.count
+        table.droppable =
+            (hasLimit ? [count + (hasDecision ? 4 : 3)] : [])
+            + (peers.own.count..<count).reversed().map { $0 + 2 } + (1..<peers.own.count).reversed().map { $0 + 2 }
         var last: Subject?
         for row in peers.rows {
-            let subject = row.figures.subject
-            var name = digest.shortName(subject)
-            if digest.durabilities.count > 1, subject.durability != .full {
-                name += " (\(subject.durability.rawValue))"
-            }
-            var cells = [TextTable.Cell(subject == last ? "" : name), TextTable.Cell(row.figures.measure.words)]
-            for engine in peers.engines {
-                guard let (sample, result) = row.figures.values[engine] else {
-                    cells.append(TextTable.Cell("\u{B7}", .faint))
-                    continue
-                }
-                let value = row.figures.measure.text(sample.value, gap: " ")
-                cells.append(TextTable.Cell(value + (result.isCut ? "\u{2020}" : "")))
-            }
+            var cells = [
+                TextTable.Cell(row.figures.subject == last ? "" : name(row)), TextTable.Cell(row.figures.measure.words),
+            ]
+            cells += peers.engines.map { figure(row.figures, $0) }
             // Storage where it has the figure: the object layer pays for more than its peers do.
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
-            cells.append(
-                TextTable.Cell(
-                    ratio.map { Figure.ratio($0.value) } ?? "", (ratio?.value ?? 1) < 1 ? .bad : .good))
+            cells.append(ratioCell(ratio))
+            if hasDecision { cells.append(TextTable.Cell(ratio?.decision?.rawValue ?? "", Self.style(ratio))) }
             if hasLimit {
                 let share = engine.flatMap { peers.shareOfLimit(row, of: $0) }
                 cells.append(TextTable.Cell(share.map { Figure.percent($0, gap: " ") } ?? ""))
             }
             table.rows.append(cells)
-            last = subject
+            last = row.figures.subject
         }
-        lines += table.lines(width: max(width, 80), indent: 3, colour: colour)
-        for engine in peers.own { lines += wrappedSentence(peers.standing(of: engine, digest, limit: 6)) }
-        return lines
+        return lines + table.lines(width: width, indent: 3, colour: colour)
     }
 
-    /// At spaces, indented as tables are.
-    private func wrappedSentence(_ text: String) -> [String] {
-        var lines: [String] = []
-        var line = "  "
-        for word in text.split(separator: " ") {
-            if line.count + word.count + 1 > max(width, 40) {
-                lines.append(line)
-                line = "    "
-            }
-            line += " " + word
+    private func name(_ row: PeerTable.Row) -> String {
+        let subject = row.figures.subject
+        let name = digest.shortName(subject)
+        let isPlain = digest.durabilities.count == 1 || subject.durability == .full
+        return isPlain ? name : "\(name) (\(subject.durability.rawValue))"
+    }
+
+    /// What the run claims of each engine that it is about, and that it claims nothing where nothing ran in rounds.
+    var standingLines: [String] {
+        digest.headlines.flatMap { headline in
+            var text = WrappedText()
+            text.add(headline.engine, .strong)
+            text.add("beside the best peer: \(headline.standing(gap: " "));")
+            text.add("\(headline.range(gap: " "))")
+            return text.lines(width: width, lead: "   ", hang: 5, colour: colour)
         }
-        return lines + [line]
+    }
+
+    /// A figure with a dagger where its case was cut.
+    func figure(_ row: MeasureRow, _ engine: String) -> TextTable.Cell {
+        guard let (sample, result) = row.values[engine] else { return TextTable.Cell("\u{B7}", .faint) }
+        return TextTable.Cell(row.measure.text(sample.value, gap: " ") + (result.isCut ? "\u{2020}" : ""))
+    }
+
+    /// In colour only where the rounds decide.
+    func ratioCell(_ ratio: FigureRatio?) -> TextTable.Cell {
+        guard let ratio else { return TextTable.Cell("") }
+        let words = "\(Figure.ratio(ratio.value)) \(ratio.peer)".split(separator: Figure.gap).joined(separator: " ")
+        return TextTable.Cell(words, Self.style(ratio))
+    }
+
+    static func style(_ ratio: FigureRatio?) -> TextStyle {
+        switch ratio?.decision {
+        case .ahead: .good
+        case .behind: .bad
+        case .undecided, nil: .faint
+        }
     }
 }

@@ -1,17 +1,24 @@
 import RunRecords
 
 extension TerminalReport {
-    /// The question and its tables; nothing where the run has no figure for it.
+    /// The question and its tables; nothing where the run has no figure for it. Of a plan that measures nothing the
+    /// outcomes alone are shown.
     func answer(to question: Question) -> [String] {
+        let durabilities = digest.durabilities
+        let outcomes = durabilities.compactMap { outcomeTable(question, $0) }
         let tables: [TextTable]
         switch question {
-        case .safe, .deleted, .migrations: tables = digest.durabilities.compactMap { outcomeTable(question, $0) }
-        case .fast: tables = digest.durabilities.compactMap(speedTable)
-        case .large: tables = digest.durabilities.compactMap(sizeTable)
+        case .safe, .deleted, .migrations: tables = outcomes
+        case .fast: tables = run.header.measures ? durabilities.compactMap(speedTable) : outcomes
+        case .large: tables = run.header.measures ? durabilities.compactMap(sizeTable) : outcomes
         }
-        let grids = digest.grids(question).map { "   \($0.caption): \($0.summary)" }
+        let grids = digest.grids(question).flatMap { grid in
+            wrapped("\(grid.caption): \(grid.summary)", lead: "   ", hang: 5)
+        }
         if tables.isEmpty && grids.isEmpty { return [] }
-        var lines = [" " + styled(question.text, .strong)] + grids
+        var lines = [" " + styled(question.text, .strong)]
+        if question == .fast && run.header.measures { lines += standingLines }
+        lines += grids
         for var table in tables {
             if table.rows.count > Self.rowLimit + 1 {
                 let left = table.rows.count - Self.rowLimit - 1
@@ -43,13 +50,15 @@ extension TerminalReport {
         }
         if rows.isEmpty { return nil }
         let columns = RunDigest.columns(rows)
-        var table = table(durability, ["trials"] + columns.map(\.words) + ["promise"])
-        // Columns that counted nothing and are not asked for first.
-        table.droppable =
-            columns.indices.reversed().filter { index in
-                ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index])
-                    && rows.allSatisfy { $0.count(columns[index]) == 0 }
-            }.map { $0 + 3 } + [columns.count + 3]
+        var table = table(durability, ["trials"] + columns.map(Self.head) + ["promise"])
+        // Columns that counted nothing and are not asked for first; then what was honest. What was not stays.
+        let isZero = { (index: Int) in rows.allSatisfy { $0.count(columns[index]) == 0 } }
+        let unasked = columns.indices.reversed().filter { index in
+            ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index]) && isZero(index)
+        }
+        let honest = columns.indices.reversed().filter { !columns[$0].isBad }
+        let harmless = columns.indices.reversed().filter(isZero)
+        table.droppable = unasked.map { $0 + 3 } + [columns.count + 3] + (honest + harmless).map { $0 + 3 }
         var last: Subject?
         for row in rows {
             var cells = [
@@ -70,6 +79,11 @@ extension TerminalReport {
         return table
     }
 
+    /// `silently wrong` takes more room than its numbers.
+    private static func head(_ group: OutcomeRow.Group) -> String {
+        group == .silentlyWrong ? "wrong" : group.words
+    }
+
     /// Whether a promise was broken, in a word.
     private static func promise(_ row: OutcomeRow) -> String {
         switch row.standing {
@@ -87,24 +101,26 @@ extension TerminalReport {
         let rows = peers.isEmpty ? all : peers
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         guard let subject = engines.first else { return nil }
-        let hasRatio = rows.contains { $0.ratio(of: subject) != nil }
+        let hasRatio = rows.contains { digest.ratio($0, of: subject) != nil }
+        let hasDecision = rows.contains { digest.ratio($0, of: subject)?.decision != nil }
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
-        var table = table(
-            durability,
-            engines + (hasRatio ? ["to best peer"] : []) + (hasLimit ? ["of raw limit"] : []))
+        let heads =
+            engines + (hasRatio ? ["to best peer"] : []) + (hasDecision ? [""] : []) + (hasLimit ? ["of limit"] : [])
+        var table = table(durability, heads)
+        // The limit goes first, then the reference, then the others from the last: the ratio names the best of them.
+        let others = engines.indices.dropFirst().reversed()
         table.droppable =
-            engines.indices.filter { engines[$0] == RunDigest.reference && $0 > 0 }.map { $0 + 2 }
-            + (hasRatio && hasLimit ? [engines.count + 3] : [])
+            (hasLimit ? [heads.count + 1] : [])
+            + (others.filter { engines[$0] == RunDigest.reference }
+            + others.filter { engines[$0] != RunDigest.reference })
+            .map { $0 + 2 }
         var last: Subject?
         for row in rows {
             var cells = [name(row.subject, after: last), TextTable.Cell(row.measure.words)]
-            cells += engines.map { engine in
-                guard let (sample, result) = row.values[engine] else { return TextTable.Cell("\u{B7}", .faint) }
-                return TextTable.Cell(row.measure.text(sample.value, gap: " ") + (result.isCut ? "\u{2020}" : ""))
-            }
-            if hasRatio {
-                cells.append(TextTable.Cell(row.ratio(of: subject).map { Figure.ratio($0.value) } ?? ""))
-            }
+            cells += engines.map { figure(row, $0) }
+            let ratio = digest.ratio(row, of: subject)
+            if hasRatio { cells.append(ratioCell(ratio)) }
+            if hasDecision { cells.append(TextTable.Cell(ratio?.decision?.rawValue ?? "", Self.style(ratio))) }
             if hasLimit {
                 let limit = digest.rawLimit(row)
                 let share = row.values[subject].flatMap { value in limit.map { value.sample.value / $0 } }

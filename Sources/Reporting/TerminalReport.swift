@@ -14,6 +14,9 @@ struct TerminalReport {
 
     var text: String {
         var lines = opening + verdict
+        if !run.header.measures {
+            lines += ["", " This plan measures nothing: only the outcomes of its cases count."]
+        }
         let peers = peerLines
         if !peers.isEmpty { lines += [""] + peers }
         for question in Question.allCases {
@@ -39,14 +42,14 @@ struct TerminalReport {
             header.isReleaseBuild ? "release build" : "DEBUG BUILD", machine.fileSystem,
             "fsync honest: \(machine.fsync.rawValue)",
         ].filter { !$0.isEmpty }.joined(separator: ", ")
-        var lines = [
-            "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
-                + "\(Figure.count(header.cases.count, "case", gap: " "))   (\(facts))"
-        ]
+        let plan = "plan \(header.plan), seed \(header.seed), \(Figure.count(header.cases.count, "case", gap: " "))"
+        var lines = items("assay \(header.assayVersion)  ", [plan, facts], separator: "; ")
         let engines = header.engines.map { "\($0.name) \($0.version)" }
         let missing = header.notBuilt.map { "\($0.name): not built (\($0.remedy))" }
-        lines += wrapped("engines  ", engines + missing, separator: " \u{B7} ")
-        lines += digest.warnings.map { styled("WARNING", .doubt) + "  \($0)" }
+        lines += items("engines  ", engines + missing, separator: " \u{B7} ")
+        for warning in digest.warnings {
+            lines += wrapped(warning, lead: "WARNING  ", leadStyle: .doubt, hang: 9)
+        }
         let done = "[\(digest.results.count)/\(header.cases.count)]"
         let worked = Figure.duration(nanoseconds: Double(digest.workedNanoseconds), gap: " ")
         lines.append(
@@ -59,27 +62,40 @@ struct TerminalReport {
     private var closing: [String] {
         let directory = RunDigest.shellWord(run.directory)
         var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget", ""] : []
-        lines += [
-            "Report   \(run.directory)/report.html      Numbers  results.csv",
-            "Repeat one   assay replay \(directory) CASE [TRIAL]",
-        ]
+        lines += ["Report   \(run.directory)/report.html", "Numbers  \(run.directory)/results.csv", "Repeat a case"]
+        lines += WrappedText.command("assay replay \(directory) CASE [TRIAL]", width: width, indent: 4)
         if !digest.missing.isEmpty {
-            lines.append("Finish   \(digest.resumeCommand)")
+            lines += ["Finish the run"] + WrappedText.command(digest.resumeCommand, width: width, indent: 4)
         }
         return lines
     }
 
-    private func wrapped(_ lead: String, _ items: [String], separator: String) -> [String] {
-        var lines = [lead]
-        for (index, item) in items.enumerated() {
-            let piece = index == 0 ? item : separator + item
-            if index > 0, lines[lines.count - 1].count + piece.count > width {
-                lines.append(String(repeating: " ", count: lead.count) + item)
+    /// A sentence on as many lines as it takes.
+    func wrapped(
+        _ words: String, _ style: TextStyle = .plain, lead: String, leadStyle: TextStyle = .plain, hang: Int
+    ) -> [String] {
+        var text = WrappedText()
+        text.add(words, style)
+        return text.lines(width: width, lead: lead, leadStyle: leadStyle, hang: hang, colour: colour)
+    }
+
+    /// Items that stay whole where they fit on a line, under each other behind the lead.
+    private func items(_ lead: String, _ items: [String], separator: String) -> [String] {
+        let start = String(repeating: " ", count: lead.count)
+        var lines: [String] = []
+        var line = ""
+        for item in items {
+            if !line.isEmpty, lead.count + line.count + separator.count + item.count > width {
+                lines.append(line)
+                line = item
             } else {
-                lines[lines.count - 1] += piece
+                line += line.isEmpty ? item : separator + item
             }
         }
-        return items.isEmpty ? [] : lines
+        lines += line.isEmpty ? [] : [line]
+        return lines.enumerated().flatMap { index, line in
+            wrapped(line, lead: index == 0 ? lead : start, hang: lead.count)
+        }
     }
 
     // MARK: Verdict
@@ -99,11 +115,17 @@ struct TerminalReport {
                 let count = results.filter { $0.verdict == verdict }.count
                 return count == 0 ? nil : "\(count) \(standing.words)"
             }
-            let lead = lines.isEmpty ? styled("VERDICT", .strong) : "       "
-            lines.append(
-                "\(lead)  \(engine): \(styled(words, violations == 0 ? .good : .bad)) \(scope)"
-                    + (others.isEmpty ? "" : "   " + styled(others.joined(separator: ", "), .doubt)))
+            var text = WrappedText()
+            text.add("\(engine):")
+            text.add(words, violations == 0 ? .good : .bad)
+            text.add(scope)
+            text.add(others.joined(separator: ", "), .doubt)
+            lines += text.lines(
+                width: width, lead: lines.isEmpty ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11,
+                colour: colour)
         }
+        let unfinished = digest.unfinishedWords(gap: " ").drop { $0 == ";" || $0 == " " }
+        if !unfinished.isEmpty { lines += wrapped(String(unfinished), .doubt, lead: "         ", hang: 11) }
         if lines.isEmpty {
             lines = [styled("VERDICT", .strong) + "  none: no case was run"]
         }
@@ -116,14 +138,11 @@ struct TerminalReport {
         var lines = results.prefix(Self.rowLimit).flatMap { result -> [String] in
             let standing = Standing.judged(result.verdict)
             let what = [result.outcome?.rawValue ?? "", Self.firstLine(result.message)].filter { !$0.isEmpty }
-            return [
-                TextTable.shortened(
-                    "  \(standing.symbol) \(result.test.engine)  \(digest.name(Subject(result.test)))  "
-                        + what.joined(separator: ": "), to: max(40, width)),
-                styled(
-                    "      \(digest.replayCommand(result))",
-                    .faint),
-            ]
+            let line =
+                "\(standing.symbol) \(result.test.engine)  \(digest.name(Subject(result.test)))  "
+                + what.joined(separator: ": ")
+            let command = WrappedText.command(digest.replayCommand(result), width: width, indent: 4)
+            return [TextTable.shortened("  " + line, to: max(40, width))] + command.map { styled($0, .faint) }
         }
         if results.count > Self.rowLimit {
             lines.append("  \(results.count - Self.rowLimit) more in the report")

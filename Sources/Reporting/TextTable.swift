@@ -18,8 +18,9 @@ struct TextTable {
 
     private static let gap = 2
 
-    /// The lines, none wider than `width` where that can be had by leaving columns out and shortening the first one to
-    /// 14 characters. A row of one cell stands across all columns; a cell before an empty one may reach into it.
+    /// The lines, none wider than `width`: columns are left out, then the left ones are shortened to 14 characters and
+    /// 10, and what is still too long is cut at its end. A row of one cell stands across all columns; a cell before an
+    /// empty one may reach into it.
     func lines(width: Int, indent: Int, colour: Bool) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         var widths = (0..<count).map(naturalWidth)
@@ -28,12 +29,17 @@ struct TextTable {
         for column in droppable where total() > width {
             shown.removeAll { $0 == column }
         }
-        if total() > width, count > 0 {
-            widths[0] = max(min(14, widths[0]), widths[0] - (total() - width))
+        for (column, least) in zip(0..<min(leftColumns, count), [14, 10]) where total() > width {
+            widths[column] = max(min(least, widths[column]), widths[column] - (total() - width))
         }
+        // Of columns that cannot be left out, the last have to go all the same.
+        while total() > width, let last = shown.last, last >= leftColumns { shown.removeLast() }
         return rows.map { row in
             let start = Self.spaces(indent)
-            if row.count == 1 { return start + row[0].style.applied(to: row[0].text, colour: colour) }
+            if row.count == 1 {
+                let text = Self.shortened(row[0].text, to: width - indent)
+                return start + row[0].style.applied(to: text, colour: colour)
+            }
             return start + line(row, shown, widths, colour: colour)
         }
     }

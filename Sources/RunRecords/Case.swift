@@ -1,3 +1,5 @@
+import Seeds
+
 /// What question a scenario belongs to.
 package enum Family: String, Sendable, CaseIterable {
     case workload, concurrency, growth, corruption, crash, invalidation, migration, relations, queries

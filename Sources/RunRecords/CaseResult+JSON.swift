@@ -1,3 +1,6 @@
+import JSONText
+import Seeds
+
 // One case as JSON: the line in results.jsonl, and the file in series/.
 
 extension Case {

@@ -72,6 +72,17 @@ package enum FileTree {
         return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
     }
 
+    /// When the file's bytes were changed last, in nanoseconds since 1970.
+    package static func changeTime(_ path: String) throws(FileTreeError) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileTreeError("look at", path) }
+        #if canImport(Glibc)
+            return Int(status.st_mtim.tv_sec) * 1_000_000_000 + Int(status.st_mtim.tv_nsec)
+        #else
+            return Int(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int(status.st_mtimespec.tv_nsec)
+        #endif
+    }
+
     /// Names in a directory, ascending, without `.` and `..`.
     package static func names(in path: String) throws(FileTreeError) -> [String] {
         guard let directory = opendir(path) else { throw FileTreeError("list", path) }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Where a run is kept.
 ///
 /// Layout:

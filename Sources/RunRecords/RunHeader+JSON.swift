@@ -1,3 +1,6 @@
+import JSONText
+import Seeds
+
 extension Machine {
     package var json: JSONValue {
         .object([
@@ -44,6 +47,7 @@ extension RunHeader {
         let inRounds = cases.compactMap { id in rounds[id].map { JSONMember(id, .integer($0)) } }
         members.append(JSONMember("rounds", .object(inRounds)))
         members.append(JSONMember("controls", .strings(cases.filter(controls.contains))))
+        members.append(JSONMember("measures", .bool(measures)))
         return .object(members)
     }
 
@@ -70,6 +74,7 @@ extension RunHeader {
         buildDigest = try json.string("build_digest")
         warnings = try Self.strings(json, "warnings")
         controls = Set(try Self.strings(json, "controls"))
+        measures = try json.bool("measures")
         let inRounds = try json.object("rounds")
         if case .object(let members) = inRounds.value {
             for member in members { rounds[member.name] = try inRounds.integer(member.name) }

@@ -1,3 +1,5 @@
+import Seeds
+
 /// The machine that a run happened on. All of it is measured: another machine gives the same deterministic report.
 package struct Machine: Hashable, Sendable {
     package var host: String
@@ -101,6 +103,8 @@ package struct RunHeader: Hashable, Sendable {
     package var rounds: [String: Int]
     /// Ids of the cases that each round measures as two sides.
     package var controls: Set<String>
+    /// Whether figures mean anything: not where cases ran side by side, or too briefly to be measured.
+    package var measures: Bool
     /// In capitals where they cast doubt on every figure: `DEBUG BUILD`.
     package var warnings: [String]
     /// The whole run's budget in seconds; nil where the plan has none.
@@ -123,6 +127,7 @@ package struct RunHeader: Hashable, Sendable {
         self.cases = []
         self.rounds = [:]
         self.controls = []
+        self.measures = true
         self.warnings = []
         self.budgetSeconds = nil
     }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// `.assay-run`: says that a directory was made by a run, and which of its entries the run made.
 ///
 /// Nothing that it does not list is ever removed or written over.

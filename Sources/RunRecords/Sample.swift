@@ -35,7 +35,6 @@ package struct Metric: Hashable, Sendable {
     package static let emptyLoopNanoseconds = Metric("empty_loop_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let latencyNanoseconds = Metric("latency_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let durationMilliseconds = Metric("duration_ms", unit: "ms", .lowerIsBetter, .measured)
-    package static let recoveryMilliseconds = Metric("recovery_ms", unit: "ms", .lowerIsBetter, .measured)
     package static let fairness = Metric("fairness_ratio", unit: "ratio", .higherIsBetter, .measured)
     package static let fileBytes = Metric("file_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let fileBytesPerRow = Metric("file_bytes_per_row", unit: "bytes", .lowerIsBetter, .measured)

@@ -1,3 +1,5 @@
+import Seeds
+
 /// Strings of a column, end to end in one buffer: a million rows are two allocations and not a million.
 package struct TextColumn: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import StrataStorage
 
 /// Whether everything in a file is as it was written.
@@ -14,10 +16,10 @@ struct CheckCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
         let bytes = try size(path)
-        let start = Output.seconds()
+        let start = ContinuousClock.now
         Output.progress("checking \(readable(bytes)) ..")
         var findings = try findings(path, try KeyFile.cipher(arguments))
-        let seconds = Output.seconds() - start
+        let seconds = (ContinuousClock.now - start) / Duration.seconds(1)
         Output.progress("")
         let speed = "\(decimal(Double(bytes) / max(seconds, 1e-9) / 1e9, 2)) GB/s"
         if findings.isEmpty {
@@ -54,10 +56,10 @@ struct CheckCommand: Command {
             return words.isEmpty ? reason : words.joined(separator: ", ") + ": " + reason
         }
 
-        var json: JSON {
-            .object([
-                ("page", page.map { .number($0) } ?? .null), ("pages", .number(pages)),
-                ("offset", offset.map { .number($0) } ?? .null),
+        var json: JSONValue {
+            .members([
+                ("page", page.map { .integer($0) } ?? .null), ("pages", .integer(pages)),
+                ("offset", offset.map { .integer($0) } ?? .null),
                 ("node", kind.map { .string($0) } ?? .null), ("class", table.map { .string($0) } ?? .null),
                 ("reason", .string(reason)),
             ])
@@ -113,8 +115,8 @@ struct CheckCommand: Command {
     ) throws {
         guard arguments.has("--json") else { return }
         try Output.line(
-            JSON.object([
-                ("sound", .bool(findings.isEmpty)), ("bytes", .number(bytes)), ("seconds", .real(seconds)),
+            JSONValue.members([
+                ("sound", .bool(findings.isEmpty)), ("bytes", .integer(bytes)), ("seconds", .real(seconds)),
                 ("findings", .array(findings.map(\.json))),
             ]).text)
     }

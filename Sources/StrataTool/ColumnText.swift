@@ -1,3 +1,4 @@
+import JSONText
 import StrataStorage
 
 /// How the values of a column are written for people and other programs, by the tag that the object layer gave it
@@ -48,7 +49,7 @@ struct ColumnText {
     }
 
     /// The value of a row of a batch; nil for null.
-    func value(_ batch: RowBatch, _ column: Int, _ row: Int) -> JSON? {
+    func value(_ batch: RowBatch, _ column: Int, _ row: Int) -> JSONValue? {
         if batch.isNull(column, row) { return nil }
         switch shape {
         case .integer, .link: return .integer(batch.integers(column)[row])
@@ -65,14 +66,14 @@ struct ColumnText {
     }
 
     /// Bytes that are no text keep their value: as base 64, and marked.
-    static func text(_ bytes: UnsafeRawBufferPointer) -> JSON {
+    static func text(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
         if let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
-        return .object([("base64", .string(Base64.text(bytes)))])
+        return .members([("base64", .string(Base64.text(bytes)))])
     }
 
-    private func identifier(_ bytes: UnsafeRawBufferPointer) -> JSON {
+    private func identifier(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
         guard bytes.count == (shape == .uuid ? 16 : 12) else {
-            return .object([("base64", .string(Base64.text(bytes)))])
+            return .members([("base64", .string(Base64.text(bytes)))])
         }
         var text = ""
         for (index, byte) in bytes.enumerated() {
@@ -82,22 +83,22 @@ struct ColumnText {
         return .string(text)
     }
 
-    private static func links(_ bytes: UnsafeRawBufferPointer) -> JSON {
-        guard let reader = LinkPayload.Reader(bytes) else { return .object([("base64", .string(Base64.text(bytes)))]) }
-        let keys = JSON.array(reader.links.map { $0 == LinkPayload.null ? .null : .integer($0) })
+    private static func links(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
+        guard let reader = LinkPayload.Reader(bytes) else { return .members([("base64", .string(Base64.text(bytes)))]) }
+        let keys = JSONValue.array(reader.links.map { $0 == LinkPayload.null ? .null : .integer($0) })
         if reader.extra.isEmpty { return keys }
-        return .object([("keys", keys), ("base64", .string(Base64.text(reader.extra)))])
+        return .members([("keys", keys), ("base64", .string(Base64.text(reader.extra)))])
     }
 }
 
 /// Lists of values, as docs/file-format-objects.md lays them out.
 enum ListText {
-    static func value(_ bytes: UnsafeRawBufferPointer) -> JSON {
+    static func value(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
         if bytes.isEmpty { return .array([]) }
-        return elements(bytes) ?? .object([("base64", .string(Base64.text(bytes)))])
+        return elements(bytes) ?? .members([("base64", .string(Base64.text(bytes)))])
     }
 
-    private static func elements(_ bytes: UnsafeRawBufferPointer) -> JSON? {
+    private static func elements(_ bytes: UnsafeRawBufferPointer) -> JSONValue? {
         guard bytes.count >= 6, bytes[1] <= 1 else { return nil }
         let kind = Int(bytes[0])
         let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
@@ -122,14 +123,14 @@ enum ListText {
 
     private static func strings(
         _ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int, isText: Bool, _ isNull: (Int) -> Bool
-    ) -> JSON? {
+    ) -> JSONValue? {
         guard count < bytes.count / 4 else { return nil }
         let contents = start + 4 * (count + 1)
         guard contents <= bytes.count else { return nil }
         func offset(_ index: Int) -> Int {
             Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)))
         }
-        var elements: [JSON] = []
+        var elements: [JSONValue] = []
         for index in 0..<count {
             let low = contents + offset(index)
             let high = contents + offset(index + 1)

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import StrataFiles
 import StrataStorage
 
@@ -20,7 +22,8 @@ struct CompactCommand: Command {
         try naming(path) { try Store.compact(path: path, options: settings) }
         let after = try size(path)
         if arguments.has("--json") {
-            try Output.line(JSON.object([("file_bytes_before", .number(before)), ("file_bytes", .number(after))]).text)
+            try Output.line(
+                JSONValue.members([("file_bytes_before", .integer(before)), ("file_bytes", .integer(after))]).text)
         } else {
             try Output.line("\(path): \(readable(before)) before, \(readable(after)) now")
         }
@@ -55,7 +58,7 @@ struct CopyCommand: Command {
         }
         let bytes = try size(destination)
         if arguments.has("--json") {
-            try Output.line(JSON.object([("file_bytes", .number(bytes))]).text)
+            try Output.line(JSONValue.members([("file_bytes", .integer(bytes))]).text)
         } else {
             try Output.line("\(destination): \(readable(bytes))")
         }

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import StrataFiles
 import StrataStorage
 
@@ -25,7 +27,7 @@ struct DumpCommand: Command {
         let named = arguments.value("--format") ?? "jsonl"
         guard let format = Format(rawValue: named) else {
             throw UsageError(
-                Spelling.complaint("format", named, among: Format.allCases.map(\.rawValue)), command: name)
+                NearestName.complaint("format", named, among: Format.allCases.map(\.rawValue)), command: name)
         }
         let store = try openForReading(path, try KeyFile.cipher(arguments))
         let view = try naming(path) { try store.snapshot().view }
@@ -52,7 +54,7 @@ struct DumpCommand: Command {
         return try names.map { wanted in
             guard let position = schema.position(named: wanted) else {
                 throw UsageError(
-                    Spelling.complaint("class", wanted, among: schema.tables.map(\.name)), command: self.name)
+                    NearestName.complaint("class", wanted, among: schema.tables.map(\.name)), command: self.name)
             }
             return position
         }
@@ -122,21 +124,21 @@ struct RowText {
     }
 
     private func putObject(_ batch: RowBatch, _ row: Int) {
-        var members: [(String, JSON)] = []
+        var members: [(String, JSONValue)] = []
         if let className { members.append(("_class", .string(className))) }
         members.append((keyName ?? "_key", .integer(batch.key(row).rawValue)))
         for (index, column) in columns.enumerated() {
             members.append((column.name, column.value(batch, index, row) ?? .null))
         }
-        sink.put(JSON.object(members).text)
+        sink.put(JSONValue.members(members).bytes)
         sink.put("\n")
     }
 
-    private func fields(_ batch: RowBatch, _ row: Int) -> [JSON?] {
+    private func fields(_ batch: RowBatch, _ row: Int) -> [JSONValue?] {
         [.integer(batch.key(row).rawValue)] + columns.indices.map { columns[$0].value(batch, $0, row) }
     }
 
-    private func putFields(_ fields: [JSON?]) {
+    private func putFields(_ fields: [JSONValue?]) {
         for (index, field) in fields.enumerated() {
             if index > 0 { sink.put(",") }
             switch field {

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import StrataStorage
 
 /// What is in a file, and how its space is used.
@@ -67,17 +69,17 @@ struct InfoCommand: Command {
         return words.joined(separator: ", ")
     }
 
-    private static func json(_ found: StoreInspection) -> JSON {
+    private static func json(_ found: StoreInspection) -> JSONValue {
         let classes = zip(found.schema.tables, found.tables).map { table, sizes in
-            JSON.object([
-                ("name", .string(table.name)), ("id", .number(Int(table.id.rawValue))), ("rows", .number(sizes.rows)),
-                ("row_bytes", .number(sizes.rowBytes)), ("index_bytes", .number(sizes.indexBytes)),
+            JSONValue.members([
+                ("name", .string(table.name)), ("id", .integer(Int(table.id.rawValue))), ("rows", .integer(sizes.rows)),
+                ("row_bytes", .integer(sizes.rowBytes)), ("index_bytes", .integer(sizes.indexBytes)),
                 (
                     "columns",
                     .array(
                         table.columns.map { column in
-                            JSON.object([
-                                ("name", .string(column.name)), ("id", .number(Int(column.id.rawValue))),
+                            JSONValue.members([
+                                ("name", .string(column.name)), ("id", .integer(Int(column.id.rawValue))),
                                 ("type", .string(ColumnText(column).typeName)), ("optional", .bool(column.isOptional)),
                                 ("index", .string("\(column.index)")),
                                 (
@@ -91,13 +93,13 @@ struct InfoCommand: Command {
                 ),
             ])
         }
-        return .object([
-            ("format", .number(Int(Format.version))), ("store_id", .string(found.storeID.text)),
+        return .members([
+            ("format", .integer(Int(Format.version))), ("store_id", .string(found.storeID.text)),
             ("version", .unsigned(found.version.rawValue)), ("checkpoint", .unsigned(found.checkpoint.rawValue)),
-            ("valid_headers", .number(found.validSlots)), ("log_required", .bool(found.isLogRequired)),
-            ("log_bytes", found.logBytes.map { .number($0) } ?? .null), ("file_bytes", .number(found.fileBytes)),
-            ("live_bytes", .number(found.liveBytes)), ("free_bytes", .number(found.freeBytes)),
-            ("free_runs", .number(found.freeRuns)), ("longest_free_run_bytes", .number(found.longestFreeRun)),
+            ("valid_headers", .integer(found.validSlots)), ("log_required", .bool(found.isLogRequired)),
+            ("log_bytes", found.logBytes.map { .integer($0) } ?? .null), ("file_bytes", .integer(found.fileBytes)),
+            ("live_bytes", .integer(found.liveBytes)), ("free_bytes", .integer(found.freeBytes)),
+            ("free_runs", .integer(found.freeRuns)), ("longest_free_run_bytes", .integer(found.longestFreeRun)),
             ("schema_version", .unsigned(found.schema.userVersion)), ("classes", .array(classes)),
         ])
     }

@@ -1,3 +1,4 @@
+import Commands
 import StrataCrypto
 import StrataFiles
 import StrataStorage

@@ -1,3 +1,5 @@
+import Commands
+import JSONText
 import StrataStorage
 
 /// Everything that still verifies, in a new file, and a list of what is lost.
@@ -91,60 +93,60 @@ struct SalvageCommand: Command {
         }
     }
 
-    // MARK: JSON
+    // MARK: JSONValue
 
-    static func json(_ report: SalvageReport) -> JSON {
-        let log: JSON =
+    static func json(_ report: SalvageReport) -> JSONValue {
+        let log: JSONValue =
             switch report.log {
-            case .none: .object([("state", .string("none"))])
+            case .none: .members([("state", .string("none"))])
             case .replayed(let version):
-                .object([("state", .string("replayed")), ("through", .unsigned(version.rawValue))])
+                .members([("state", .string("replayed")), ("through", .unsigned(version.rawValue))])
             case .partly(let version):
-                .object([("state", .string("partly")), ("through", .unsigned(version.rawValue))])
-            case .lost: .object([("state", .string("lost"))])
+                .members([("state", .string("partly")), ("through", .unsigned(version.rawValue))])
+            case .lost: .members([("state", .string("lost"))])
             }
-        return .object([
+        return .members([
             ("whole", .bool(report.isWhole)), ("start", .string(report.start.rawValue)),
             ("schema", .string(report.schema.rawValue)), ("log", log),
             ("checkpoint", .unsigned(report.checkpoint.rawValue)), ("free_map", .bool(report.hasFreeMap)),
-            ("rows_recovered", .number(report.rowsRecovered)), ("rows_lost", .number(report.rowsLost)),
-            ("values_lost", .number(report.valuesLost)),
+            ("rows_recovered", .integer(report.rowsRecovered)), ("rows_lost", .integer(report.rowsLost)),
+            ("values_lost", .integer(report.valuesLost)),
             ("classes", .array(report.tables.map(Self.json))),
-            ("damage", .array(report.damage.map(Self.json))), ("damage_not_listed", .number(report.unlistedDamage)),
+            ("damage", .array(report.damage.map(Self.json))), ("damage_not_listed", .integer(report.unlistedDamage)),
         ])
     }
 
-    private static func json(_ table: SalvageReport.Table) -> JSON {
-        .object([
-            ("name", .string(table.name)), ("rows_recovered", .number(table.rowsRecovered)),
-            ("rows_uncertain", .number(table.rowsUncertain)), ("rows_lost", .number(table.rowsLost)),
+    private static func json(_ table: SalvageReport.Table) -> JSONValue {
+        .members([
+            ("name", .string(table.name)), ("rows_recovered", .integer(table.rowsRecovered)),
+            ("rows_uncertain", .integer(table.rowsUncertain)), ("rows_lost", .integer(table.rowsLost)),
             ("rows_lost_exact", .bool(table.isLossExact)), ("lost_keys", .array(table.lostKeys.map(Self.json))),
             (
                 "lost_columns",
                 .array(
                     table.lostColumns.map { column in
-                        .object([
-                            ("name", .string(column.name)), ("rows", .number(column.rows)),
+                        .members([
+                            ("name", .string(column.name)), ("rows", .integer(column.rows)),
                             ("keys", .array(column.keys.map(Self.json))),
                         ])
                     })
             ),
-            ("values_lost", .number(table.valuesLost)), ("links_removed", .number(table.linksRemoved)),
+            ("values_lost", .integer(table.valuesLost)), ("links_removed", .integer(table.linksRemoved)),
         ])
     }
 
-    private static func json(_ range: SalvageReport.KeyRange) -> JSON {
-        .object([
+    private static func json(_ range: SalvageReport.KeyRange) -> JSONValue {
+        .members([
             ("low", .integer(range.low)), ("high", .integer(range.high)),
-            ("rows", range.rows.map { .number($0) } ?? .null),
+            ("rows", range.rows.map { .integer($0) } ?? .null),
         ])
     }
 
-    private static func json(_ damage: SalvageReport.Damage) -> JSON {
-        .object([
-            ("page", .number(Int(damage.page.rawValue))), ("pages", .number(damage.pages)),
-            ("offset", .number(damage.offset)), ("node", .string(damage.kind?.word ?? "header")),
-            ("class_id", damage.table.map { .number(Int($0.rawValue)) } ?? .null),
+    private static func json(_ damage: SalvageReport.Damage) -> JSONValue {
+        .members([
+            ("page", .integer(Int(damage.page.rawValue))), ("pages", .integer(damage.pages)),
+            ("offset", .integer(damage.offset)), ("node", .string(damage.kind?.word ?? "header")),
+            ("class_id", damage.table.map { .integer(Int($0.rawValue)) } ?? .null),
             ("reason", .string(damage.reason.rawValue)),
         ])
     }

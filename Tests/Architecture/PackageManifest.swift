@@ -1,20 +1,21 @@
 /// The targets of Package.swift and what they depend on, read from its text: asking SwiftPM would start a second build
 /// inside the test.
 ///
-/// Reads the forms that the manifest uses: `room("Name", [..])`, `benchmark`, `tests`, `library`, `.target(name: ..)`
-/// and `.executableTarget(name: ..)`. In the arguments, after paths, settings and conditions are dropped, the first
-/// string is the target's name and the others are its dependencies.
+/// Reads the forms that the manifest uses: `room("Name", [..])`, `benchmark`, `engine`, `tests`, `library`,
+/// `.target(name: ..)` and `.executableTarget(name: ..)`; `everyEngine` stands for all engines. In the arguments, after
+/// paths, settings and conditions are dropped, the first string is the target's name, the others are its dependencies.
 struct PackageManifest {
     struct Target: Equatable {
-        enum Kind: String, Equatable { case room, benchmark, tests, library, target, executableTarget }
+        enum Kind: String, Equatable { case room, benchmark, engine, tests, library, target, executableTarget }
         let kind: Kind
         let name: String
-        let dependencies: [String]
+        var dependencies: [String]
         /// From the root of the package.
         let path: String
         /// For a system library.
         var pkgConfig: String?
         var debianPackage: String?
+        var dependsOnEveryEngine = false
     }
 
     let targets: [Target]
@@ -23,16 +24,31 @@ struct PackageManifest {
     init(_ text: String) {
         let source = SwiftSource(text).withoutComments
         traits = source.matches(of: /\.trait\(\s*name:\s*"(\w+)"/).map { String($0.output.1) }
-        guard let start = source.range(of: "\n    targets: [")?.upperBound else {
+        guard let list = source.range(of: "\nlet engines: [Target] = [")?.upperBound,
+            let listEnd = source[list...].range(of: "\n]")?.lowerBound,
+            let start = source.range(of: "\n    targets: engines + [")?.upperBound
+        else {
             targets = []
             return
         }
-        targets = source[start...]
-            .matches(of: /(?m)^ {8}(\.?)(room|benchmark|tests|library|target|executableTarget)\(/)
-            .compactMap { match in
-                let arguments = Self.balanced(source[match.range.upperBound...])
-                return Target.Kind(rawValue: String(match.output.2)).map { Self.target($0, arguments) } ?? nil
-            }
+        // Only what stands at the margin of its list: what is further in is a dependency.
+        let read =
+            Self.targets(source[list..<listEnd], /(?m)^ {4}\.?(engine)\(/)
+            + Self.targets(
+                source[start...], /(?m)^ {8}\.?(room|benchmark|tests|library|target|executableTarget)\(/)
+        let engines = read.filter { $0.kind == .engine }.map(\.name)
+        targets = read.map { target in
+            var target = target
+            if target.dependsOnEveryEngine { target.dependencies += engines }
+            return target
+        }
+    }
+
+    private static func targets(_ text: Substring, _ heads: Regex<(Substring, Substring)>) -> [Target] {
+        text.matches(of: heads).compactMap { match in
+            let arguments = balanced(text[match.range.upperBound...])
+            return Target.Kind(rawValue: String(match.output.1)).flatMap { target($0, arguments) }
+        }
     }
 
     /// The text up to the parenthesis that closes the one before it.
@@ -60,13 +76,13 @@ struct PackageManifest {
         guard let name = strings.first else { return nil }
         let folder =
             switch kind {
-            case .benchmark: "Benchmarks"
+            case .benchmark, .engine: "Benchmarks"
             case .tests: "Tests"
             default: "Sources"
             }
         return Target(
             kind: kind, name: name, dependencies: Array(strings.dropFirst()), path: path ?? "\(folder)/\(name)",
-            pkgConfig: pkgConfig, debianPackage: apt)
+            pkgConfig: pkgConfig, debianPackage: apt, dependsOnEveryEngine: bare.contains("everyEngine"))
     }
 
     func target(holding path: String) -> Target? {

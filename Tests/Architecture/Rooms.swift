@@ -1,52 +1,24 @@
-/// Who may import whom. This table is the rule; Package.swift must not allow more, and no source may import more.
+/// What no room may ever do. Who imports whom stands in Package.swift alone; here stands what Package.swift must not
+/// say, and that no source imports more than its target's dependencies.
 ///
 /// The engine's rooms never import the harness's: faults enter by the `FileSystem` value given at open, schedules by
-/// the `Scheduling` value. FaultModel knows no engine. Measuring alone sees jemalloc, which replaces malloc in the
-/// process that links it. One target per engine, so that a missing library stays local.
-enum Rooms {
-    static let table: [String: Set<String>] = [
-        // Strata: the engine.
-        "StrataFiles": ["CStrataShim"],
-        "StrataStorage": ["StrataFiles", "CXXHash", "CStrataShim"],
-        "StrataCrypto": ["StrataStorage", "CCrypto"],
-        "Strata": ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"],
-        "StrataTool": ["StrataStorage", "StrataFiles", "StrataCrypto"],
+/// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees jemalloc, which replaces
+/// malloc in the process that links it. One target per engine, so that a missing library stays local.
+struct Rooms {
+    let targets: [PackageManifest.Target]
 
-        // Assay: the harness.
-        "Measuring": ["CJemalloc"],
-        "FaultModel": [],
-        "Statistics": [],
-        "RunRecords": ["Measuring", "Statistics"],
-        "Harness": ["RunRecords", "Measuring", "FaultModel"],
-        "SimulatedDisk": ["FaultModel", "StrataFiles", "Harness"],
-        "Reporting": ["RunRecords", "Measuring", "Statistics"],
-        "AssayTool": [
-            "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk", "Reporting", "Datasets", "Scenarios",
-            "ObjectScenarios", "ModelEngine", "StrataEngine", "SQLiteEngine", "LMDBEngine", "RocksDBEngine",
-        ],
+    init(_ manifest: PackageManifest) { targets = manifest.targets }
 
-        // A process for tests to kill.
-        "StoreWorker": ["StrataStorage", "StrataFiles"],
-
-        // What is measured.
-        "Datasets": ["RunRecords"],
-        "Scenarios": ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"],
-        "ObjectScenarios": ["Harness", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"],
-        "ModelEngine": ["Harness", "RunRecords", "Measuring", "Datasets"],
-        "PackedRows": ["Harness", "RunRecords"],
-        "StrataEngine": [
-            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
-            "StrataFiles",
-        ],
-        "LMDBEngine": ["Harness", "RunRecords", "Measuring", "PackedRows", "CLMDB"],
-        "RocksDBEngine": ["Harness", "RunRecords", "Measuring", "PackedRows", "CRocksDB"],
-        "SQLiteEngine": ["Harness", "RunRecords", "Measuring", "Datasets", "CSQLite"],
-    ]
-
-    static let engineRooms: Set<String> = ["StrataFiles", "StrataStorage", "StrataCrypto", "Strata", "StrataTool"]
+    /// What both tools and the harness stand on. They know nothing of either, and the product Strata does without them.
+    static let ground: Set<String> = ["Seeds", "JSONText", "Commands"]
 
     /// The C libraries that may reach an application which links the product Strata.
     static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]
+
+    /// Rooms that find an engine by the protocols of Harness, or not at all.
+    static let withoutEngines: Set<String> = [
+        "Measuring", "FaultModel", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios", "PackedRows",
+    ]
 
     /// What comes with the toolchain and the system.
     static let platform: Set<String> = [
@@ -55,29 +27,74 @@ enum Rooms {
     ]
 
     /// Start-up and hot paths: Foundation costs 4 to 12 ms before the first instruction of ours.
-    static let withoutFoundation: Set<String> = [
+    static let withoutFoundation: Set<String> = ground.union([
         "StrataFiles", "StrataStorage", "StrataTool", "Measuring", "FaultModel",
-    ]
+    ])
 
-    /// Everything that `room` reaches through the table.
-    static func closure(of room: String) -> Set<String> {
+    /// The rooms of the engine, by where they stand and how they are named; with its tool.
+    var engineRooms: Set<String> {
+        Set(targets.map(\.name).filter { $0.hasPrefix("Strata") && !engines.contains($0) && !tests.contains($0) })
+    }
+
+    /// The targets that make an engine drivable, Strata's among them.
+    var engines: Set<String> { Set(targets.filter { $0.kind == .engine }.map(\.name)) }
+
+    private var tests: Set<String> { Set(targets.filter { $0.path.hasPrefix("Tests/") }.map(\.name)) }
+    private var libraries: Set<String> { Set(targets.filter { $0.kind == .library }.map(\.name)) }
+
+    /// Everything that `room` reaches through the dependencies of Package.swift.
+    func closure(of room: String) -> Set<String> {
         var reached: Set<String> = []
         var pending = [room]
         while let next = pending.popLast() {
-            for dependency in table[next] ?? [] where reached.insert(dependency).inserted {
+            for dependency in targets.first(where: { $0.name == next })?.dependencies ?? []
+            where reached.insert(dependency).inserted {
                 pending.append(dependency)
             }
         }
         return reached
     }
 
+    /// Which of the rules Package.swift breaks, one sentence each.
+    func violations() -> [String] {
+        var found: [String] = []
+        func check(_ room: String, _ forbidden: Set<String>, _ rule: String) {
+            for reached in closure(of: room).intersection(forbidden).sorted() {
+                found.append("\(room) reaches \(reached): \(rule)")
+            }
+        }
+        let all = Set(targets.map(\.name)).union(libraries)
+        let engine = engineRooms.union(Self.librariesOfTheEngine)
+        for room in engineRooms.sorted() {
+            let ground = room == "StrataTool" ? Self.ground : []
+            check(room, all.subtracting(engine).subtracting(ground), "the engine stands alone")
+        }
+        for room in Self.ground.sorted() { check(room, all.subtracting(Self.ground), "the ground stands on nothing") }
+        // What SimulatedDisk needs of the engine is the protocol of its files.
+        let strata = engineRooms.subtracting(["StrataFiles"])
+        for room in Self.withoutEngines.sorted() {
+            check(room, engines.union(strata).union(peerLibraries), "the harness finds an engine by its protocols")
+        }
+        for room in engines.sorted() { check(room, engines, "an engine knows no other") }
+        for room in all.sorted() { check(room, [room], "no room reaches itself") }
+        for target in targets where !target.path.hasPrefix("Tests/") {
+            for library in peerLibraries.intersection(target.dependencies).sorted() where target.kind != .engine {
+                found.append("\(target.name) imports \(library): a peer's library belongs to the peer's target")
+            }
+            if target.dependencies.contains("CJemalloc") && target.name != "Measuring" {
+                found.append("\(target.name) imports CJemalloc: only Measuring does")
+            }
+        }
+        return found
+    }
+
+    private var peerLibraries: Set<String> {
+        libraries.subtracting(Self.librariesOfTheEngine).subtracting(["CJemalloc"])
+    }
+
     /// What is wrong with the imports of one file.
     static func violations(in source: SwiftSource, path: String, of target: PackageManifest.Target) -> [Violation] {
-        let own: Set<String>
-        switch target.kind {
-        case .tests: own = Set(target.dependencies).union(["Testing"])
-        default: own = table[target.name] ?? []
-        }
+        let own = Set(target.dependencies).union(target.kind == .tests ? ["Testing"] : [])
         return source.imports.compactMap { module, line in
             if platform.contains(module) {
                 guard withoutFoundation.contains(target.name), module.hasPrefix("Foundation") else { return nil }

@@ -7,43 +7,63 @@ struct ScenarioTests {
         let type: String
         let slug: String
         let path: String
+        /// As its file says it, or the file of the protocol that it conforms to; empty when neither does.
+        let family: String
         var description: String { slug }
+    }
+
+    /// A file with its words, found once: each scenario is looked for in all files.
+    struct Text {
+        let path: String
+        let source: SwiftSource
+        let words: Set<Substring>
+
+        init(_ path: String, _ source: SwiftSource) {
+            self.path = path
+            self.source = source
+            words = Set(source.code.split { !($0.isLetter || $0.isNumber || $0 == "_") })
+        }
     }
 
     static let folders = ["Benchmarks/Scenarios/", "Benchmarks/ObjectScenarios/"]
 
-    /// The types of the scenario folders that conform to Scenario, with the slug that follows them.
-    static func declarations(in files: [(path: String, source: SwiftSource)]) -> [Declaration] {
-        files.flatMap { path, source in
-            let text = source.withoutComments
-            let types = text.matches(of: /(?m)^(?:package )?(?:struct|final class|enum) (\w+):[^{\n]*\bScenario\b/)
+    /// The types of the scenario folders that conform to Scenario, or to a protocol whose name ends so, with the slug
+    /// that follows them.
+    static func declarations(in files: [Text]) -> [Declaration] {
+        files.flatMap { file in
+            let text = file.source.withoutComments
+            let types = text.matches(of: /(?m)^(?:struct|final class|enum) (\w+):[^{\n]*\b(\w*Scenario)\b/)
             return types.map { match in
                 let slug = text[match.range.upperBound...]
                     .firstMatch(of: /\bslug\b(?:: String)?\s*(?:=|\{)\s*(?:return\s+)?"([a-z0-9-]+)"/)
+                let general = files.first { $0.path.hasSuffix("/\(match.output.2).swift") }
                 return Declaration(
-                    type: String(match.output.1), slug: slug.map { String($0.output.1) } ?? "", path: path)
+                    type: String(match.output.1), slug: slug.map { String($0.output.1) } ?? "", path: file.path,
+                    family: family(in: file.source) ?? general.flatMap { family(in: $0.source) } ?? "")
             }
         }
     }
 
+    /// The family that a file names: `let family = Family.crash`, or `var family: Family { .crash }`.
+    static func family(in source: SwiftSource) -> String? {
+        source.withoutComments.firstMatch(of: /\bfamily(?:: Family)?\W+(?:Family)?\.(\w+)/).map { String($0.output.1) }
+    }
+
     /// The Swift files, tests aside, that know the scenario: by its type, or by its slug where that cannot be an
     /// ordinary word.
-    static func filesThatKnow(
-        _ scenario: Declaration, among files: [(path: String, source: SwiftSource)]
-    ) -> Set<String> {
-        let known = files.filter { path, source in
-            let words = source.code.split { !($0.isLetter || $0.isNumber || $0 == "_") }
-            if words.contains(Substring(scenario.type)) { return true }
-            return scenario.slug.contains("-") && source.withoutComments.contains("\"\(scenario.slug)\"")
+    static func filesThatKnow(_ scenario: Declaration, among files: [Text]) -> Set<String> {
+        let known = files.filter { file in
+            if file.words.contains(Substring(scenario.type)) { return true }
+            return scenario.slug.contains("-") && file.source.withoutComments.contains("\"\(scenario.slug)\"")
         }
         return Set(known.map(\.path))
     }
 
-    static let production: [(path: String, source: SwiftSource)] = Checkout.swiftFiles
+    static let production: [Text] = Checkout.swiftFiles
         .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
-        .map { ($0.file.path, $0.source) }
+        .map { Text($0.file.path, $0.source) }
 
-    static func scenarioFiles() -> [(path: String, source: SwiftSource)] {
+    static func scenarioFiles() -> [Text] {
         production.filter { file in folders.contains { file.path.hasPrefix($0) } }
     }
 
@@ -68,6 +88,14 @@ struct ScenarioTests {
         #expect(!scenarios.contains { $0.slug.isEmpty })
     }
 
+    @Test("a scenario stands in the folder of its family")
+    func familyFolder() {
+        for scenario in Self.declarations(in: Self.scenarioFiles()) {
+            let folder = scenario.path.split(separator: "/").dropLast().last.map { $0.lowercased() }
+            #expect(folder == scenario.family, "\(scenario.slug)")
+        }
+    }
+
     @Test("the registration has one line for each scenario")
     func oneLine() {
         for scenario in Self.declarations(in: Self.scenarioFiles()) {
@@ -82,15 +110,20 @@ struct ScenarioTests {
     func thirdFileIsSeen() {
         let files = [
             (
-                "Benchmarks/Scenarios/BitFlip.swift",
-                "package struct BitFlip: Scenario {\n    let slug = \"bit-flip\"\n}"
+                "Benchmarks/Scenarios/Corruption/BitFlip.swift",
+                "struct BitFlip: DamageScenario {\n    let slug = \"bit-flip\"\n}"
+            ),
+            (
+                "Benchmarks/Scenarios/Corruption/DamageScenario.swift",
+                "extension DamageScenario {\n    var family: Family { .corruption }\n}"
             ),
             ("Benchmarks/Scenarios/ScenarioRegistration.swift", "registry.register(BitFlip())"),
             ("Sources/Harness/Runner.swift", "if test.scenario == \"bit-flip\" { skip() }"),
             ("Sources/Harness/Worker.swift", "// BitFlip and \"bit-flip\" in a comment"),
-        ].map { (path: $0.0, source: SwiftSource($0.1)) }
+        ].map { Text($0.0, SwiftSource($0.1)) }
         let found = Self.declarations(in: files)
         #expect(found.map(\.slug) == ["bit-flip"])
+        #expect(found.map(\.family) == ["corruption"])
         #expect(found.map { Self.filesThatKnow($0, among: files).count } == [3])
     }
 }

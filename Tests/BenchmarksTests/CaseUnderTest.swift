@@ -2,6 +2,7 @@ import Datasets
 import Harness
 import Measuring
 import RunRecords
+import Seeds
 import Testing
 
 /// Runs a case in this process, as a worker does: builds its fixture, copies it, runs the scenario.

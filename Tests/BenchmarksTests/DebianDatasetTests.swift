@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 import Testing
 
 @testable import Datasets

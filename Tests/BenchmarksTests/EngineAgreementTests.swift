@@ -2,6 +2,7 @@ import Datasets
 import Harness
 import Measuring
 import RunRecords
+import Seeds
 import Testing
 
 /// All engines give what the exact oracle says, on every operation.
@@ -25,7 +26,7 @@ struct EngineAgreementTests {
     }
 
     static func expectContent(_ session: Tables, _ oracle: ExactOracle) throws {
-        let comparison = RowComparison(oracle)
+        let comparison = FullReadComparison(oracle)
         try session.readAll(oracle.schema, into: comparison)
         comparison.finish()
         #expect(comparison.difference == nil)

@@ -1,8 +1,8 @@
 import Harness
 import LMDBEngine
 import ModelEngine
-import RunRecords
 import RocksDBEngine
+import RunRecords
 import SQLiteEngine
 import StrataEngine
 import Testing

@@ -1,6 +1,7 @@
 import Datasets
 import Harness
 import RunRecords
+import Seeds
 import Testing
 
 @testable import Datasets

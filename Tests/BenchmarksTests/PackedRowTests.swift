@@ -2,6 +2,7 @@ import Datasets
 import Harness
 import PackedRows
 import RunRecords
+import Seeds
 import Testing
 
 @Suite("Packed rows")

@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import Testing
 
 @Suite struct CanonicalFormTests {

@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import Testing
 
 /// Random traces over two files, against a model that knows nothing but whole files.

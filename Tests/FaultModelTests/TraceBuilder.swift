@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 
 /// Writes traces down in few words.
 struct TraceBuilder {

@@ -1,4 +1,6 @@
+import JSONText
 import RunRecords
+import Seeds
 import Testing
 
 @testable import Harness
@@ -7,48 +9,6 @@ import Testing
 struct PlanTests {
     private func read(_ text: String) throws(PlanError) -> Plan {
         try Plan.read(text, name: "p", file: "p.json5")
-    }
-
-    @Test("JSON5 is read: comments, bare names, single quotes, commas at the end, other numbers")
-    func json5() throws {
-        let node = try PlanTextReader.read(
-            """
-            // a comment
-            { bare: 'single', "quoted": [1, +2, -.5, 0x1F, 1e3,], /* block
-              */ $d_1: null, t: true, inf: -Infinity, esc: "a\\n\\x41\\u00e9\\
-            b", }
-            """, file: "f")
-        guard case .object(let members) = node.content else {
-            Issue.record("no object")
-            return
-        }
-        #expect(members.map(\.name) == ["bare", "quoted", "$d_1", "t", "inf", "esc"])
-        guard case .array(let numbers) = members[1].value.content else {
-            Issue.record("no array")
-            return
-        }
-        let values = numbers.map { if case .number(let number) = $0.content { number } else { Double.nan } }
-        #expect(values == [1, 2, -0.5, 31, 1_000])
-        #expect(members[5].namePosition == TextPosition(line: 3, column: 43))
-        if case .string(let text) = members[5].value.content { #expect(text == "a\nAéb") }
-    }
-
-    @Test(
-        "text that is no JSON5 is refused with its place",
-        arguments: [
-            ("", 1, 1), ("{ a: 1 b: 2 }", 1, 8), ("{ a: }", 1, 6), ("[1\n, 'x", 2, 3), ("/* x", 1, 1),
-            ("{ a: people }", 1, 6), ("{ a: 1,\n a: 2 }", 2, 2), ("{} x", 1, 4), ("[0x]", 1, 2),
-        ])
-    func errors(text: String, line: Int, column: Int) throws {
-        let error = try #require(throws: PlanError.self) { try PlanTextReader.read(text, file: "f") }
-        #expect(error.position == TextPosition(line: line, column: column), "\(error)")
-    }
-
-    @Test("nesting is bounded")
-    func nesting() {
-        #expect(throws: PlanError.self) {
-            try PlanTextReader.read(String(repeating: "[", count: 100_000), file: "f")
-        }
     }
 
     @Test("an unknown key is an error with the nearest right name, line and column")
@@ -291,15 +251,5 @@ struct PlanTests {
         #expect(throws: PlanError.self) {
             try KnownViolation.read("[{ scenario: 's', engine: 'e', outcome: 'hung' }]", file: "known.json5")
         }
-    }
-
-    @Test("the nearest name is one that was probably meant, or none")
-    func nearest() {
-        #expect(NearestName.find("bulk-insret", among: ["bulk-insert", "commit"]) == "bulk-insert")
-        #expect(NearestName.find("comit", among: ["bulk-insert", "commit"]) == "commit")
-        #expect(NearestName.find("zzzzzz", among: ["bulk-insert", "commit"]) == nil)
-        #expect(NearestName.find("bulk", among: ["bulk-insert", "commit"]) == "bulk-insert")
-        #expect(NearestName.distance("kitten", "sitting") == 3)
-        #expect(NearestName.distance("ab", "ba") == 1)
     }
 }

@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 import RunRecords
 import Testing
@@ -89,6 +90,35 @@ struct PlantedRunTests {
         #expect(!FileTree.exists(runPath + "/replay"))
     }
 
+    @Test("rounds are whole after an interruption, each in a process of its own, and put together")
+    func rounds() throws {
+        try FileTree.writeText(
+            planFile,
+            "{ summary: 'planted', rounds: 7, engines: ['model'], cases: [{scenario:'planted-pass', headline: true}] }")
+        let end = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
+        #expect(end.status == .exited(0), "\(end.output)")
+        let whole = try RunDirectory(path: runPath).load()
+        let id = try #require(whole.header.cases.first)
+        #expect(whole.rounds[id]?.count == 14, "seven rounds of two sides")
+        #expect(whole.results.first?.outcomes == [OutcomeCount(outcome: .correct, count: 14)])
+        #expect(whole.results.first?.value(.peakResidentBytes, label: "whole case") != nil)
+        let resident = whole.results.first?.samples.first { $0.metric == .peakResidentBytes }
+        #expect(resident?.count == 7)
+        #expect(resident?.low != nil)
+
+        // Without the last five lines, and with one that nobody can read: those are made again, and it is named.
+        let lines = try FileTree.readText(runPath + "/results.jsonl").split(separator: "\n")
+        try FileTree.writeText(
+            runPath + "/results.jsonl", lines.dropLast(5).joined(separator: "\n") + "\n{\"case\": broken\n")
+        let again = try execute(["run", "--resume", runPath, "--plans", directory.path])
+        #expect(again.status == .exited(0), "\(again.output)")
+        let resumed = try RunDirectory(path: runPath).load()
+        #expect(resumed.isFinished)
+        #expect(resumed.rounds[id]?.count == 14)
+        #expect(resumed.unreadable.count == 1)
+        #expect(resumed.unreadable.first?.contains("results.jsonl line 10") == true, "\(resumed.unreadable)")
+    }
+
     @Test("a run that is killed leaves no process behind, can be rendered, and is finished by --resume")
     func killAndResume() throws {
         try write(
@@ -171,7 +201,7 @@ struct PlantedRunTests {
             (["run", planFile, "--only", "workloads"], "did you mean workload?"),
             (["run", planFile, "--param", "x"], "--param needs NAME=VALUE"),
             (["run", planFile, "--engine", "modle"], "did you mean model?"),
-            (["run", "--resume", "/no/such/run"], "no run in"), (["report"], "name its directory"),
+            (["run", "--resume", "/no/such/run"], "no run in"), (["report"], "DIR is missing"),
             (["replay", "/no/such/run", "abc"], "no run in"), (["list", "--plan"], "did you mean --plans?"),
         ]
         try write(cases: "{scenario:'planted-pass'}")

@@ -1,5 +1,7 @@
+import JSONText
 import Measuring
 import RunRecords
+import Seeds
 import Synchronization
 import Testing
 
@@ -94,6 +96,20 @@ struct WorkerReportTests {
         #expect(report.trials.count == CaseReport.keptTrials)
         let copy = try WorkerReport(json: try JSONObjectReader(try JSONReader.read(report.json.text), path: "report"))
         #expect(copy == report)
+    }
+
+    @Test("a distribution gives the quantiles that its values carry, and no other")
+    func quantiles() {
+        func statistics(_ count: Int) -> [String] {
+            var histogram = Histogram()
+            histogram.record(5, count: UInt64(count))
+            let report = CaseReport()
+            report.add(histogram, name: "h")
+            return report.samples.map(\.statistic)
+        }
+        #expect(statistics(19) == ["max", "mean"])
+        #expect(statistics(999) == ["p50", "p90", "max", "mean"])
+        #expect(statistics(10_000) == ["p50", "p90", "p99", "p99.9", "max", "mean"])
     }
 
     @Test("a request of another protocol is refused")

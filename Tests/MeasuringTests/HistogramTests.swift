@@ -1,18 +1,14 @@
+import Seeds
 import Testing
 
 @testable import Measuring
 
 @Suite("Histogram")
 struct HistogramTests {
-    /// splitmix64, so that a failure repeats.
     private static func numbers(_ count: Int, seed: UInt64, bits: UInt64) -> [UInt64] {
-        var state = seed
+        var random = RandomStream(Seed(seed))
         return (0..<count).map { _ in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var x = state
-            x = (x ^ x >> 30) &* 0xBF58_476D_1CE4_E5B9
-            x = (x ^ x >> 27) &* 0x94D0_49BB_1331_11EB
-            x ^= x >> 31
+            let x = random.next()
             // Spread over the magnitudes, as latencies are.
             return x >> (64 - bits + x % bits)
         }
@@ -38,6 +34,17 @@ struct HistogramTests {
         #expect(histogram.minimum == sorted.first)
         #expect(histogram.maximum == sorted.last)
         #expect(histogram.sum == values.reduce(0, &+))
+    }
+
+    @Test("a quantile is carried where ten values lie beyond it")
+    func carried() {
+        for (fraction, least) in [(0.5, 20), (0.9, 100), (0.99, 1_000), (0.999, 10_000), (0.9999, 100_000)] {
+            var histogram = Histogram()
+            histogram.record(7, count: UInt64(least - 1))
+            #expect(!histogram.carries(fraction), "\(least - 1) values")
+            histogram.record(7)
+            #expect(histogram.carries(fraction), "\(least) values")
+        }
     }
 
     @Test("values below 128 are counted exactly")

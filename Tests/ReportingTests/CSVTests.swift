@@ -42,13 +42,13 @@ struct CSVTests {
     func columns() {
         let header =
             "schema_version,run_id,case_id,shard_index,shard_total,commit,branch,time,host,os,cpu,engine,"
-            + "engine_version,durability,family,scenario,dataset,params,fault,trial,seed,side,pair,metric,unit,"
-            + "direction,kind,statistic,value,ci_low,ci_high,n,outcome,verdict\r\n"
+            + "engine_version,durability,family,scenario,dataset,params,fault,trial,seed,round,side,pair,metric,label,"
+            + "unit,direction,kind,statistic,value,ci_low,ci_high,n,outcome,verdict\r\n"
         let text = Reporting.csv(PlausibleRun.run)
         #expect(text.hasPrefix(header))
         let rows = Self.parse(text)
         #expect(rows.count > 100)
-        #expect(rows.allSatisfy { $0.count == 34 })
+        #expect(rows.allSatisfy { $0.count == 36 })
     }
 
     @Test("commas, quotes and line ends inside a field come back as they were")
@@ -74,7 +74,8 @@ struct CSVTests {
         let record = records.first ?? [:]
         let wanted = [
             "value": "1234.5678", "ci_low": "1", "ci_high": "2000.25", "n": "9", "statistic": "median",
-            "unit": "1/s", "direction": "higher", "kind": "measured", "params": "size=100000 threads=4 label=write",
+            "unit": "1/s", "direction": "higher", "kind": "measured", "params": "{\"threads\":\"4\",\"size\":100000}",
+            "label": "write", "round": "", "side": "", "pair": "", "schema_version": "2",
             "engine": "strata", "durability": "full", "family": "workload", "dataset": "people", "seed": "7",
             "verdict": "pass", "outcome": "correct", "case_id": result.test.id,
         ]
@@ -99,7 +100,8 @@ struct CSVTests {
         var run = HTMLTests.run([result])
         let point = SizePoint(position: 40, fileBytes: 4_096, liveBytes: 12, oldestPinnedVersion: 3)
         run.details[result.test.id] = CaseDetails(series: [Series(name: "size", step: "commits", points: [point])])
-        let records = Self.records(run).filter { $0["params"]?.contains("commits=40") == true }
+        let place = "\"series\":\"size\",\"step\":\"commits\",\"position\":40}"
+        let records = Self.records(run).filter { $0["params"]?.hasSuffix(place) == true }
         #expect(
             records.map { "\($0["metric"] ?? "") \($0["value"] ?? "")" } == [
                 "file_bytes 4096", "live_bytes 12", "log_bytes 0", "oldest_pinned_version 3",
@@ -115,5 +117,58 @@ struct CSVTests {
         let missing = records.filter { $0["case_id"] == gone.test.id }
         #expect(missing.map { $0["verdict"] ?? "" } == ["not-run"])
         #expect(missing.first?["value"] == "")
+    }
+
+    /// What tells two rows apart, without their values.
+    private static func key(_ record: [String: String]) -> String {
+        ["case_id", "round", "side", "metric", "statistic", "label", "params", "trial", "outcome"]
+            .map { record[$0] ?? "" }.joined(separator: "\u{1F}")
+    }
+
+    @Test("no two rows are alike in what names them")
+    func uniqueness() {
+        var doubled = RunWithRounds.small
+        // A scenario that adds a figure twice, keeps two trials of one address, and has its own duration.
+        let id = doubled.results[0].test.id
+        for index in doubled.rounds[id, default: []].indices {
+            let sample = doubled.rounds[id]?[index].samples[0]
+            let trial = Trial(address: FaultAddress(text: "count"), outcome: .silentlyWrong)
+            doubled.rounds[id]?[index].samples += [sample, Sample(.durationMilliseconds, 5)].compactMap { $0 }
+            doubled.rounds[id]?[index].trials = [trial, trial]
+        }
+        for run in [PlausibleRun.run, RunWithRounds.large, doubled, PeerTableTests.run] {
+            let keys = Self.records(run).map(Self.key)
+            #expect(keys.count > 50 && Set(keys).count == keys.count)
+        }
+    }
+
+    @Test("a name of ours in params gives way to a parameter of the case")
+    func names() {
+        let test = PlausibleRun.test(
+            "s", .growth, "strata",
+            parameters: [CaseParameter(name: "position", value: "x"), CaseParameter(name: "size", value: "y")])
+        var parameters = CSVParameters(test)
+        parameters.add("position", .integer(3))
+        #expect(parameters.text == #"{"position":"x","size":"y","_size":100000,"_position":3}"#)
+        #expect(CSVParameters(PlausibleRun.test("s", .growth, "strata", dataset: "", size: 0)).text == "")
+    }
+
+    @Test("each round has its rows, and all together one with the median and its interval")
+    func rounds() throws {
+        let run = RunWithRounds.small
+        let records = Self.records(run).filter { $0["scenario"] == "commit" && $0["metric"] == "commits_per_second" }
+        let sqlite = records.filter { $0["engine"] == "sqlite" && $0["round"] != "" }
+        #expect(sqlite.count == 14 && Set(sqlite.compactMap { $0["side"] }) == ["measured", "control"])
+        #expect(Set(sqlite.compactMap { $0["round"] }) == Set((0..<7).map(String.init)))
+        #expect(sqlite.allSatisfy { $0["pair"] == $0["round"] && $0["statistic"] == "value" })
+        let own = records.filter { $0["engine"] == "strata-storage" }
+        #expect(own.count == 8)
+        let merged = try #require(own.first { $0["round"] == "" })
+        #expect(merged["statistic"] == "median" && merged["n"] == "7" && merged["side"] == "")
+        let values = own.filter { $0["round"] != "" }.compactMap { Double($0["value"] ?? "") }.sorted()
+        #expect(merged["value"] == Figure.exact(values[3]))
+        #expect(merged["ci_low"] == Figure.exact(values[0]) && merged["ci_high"] == Figure.exact(values[6]))
+        let once = Self.records(run).filter { $0["scenario"] == "traverse" && $0["metric"] == "links_per_second" }
+        #expect(once.count == 6 && once.allSatisfy { $0["round"] == "" && $0["ci_low"] == "" && $0["n"] == "1" })
     }
 }

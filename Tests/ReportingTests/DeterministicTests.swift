@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 import Testing
 
 @testable import Reporting

@@ -63,13 +63,29 @@ struct FigureTests {
                 subject: Subject(result.test), measure: Measure(Sample(metric, 1)),
                 values: values.mapValues { (Sample(metric, $0), result) })
         }
+        let engines = ["strata", "sqlite", "sqlite-tuned", "model"]
+        let digest = RunDigest(
+            HTMLTests.run(engines.map { PlausibleRun.passed(PlausibleRun.test("commit", .workload, $0)) }))
         let rate = row(.commitsPerSecond, ["strata": 300, "sqlite": 100, "sqlite-tuned": 150, "model": 9_000])
-        #expect(rate.ratio(of: "strata")?.value == 2 && rate.ratio(of: "strata")?.peer == "sqlite-tuned")
-        #expect(rate.ratio(of: "sqlite")?.value == 1.0 / 3)
-        #expect(rate.ratio(of: "model") == nil)
+        let own = try #require(digest.ratio(rate, of: "strata"))
+        #expect(own.value == 2 && own.peer == "sqlite-tuned" && own.decision == nil)
+        #expect(digest.ratio(rate, of: "sqlite")?.value == 1.0 / 3)
+        #expect(digest.ratio(rate, of: "model") == nil)
         let time = row(.operationNanoseconds, ["strata": 50, "sqlite": 100, "model": 1])
-        #expect(time.ratio(of: "strata")?.value == 2)
-        #expect(row(.commitsPerSecond, ["strata": 300, "model": 1]).ratio(of: "strata") == nil)
+        #expect(digest.ratio(time, of: "strata")?.value == 2)
+        #expect(digest.ratio(row(.commitsPerSecond, ["strata": 300, "model": 1]), of: "strata") == nil)
+    }
+
+    @Test("what an operation costs beyond its time, and what a whole process took, is no speed")
+    func resources() {
+        func kind(_ name: String, _ unit: String, label: String = "") -> MeasureClass {
+            Measure(Sample(Metric(name, unit: unit, .lowerIsBetter, .measured), 1, label: label)).kind
+        }
+        #expect(kind("write_amplification_ratio", "ratio") == .resource)
+        #expect(kind("written_bytes_per_commit", "bytes") == .resource)
+        #expect(kind("syncs_per_commit", "count") == .resource)
+        #expect(kind("duration_ms", "ms", label: "whole case") == .resource)
+        #expect(kind("duration_ms", "ms") == .speed && kind("file_bytes", "bytes") == .size)
     }
 
     @Test("a limit of the machine is measured beside the engines, and never compared as if it were theirs")

@@ -1,5 +1,6 @@
 import Measuring
 import RunRecords
+import Seeds
 
 /// A run as a small plan gives it, made up: two engines that store, one that does not, all families.
 enum PlausibleRun {

@@ -70,4 +70,61 @@ struct TerminalTests {
         let text = Reporting.terminal(run, width: 120, colour: false)
         #expect(text.contains("STOPPED EARLY: 2 cases not run") && text.contains("--resume"))
     }
+
+    @Test("no line is wider than the terminal", arguments: [80, 100])
+    func narrow(width: Int) {
+        var noisy = PlausibleRun.run
+        noisy.header.warnings.append(String(repeating: "a long warning ", count: 20))
+        noisy.unreadable = [
+            "Reports/2026-11-21-quick-7/results.jsonl line 12: result.samples[3].value: expected a number"
+        ]
+        noisy.header.engines[1].version = String(repeating: "0.1-", count: 40)
+        var smoke = RunWithRounds.large
+        smoke.header.measures = false
+        let runs = [noisy, RunWithRounds.large, RunWithRounds.small, HTMLTests.largeRun(cases: 400), smoke]
+        for run in runs + [PeerTableTests.run, HTMLTests.emptyRun()] {
+            let lines = Reporting.terminal(run, width: width, colour: false).split(separator: "\n")
+            for line in lines { #expect(line.count <= width, "\(line)") }
+        }
+    }
+
+    @Test("a command that does not fit goes on behind a backslash, and is never broken inside a word")
+    func commands() {
+        let command = "assay replay 'my long directory/with spaces' 0123456789ab bit:123456"
+        #expect(WrappedText.command(command, width: 200, indent: 2) == ["  " + command])
+        let lines = WrappedText.command(command, width: 40, indent: 2)
+        #expect(
+            lines == [
+                "  assay replay \\", "    'my long directory/with spaces' \\", "    0123456789ab bit:123456",
+            ])
+    }
+
+    @Test("a plan that measures nothing shows outcomes, and no figure and no ratio")
+    func measuresNothing() {
+        for run in [RunWithRounds.small, PeerTableTests.run, PlausibleRun.run] {
+            var smoke = run
+            smoke.header.measures = false
+            let text = Reporting.terminal(smoke, width: 100, colour: false)
+            #expect(text.contains("This plan measures nothing: only the outcomes of its cases count."))
+            for word in ["\u{D7}", "/s", "KiB", "MiB", "ahead", "behind", "to best peer", "limit "] {
+                #expect(!text.contains(word), "\(word)")
+            }
+            #expect(text.contains("correct"))
+            let html = Reporting.html(smoke)
+            #expect(html.contains("This plan measures nothing"))
+            #expect(!html.contains("\u{D7}</") && !html.contains("<svg class=\"fluid\""))
+            #expect(!html.contains("id=\"peers\"") && !html.contains("commits/s"))
+            #expect(Reporting.peersCSV(smoke).isEmpty)
+        }
+    }
+
+    @Test("cases that were cut or came to nothing are counted beside the verdict")
+    func unfinished() {
+        let run = PlausibleRun.run
+        let text = Reporting.terminal(run, width: 100, colour: false)
+        #expect(text.contains("1 case cut by the budget, 1 case inconclusive"))
+        let words = RunDigest(run).unfinishedWords()
+        let headline = Reporting.html(run).firstMatch(of: /class="headline.*?<\/p>/)?.output
+        #expect(headline?.contains(Markup.escaped(words)) == true)
+    }
 }

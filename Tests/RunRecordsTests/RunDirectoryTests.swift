@@ -1,4 +1,6 @@
+import JSONText
 import Measuring
+import Seeds
 import Testing
 
 @testable import RunRecords

@@ -1,5 +1,6 @@
 import FaultModel
 import Foundation
+import Seeds
 import SimulatedDisk
 
 /// Runs a history on a simulated disk, cuts power or ends the process at every operation, and opens every disk that may
@@ -268,7 +269,7 @@ struct CrashProblem: Equatable, CustomStringConvertible {
 /// What a simulation went through.
 struct CrashSimulationReport: CustomStringConvertible {
     /// By depth: crashes of the history, of the recovery, of the recovery from that.
-    var sweeps: [CrashReport]
+    var sweeps: [CrashCoverage]
     /// Deaths of the process alone.
     var kills = 0
     /// Disks opened and judged.
@@ -278,7 +279,7 @@ struct CrashSimulationReport: CustomStringConvertible {
     var problems: [CrashProblem] = []
     var isCut = false
 
-    init(depths: Int) { sweeps = Array(repeating: CrashReport(), count: depths) }
+    init(depths: Int) { sweeps = Array(repeating: CrashCoverage(), count: depths) }
 
     /// Notes the end of the time.
     mutating func goesOn(_ deadline: ContinuousClock.Instant) -> Bool {

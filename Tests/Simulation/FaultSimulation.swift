@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import SimulatedDisk
 
 /// Runs a history again and again, each time with another I/O operation made to fail, and looks at what is left.

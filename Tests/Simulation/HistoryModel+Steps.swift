@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import StrataStorage
 
 /// Random changes, made to a transaction and to the model at once.

@@ -1,5 +1,6 @@
 import FaultModel
 import Foundation
+import Seeds
 import Testing
 
 /// Random histories against a model, with the invariants walked after every transaction.

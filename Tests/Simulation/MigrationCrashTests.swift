@@ -1,5 +1,6 @@
 import FaultModel
 import Foundation
+import Seeds
 import SimulatedDisk
 import Strata
 import Testing

@@ -1,5 +1,6 @@
 import FaultModel
 import Foundation
+import Seeds
 import Testing
 
 /// The simulation against the store with a mistake planted: one that it does not find is a kind of bug that it says

@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 
 /// Decides who runs next.
 protocol ScheduleChoosing {

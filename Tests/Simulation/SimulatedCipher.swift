@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import StrataStorage
 
 /// Hides and proves well enough for a simulation, at a fraction of a real cipher's cost.

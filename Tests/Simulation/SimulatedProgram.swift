@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import SimulatedDisk
 import StrataFiles
 
@@ -9,7 +10,7 @@ struct ProgramRow: Hashable {
 
     /// What its place under a key adds to the digest of a state.
     static func digest(_ key: Int64, _ number: Int64, _ text: UnsafeRawBufferPointer) -> UInt64 {
-        mix(mix(UInt64(bitPattern: key)) ^ mix(UInt64(bitPattern: number) &+ 1) ^ ByteDigest.hash(text))
+        splitMix(splitMix(UInt64(bitPattern: key)) ^ splitMix(UInt64(bitPattern: number) &+ 1) ^ ByteDigest.hash(text))
     }
 }
 

@@ -1,4 +1,4 @@
-import RunRecords
+import Seeds
 import Statistics
 import Testing
 

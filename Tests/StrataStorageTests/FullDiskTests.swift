@@ -1,4 +1,5 @@
 import FaultModel
+import Seeds
 import SimulatedDisk
 import StrataFiles
 import Testing

@@ -1,19 +1,13 @@
-/// Seeded random bits: random tests print the seed and can be repeated.
+import Seeds
+
+/// Seeded random bits for random tests, which print the seed so that they can be repeated.
 struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
+    private var stream: RandomStream
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { stream = RandomStream(Seed(seed)) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
+    mutating func next() -> UInt64 { stream.next() }
 
-extension SplitMix64 {
-    /// A number below `bound`.
+    /// A number below `bound`, by the remainder: the fixtures of the format hold what this gave.
     mutating func below(_ bound: UInt64) -> UInt64 { next() % bound }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Seeds
 import Testing
 
 @testable import Strata
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func `arithmetic agrees with integers, for random ones`() {
-        var generator = Seeded(state: 99)
+        var generator = RandomStream(Seed(99))
         for _ in 0..<2_000 {
             let a = Int64.random(in: -1_000_000_000...1_000_000_000, using: &generator)
             let b = Int64.random(in: -1_000_000_000...1_000_000_000, using: &generator)

@@ -1,3 +1,4 @@
+import Seeds
 import Strata
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         let box = Box()
         try realm.write { realm.add(box) }
         var model: [Int] = []
-        var generator = Seeded(state: 42)
+        var generator = RandomStream(Seed(42))
         for round in 0..<300 {
             try realm.write {
                 let place = model.isEmpty ? 0 : Int.random(in: 0..<model.count, using: &generator)
@@ -82,17 +83,5 @@ import Testing
         }
         #expect(Array(box.numbers) == [2, 1])
         #expect(box.numbers.first == 2 && box.numbers.last == 1)
-    }
-}
-
-/// A generator whose sequence is the same in every run.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

@@ -1,3 +1,4 @@
+import Seeds
 import Strata
 
 /// People and dogs with links of every kind, circles and inverses.
@@ -41,7 +42,7 @@ let liveTypes: [ObjectBase.Type] = [LivePerson.self, LiveDog.self, LiveToy.self]
 
 /// Random changes of people, dogs and toys.
 struct LiveHistory {
-    var generator: Seeded
+    var generator: RandomStream
 
     mutating func below(_ count: Int) -> Int { Int.random(in: 0..<max(1, count), using: &generator) }
 

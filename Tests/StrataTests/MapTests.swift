@@ -1,4 +1,5 @@
 import Foundation
+import Seeds
 import Strata
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         let registry = Registry()
         try realm.write { realm.add(registry) }
         var model: [String: Int] = [:]
-        var generator = Seeded(state: 11)
+        var generator = RandomStream(Seed(11))
         for round in 0..<300 {
             let key = "key \(Int.random(in: 0..<30, using: &generator))"
             try realm.write {

@@ -1,4 +1,5 @@
 import Foundation
+import Seeds
 import Strata
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }
         var model: Set<Int> = []
-        var generator = Seeded(state: 7)
+        var generator = RandomStream(Seed(7))
         for _ in 0..<300 {
             let value = Int.random(in: -40...40, using: &generator) << Int.random(in: 0...20, using: &generator)
             try realm.write {

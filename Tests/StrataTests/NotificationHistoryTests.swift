@@ -1,4 +1,5 @@
 import Foundation
+import Seeds
 import Strata
 import Testing
 
@@ -85,7 +86,7 @@ import Testing
         arguments: Array(UInt64(1)...6))
     func mirrors(seed: UInt64) throws {
         let realm = try makeRealm(liveTypes)
-        var history = LiveHistory(generator: Seeded(state: seed))
+        var history = LiveHistory(generator: RandomStream(Seed(seed)))
         let owner = LivePerson(1000, "owner")
         try realm.write {
             realm.add(owner)
@@ -117,7 +118,7 @@ import Testing
         let owner = LivePerson(1000, "owner")
         try realm.write { realm.add(owner) }
         let observers = observers(realm, owner)
-        let generator = Locked(LiveHistory(generator: Seeded(state: seed)))
+        let generator = Locked(LiveHistory(generator: RandomStream(Seed(seed))))
         for round in 0..<25 {
             let failure = Locked<(any Error)?>(nil)
             OtherThread.run {

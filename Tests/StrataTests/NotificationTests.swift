@@ -1,4 +1,5 @@
 import Dispatch
+import Seeds
 import Strata
 import Testing
 
@@ -61,7 +62,7 @@ import Testing
         sorted.follow(realm.objects(Counter.self).sorted(byKeyPath: "count", ascending: false), show)
         let list = Mirror()
         list.follow(owner.objects) { "\($0.int)" }
-        var generator = Seeded(state: seed)
+        var generator = RandomStream(Seed(seed))
         for _ in 0..<60 {
             try realm.write {
                 for _ in 0..<Int.random(in: 1...6, using: &generator) {
@@ -75,7 +76,7 @@ import Testing
         #expect(all.updates > 10 && list.updates > 0)
     }
 
-    private func change(_ realm: Realm, _ owner: AllTypes, _ generator: inout Seeded) {
+    private func change(_ realm: Realm, _ owner: AllTypes, _ generator: inout RandomStream) {
         let counters = realm.objects(Counter.self)
         let place = Int.random(in: 0..<max(1, counters.count), using: &generator)
         switch Int.random(in: 0..<8, using: &generator) {

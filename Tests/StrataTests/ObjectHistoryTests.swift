@@ -1,4 +1,5 @@
 import Foundation
+import Seeds
 import Strata
 import Testing
 
@@ -21,14 +22,14 @@ import Testing
 private struct ObjectHistory {
     private struct Cancelled: Error {}
 
-    private var generator: Seeded
+    private var generator: RandomStream
     private var model = HistoryModel()
     private var held: [Int: HistoryItem] = [:]
     private var nextID = 0
     /// A delete rule forbids what the running write does.
     private var isDenied = false
 
-    init(seed: UInt64) { generator = Seeded(state: seed) }
+    init(seed: UInt64) { generator = RandomStream(Seed(seed)) }
 
     /// - Returns: everything that is in the database in the end.
     mutating func run(_ repeating: String) throws -> String {

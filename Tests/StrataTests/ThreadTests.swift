@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Seeds
 import Strata
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
         try run(4) { thread in
             let realm = try Realm(configuration: configuration)
             let accounts = realm.objects(Counter.self)
-            var generator = Seeded(state: UInt64(thread))
+            var generator = RandomStream(Seed(UInt64(thread)))
             for _ in 0..<60 {
                 if thread < 2 {
                     try realm.write {

@@ -1,0 +1,40 @@
+import Harness
+import RunRecords
+import Strata
+
+/// A commit's own notification gives everything up: the commit stays.
+struct CommitInNotification: ObjectTrialScenario {
+    let slug = "commit-in-notification"
+    let family = Family.concurrency
+    let question = "Is a commit there whatever its notification does?"
+
+    enum Way: String, CaseIterable {
+        case invalidate, writeAndInvalidate, cancel, tokenDropped
+    }
+
+    static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        let realm = try place.realm(EntryClasses.all)
+        var token: NotificationToken?
+        var isDone = false
+        token = realm.objects(Entry.self).observe { change in
+            guard case .update = change, !isDone else { return }
+            isDone = true
+            switch way {
+            case .invalidate: realm.invalidate()
+            case .writeAndInvalidate:
+                do { try realm.write { realm.add(EntryClasses.make(2)) } } catch {}
+                realm.invalidate()
+            case .cancel:
+                realm.beginWrite()
+                realm.deleteAll()
+                realm.cancelWrite()
+            case .tokenDropped: token = nil
+            }
+        }
+        try realm.write { realm.add(EntryClasses.make(1)) }
+        realm.refresh()
+        let there = try place.elsewhere(realm) { $0.objects(Entry.self).map(\.id).sorted() }
+        token?.invalidate()
+        return .expect("objects that another thread sees", there, way == .writeAndInvalidate ? [1, 2] : [1])
+    }
+}

@@ -1,0 +1,156 @@
+import Dispatch
+import Harness
+import Measuring
+import RunRecords
+import Strata
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Another process commits, and observers of this one have to hear of it without asking.
+///
+/// A violation: an object that nobody was told of or that somebody was told of twice, a call without a change, a call
+/// for an object that nobody touched, or a notification that came later than the bound.
+struct CrossProcessWake: Scenario {
+    let slug = "cross-process-wake"
+    let family = Family.concurrency
+    let question = "How soon do observers hear of another process's commit, and of nothing else?"
+    let requires: Set<Capability> = [.objects]
+    let schedule = Schedule.free
+    let parameters = [
+        ScenarioParameter("commits", default: "200", summary: "commits of the other process, some milliseconds apart"),
+        ScenarioParameter("bound", default: "1000", summary: "milliseconds that the slowest notification may take"),
+    ]
+
+    /// What observers saw, and when.
+    final class Seen: Sendable {
+        struct State {
+            var moments: [Int: UInt64] = [:]
+            var twice: [Int] = []
+            var calls = 0
+            var emptyCalls = 0
+            var idleCalls = 0
+        }
+        let state = Mutex(State())
+
+        func told(_ ids: [Int]) {
+            let now = MonotonicClock.now()
+            state.withLock { state in
+                state.calls += 1
+                if ids.isEmpty { state.emptyCalls += 1 }
+                for id in ids where state.moments.updateValue(now, forKey: id) != nil { state.twice.append(id) }
+            }
+        }
+    }
+
+    func run(_ context: CaseContext) throws {
+        let count = try context.integer("commits")
+        let directory = try context.emptyLocation("wake").directory
+        let configuration = EntryClasses.configuration(directory + "/a.strata", context.test.durability)
+        let gate = directory + "/go"
+        var random = context.random("pauses")
+        let pauses = (0..<count).map { _ in UInt32(random.below(4_000)) }
+        // Forked while this process has no thread.
+        let writer = try ForkedChild.start { output in Self.write(configuration, gate, pauses, output) }
+        try context.withEngineErrors {
+            let queue = DispatchQueue(label: "observer")
+            let seen = Seen()
+            let tokens = try queue.sync { try Self.observe(configuration, queue, seen) }
+            defer { for token in tokens { token.invalidate() } }
+            queue.sync {}
+            try FileTree.writeText(gate, "")
+            let returned = try Self.receive(writer, count)
+            // Far more than the bound, so that what is late and what never comes can be told apart.
+            let limit = MonotonicClock.now() + 10_000_000_000
+            while MonotonicClock.now() < limit, seen.state.withLock({ $0.moments.count }) < count { usleep(1_000) }
+            Self.judge(seen, returned, bound: try context.integer("bound"), context.report)
+        }
+    }
+
+    private static func observe(
+        _ configuration: Realm.Configuration, _ queue: DispatchQueue, _ seen: Seen
+    ) throws -> [NotificationToken] {
+        let realm = try Realm(configuration: configuration, queue: queue)
+        let untouched = EntryClasses.make(-1)
+        try realm.write { realm.add(untouched) }
+        let inserted = realm.objects(Entry.self).observe { change in
+            guard case .update(let now, _, let insertions, _) = change else { return }
+            seen.told(insertions.map { now[$0].id })
+        }
+        let idle = untouched.observe { _ in seen.state.withLock { $0.idleCalls += 1 } }
+        return [inserted, idle]
+    }
+
+    static func judge(_ seen: Seen, _ returned: [UInt64], bound: Int, _ report: CaseReport) {
+        let state = seen.state.withLock { $0 }
+        var latency = Histogram()
+        for (id, moment) in returned.enumerated() {
+            guard let told = state.moments[id] else { continue }
+            latency.record(told > moment ? told - moment : 0)
+        }
+        report.add(latency, name: "commit to callback")
+        report.add(.operations, Double(returned.count), statistic: "count")
+        let missing = returned.indices.filter { state.moments[$0] == nil }
+        report.check("objects that nobody was told of", expected: [], got: Array(missing.prefix(10)))
+        report.check("objects told of twice", expected: [], got: Array(state.twice.prefix(10)))
+        report.check("calls without a change", expected: 0, got: state.emptyCalls)
+        report.check("calls for an object that nobody touched", expected: 0, got: state.idleCalls)
+        report.check("at most one call per commit", expected: true, got: state.calls <= returned.count)
+        let slowest = Double(latency.maximum) / 1e6
+        report.add(
+            Trial(
+                address: FaultAddress(text: "slowest"), outcome: slowest <= Double(bound) ? .correct : .hung,
+                detail: slowest <= Double(bound) ? "" : "\(slowest) ms, allowed \(bound)"))
+    }
+
+    // MARK: The other process
+
+    private static func write(
+        _ configuration: Realm.Configuration, _ gate: String, _ pauses: [UInt32], _ output: Int32
+    ) -> Int32 {
+        while !FileTree.exists(gate) { usleep(200) }
+        do {
+            let realm = try Realm(configuration: configuration)
+            for (id, pause) in pauses.enumerated() {
+                usleep(pause)
+                try realm.write { realm.add(EntryClasses.make(id)) }
+                var moment = MonotonicClock.now()
+                if write(output, &moment, 8) != 8 { return 2 }
+            }
+            return 0
+        } catch {
+            let text = "\(error)\n"
+            text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+            return 1
+        }
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes, count)
+        #else
+            Darwin.write(descriptor, bytes, count)
+        #endif
+    }
+
+    /// When each commit returned, by the clock that all processes share.
+    private static func receive(_ writer: ForkedChild, _ count: Int) throws -> [UInt64] {
+        var moments: [UInt64] = []
+        var moment: UInt64 = 0
+        while moments.count < count {
+            #if canImport(Glibc)
+                let length = Glibc.read(writer.output, &moment, 8)
+            #else
+                let length = Darwin.read(writer.output, &moment, 8)
+            #endif
+            guard length == 8 else { throw HarnessError("the other process ended: \(writer.wait())") }
+            moments.append(moment)
+        }
+        writer.wait()
+        return moments
+    }
+}

@@ -1,0 +1,126 @@
+import Harness
+import RunRecords
+import Strata
+
+/// A dog, which knows by an inverse the person who has it.
+final class MatrixDog: Object {
+    @Persisted var name = ""
+    @Persisted var age = 0
+    @Persisted(originProperty: "dogs") var owners: LinkingObjects<MatrixPerson>
+}
+
+final class MatrixPerson: Object {
+    @Persisted var name = ""
+    @Persisted var dogs: List<MatrixDog>
+}
+
+/// Each screen observes one class. A change of the other one is none of its business, and one of its own never is.
+struct ObserverMatrix: Scenario {
+    let slug = "observer-matrix"
+    let family = Family.invalidation
+    let question = "Is each observer told exactly of the changes of its own class or key paths?"
+    let requires: Set<Capability> = [.objects]
+    let expects: Promise.Kind? = .safeDeletedAccess
+    let parameters = [PolicyTrials.parameter]
+
+    enum Change: String, CaseIterable {
+        case renameDog, ageDog, renamePerson, addDog, addDogToPerson, removeDogFromPerson, deleteDog, deletePerson
+        case parentThenChild, childThenParent, nothing
+    }
+
+    /// What is observed, and which changes it has to be told of.
+    enum Observer: String, CaseIterable {
+        case dogs, people, dogNames, dogObject, personList
+
+        func isTold(of change: Change) -> Bool {
+            switch (self, change) {
+            case (_, .nothing): false
+            case (.dogs, .renamePerson), (.dogs, .addDogToPerson), (.dogs, .removeDogFromPerson),
+                (.dogs, .deletePerson):
+                false
+            case (.dogs, _): true
+            case (.people, .renamePerson), (.people, .addDogToPerson), (.people, .removeDogFromPerson),
+                (.people, .deletePerson), (.people, .deleteDog), (.people, .parentThenChild),
+                (.people, .childThenParent):
+                true
+            case (.people, _): false
+            case (.dogNames, .renameDog), (.dogNames, .addDog), (.dogNames, .deleteDog), (.dogNames, .parentThenChild),
+                (.dogNames, .childThenParent):
+                true
+            case (.dogNames, _): false
+            case (.dogObject, .renameDog), (.dogObject, .ageDog), (.dogObject, .deleteDog),
+                (.dogObject, .parentThenChild), (.dogObject, .childThenParent):
+                true
+            case (.dogObject, _): false
+            case (.personList, .addDogToPerson), (.personList, .removeDogFromPerson), (.personList, .deleteDog),
+                (.personList, .deletePerson), (.personList, .renameDog), (.personList, .ageDog),
+                (.personList, .parentThenChild), (.personList, .childThenParent):
+                true
+            case (.personList, _): false
+            }
+        }
+    }
+
+    static var names: [String] {
+        Observer.allCases.flatMap { observer in Change.allCases.map { "\(observer.rawValue),\($0.rawValue)" } }
+    }
+
+    func run(_ context: CaseContext) throws {
+        try PolicyTrials(context).run(Self.names, mayTrap: { _ in false }, trial: Self.trial)
+    }
+
+    static func trial(_ name: String, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        let parts = name.split(separator: ",").map(String.init)
+        guard parts.count == 2, let observer = Observer(rawValue: parts[0]), let change = Change(rawValue: parts[1])
+        else { throw HarnessError("no such trial: \(name)") }
+        let realm = try place.realm([MatrixPerson.self, MatrixDog.self])
+        let (taro, jiro, alice) = (MatrixDog(), MatrixDog(), MatrixPerson())
+        try realm.write {
+            realm.add([taro, jiro])
+            realm.add(alice)
+            alice.dogs.append(taro)
+        }
+        var calls = 0
+        let token = observe(observer, realm, taro, alice) { calls += 1 }
+        defer { token.invalidate() }
+        try realm.write { try apply(change, realm, taro, jiro, alice) }
+        return .expect("calls", calls, observer.isTold(of: change) ? 1 : 0)
+    }
+
+    private static func observe(
+        _ observer: Observer, _ realm: Realm, _ taro: MatrixDog, _ alice: MatrixPerson, _ told: @escaping () -> Void
+    ) -> NotificationToken {
+        switch observer {
+        case .dogs: realm.objects(MatrixDog.self).observe { if case .update = $0 { told() } }
+        case .people:
+            realm.objects(MatrixPerson.self).observe(keyPaths: ["name", "dogs"]) {
+                if case .update = $0 { told() }
+            }
+        case .dogNames: realm.objects(MatrixDog.self).observe(keyPaths: ["name"]) { if case .update = $0 { told() } }
+        case .dogObject: taro.observe { _ in told() }
+        case .personList: alice.dogs.observe { if case .update = $0 { told() } }
+        }
+    }
+
+    private static func apply(
+        _ change: Change, _ realm: Realm, _ taro: MatrixDog, _ jiro: MatrixDog, _ alice: MatrixPerson
+    ) throws {
+        switch change {
+        case .renameDog: taro.name = "Taro"
+        case .ageDog: taro.age = 4
+        case .renamePerson: alice.name = "Alice"
+        case .addDog: realm.add(MatrixDog())
+        case .addDogToPerson: alice.dogs.append(jiro)
+        case .removeDogFromPerson: alice.dogs.removeAll()
+        case .deleteDog: realm.delete(taro)
+        case .deletePerson: realm.delete(alice)
+        case .parentThenChild:
+            alice.name = "Alice"
+            taro.name = "Taro"
+        case .childThenParent:
+            taro.name = "Taro"
+            alice.name = "Alice"
+        case .nothing: break
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Strata
+
+/// A model of what shows a list, without a display: ForEach over a collection, and Text(count).
+///
+/// It does what a user interface does with what it showed last. `render` (a) compares and hashes the old elements,
+/// (b) resolves the old indices again, (c) reads the rows, (d) swaps in the new frame.
+final class Screen<C: ShownObject> {
+    /// Why a screen is evaluated.
+    enum Cause {
+        /// A change by the screen's own event. Its old rows are still there and are resolved once more.
+        case ownEvent
+        /// A model object said that it changes.
+        case objectWillChange
+        /// It comes back on top, or shows for the first time: there is no old frame.
+        case appears
+    }
+
+    /// What is shown.
+    struct Frame: Equatable {
+        var titles: [String] = []
+        var count = 0
+    }
+
+    /// How the program was written.
+    enum Style {
+        /// As with Realm: identity reads the row where there is a primary key, elements come from live results.
+        case live
+        /// As with Strata: identity is captured, a frame is a snapshot, and the list observes what it shows.
+        case frames
+    }
+
+    let style: Style
+    let isKeyed: Bool
+    private(set) var frame = Frame()
+    /// A frame whose count was not that of its rows, or whose rows were not of one version.
+    private(set) var tornFrames = 0
+    private(set) var renders = 0
+    private let results: Results<C>
+    private var elements: [C] = []
+    private var identities: Set<Int> = []
+
+    init(_ results: Results<C>, style: Style, isKeyed: Bool) {
+        self.results = results
+        self.style = style
+        self.isKeyed = isKeyed
+    }
+
+    /// - Parameter whole: the body with Text(count); else the rows alone.
+    func render(_ cause: Cause, whole: Bool) {
+        renders += 1
+        if cause != .appears {
+            let same = elements.count { identities.contains(identity($0)) && $0 == $0 }
+            if same != elements.count { tornFrames += 1 }
+            if cause == .ownEvent {
+                for index in elements.indices { _ = results[index].title }
+            }
+        }
+        switch style {
+        case .live:
+            elements = results.map { $0 }
+            frame.titles = elements.map(\.title)
+            if whole { frame.count = results.count }
+        case .frames:
+            let snapshot = results.snapshot()
+            elements = snapshot.map { $0 }
+            frame.titles = elements.map(\.title)
+            frame.count = snapshot.count
+            if frame.count != frame.titles.count || frame.titles.contains("untitled") { tornFrames += 1 }
+        }
+        identities = Set(elements.map(identity))
+    }
+
+    /// With a primary key, Realm's hash and id read the row; without one they are the handle's. Strata keeps a primary
+    /// key where no read is needed: reading a stored property stands for Realm's read of the row.
+    private func identity(_ element: C) -> Int {
+        guard style == .live else { return element.hashValue }
+        guard isKeyed else { return ObjectIdentifier(element).hashValue }
+        _ = element.title
+        return element.number
+    }
+}
+
+/// Runs a program's events, and what follows from them, in the order of a user interface: all notifications of an
+/// event, then at most one render.
+final class ScreenLoop {
+    private var events: [() throws -> Void] = []
+    private var notifications: [() -> Void] = []
+    private var render: (() -> Void)?
+
+    func post(_ event: @escaping () throws -> Void) {
+        events.append(event)
+    }
+
+    func notify(_ notification: @escaping () -> Void) {
+        notifications.append(notification)
+    }
+
+    /// Renders that are asked for before the next one runs are one.
+    func setNeedsRender(_ render: @escaping () -> Void) {
+        self.render = render
+    }
+
+    /// Until nothing is left to do.
+    func run() throws {
+        while true {
+            if !notifications.isEmpty {
+                notifications.removeFirst()()
+            } else if let next = render {
+                render = nil
+                next()
+            } else if !events.isEmpty {
+                try events.removeFirst()()
+            } else {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Harness
+import RunRecords
+import Strata
+
+/// Inverses are read of old and of new objects, declared or not, while links change.
+struct BacklinksInMigration: Scenario {
+    let slug = "backlinks-in-migration"
+    let family = Family.migration
+    let question = "Are the objects that link to one readable, before and after, inside a migration?"
+    let requires: Set<Capability> = [.migrations]
+
+    enum Before {
+        final class Owner: Object {
+            @Persisted(primaryKey: true) var id = 0
+            @Persisted var pets: List<Pet>
+            override class func className() -> String { "Owner" }
+        }
+        final class Pet: Object {
+            @Persisted(primaryKey: true) var id = 0
+            @Persisted(originProperty: "pets") var owners: LinkingObjects<Owner>
+            override class func className() -> String { "Pet" }
+        }
+    }
+
+    enum After {
+        final class Owner: Object {
+            @Persisted(primaryKey: true) var id = 0
+            @Persisted var pets: List<Pet>
+            override class func className() -> String { "Owner" }
+        }
+        final class Pet: Object {
+            @Persisted(primaryKey: true) var id = 0
+            @Persisted var before = 0
+            @Persisted var after = 0
+            @Persisted(originProperty: "pets") var owners: LinkingObjects<Owner>
+            override class func className() -> String { "Pet" }
+        }
+    }
+
+    func run(_ context: CaseContext) throws {
+        try MigrationChecks.run(context) { checks in
+            let url = try checks.file("database")
+            let count = 50
+            do {
+                let realm = try Realm(configuration: checks.configuration(url, 0, [Before.Owner.self]))
+                try realm.write {
+                    let pets = (0..<count).map { realm.create(Before.Pet.self, value: ["id": $0]) }
+                    for id in 0..<count {
+                        let owner = realm.create(Before.Owner.self, value: ["id": id])
+                        owner.pets.append(objectsIn: pets[0...id])
+                    }
+                }
+            }
+            let migrating = checks.configuration(url, 1, [After.Owner.self]) { migration, _ in
+                for owner in migration.objects(ofType: "Owner").filter("id >= 25") {
+                    owner["pets"] = [MigrationObject]()
+                }
+                try migration.enumerateObjects(ofType: "Pet") { old, new in
+                    guard let old, let new else { return }
+                    let declared: Results<MigrationObject> = try old.value("owners")
+                    let found = try old.linkingObjects(ofType: "Owner", property: "pets")
+                    guard declared.count == found.count else { return new["before"] = -1 }
+                    new["before"] = found.count
+                    new["after"] = try new.value("owners", as: Results<MigrationObject>.self).count
+                }
+            }
+            let realm = try Realm(configuration: migrating)
+            let pets = Array(realm.objects(After.Pet.self))
+            checks.report.check("old", expected: (0..<count).map { count - $0 }, got: pets.map(\.before))
+            checks.report.check("new", expected: (0..<count).map { max(0, 25 - $0) }, got: pets.map(\.after))
+            checks.report.check("afterwards", expected: pets.map(\.after), got: pets.map(\.owners.count))
+            for (name, type, property) in [
+                ("unknown class", "Ower", "pets"), ("unknown property", "Owner", "pet"), ("no link", "Owner", "id"),
+            ] {
+                checks.refused(name, .invalidInput) {
+                    try Realm.performMigration(
+                        for: checks.configuration(url, 2, [After.Owner.self]) { migration, _ in
+                            _ = try migration.oldObjects(ofType: "Pet")[0].linkingObjects(
+                                ofType: type, property: property)
+                        })
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Harness
+import Measuring
+import RunRecords
+import Strata
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A process that migrates is killed by SIGKILL: at an object of the walk, or some microseconds behind its last one.
+struct KillMidMigration: Scenario {
+    let slug = "kill-mid-migration"
+    let family = Family.migration
+    let question = "Is a migration that was killed at any object, or in its commit, undone or done?"
+    let requires: Set<Capability> = [.migrations]
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .atomicMigration
+    let parameters = [
+        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
+        ScenarioParameter("trials", default: "60", summary: "kills"),
+        ScenarioParameter(
+            "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
+    ]
+
+    /// Where a trial dies: in which step of the plan, at which object; or after the walks.
+    private struct Moment {
+        var step = 0
+        var object: Int?
+        var wait: UInt32 = 0
+    }
+
+    func run(_ context: CaseContext) throws {
+        let count = try context.integer("rows")
+        let isPlan = try context.text("way") == "plan"
+        let source = ResidentFile(path: try context.emptyLocation("source").directory + "/a.strata", count: count)
+        let durability = context.test.durability
+        // In a child, so that this process has no threads of the engine and can fork.
+        let filler = try ForkedChild.start { _ in
+            do {
+                try source.fill(durability)
+                return 0
+            } catch { return 1 }
+        }
+        guard filler.wait() == .exited(0) else { throw HarnessError("the file to migrate could not be written") }
+        let bytes = try FileTree.readBytes(source.path)
+        let trials = try context.integer("trials")
+        let addresses = (0..<trials).map { FaultAddress("kill", $0) }
+        try context.sweep(addresses, secondsPerTrial: 20) { address in
+            let directory = context.trialDirectory + "/database"
+            try FileTree.remove(directory)
+            try FileTree.createDirectory(directory)
+            let file = ResidentFile(path: directory + "/a.strata", count: count)
+            try FileTree.writeBytes(file.path, bytes)
+            let position = address.position ?? 0
+            var random = context.random("kill \(position)")
+            var moment = Moment(step: position / 2 % 3)
+            if position % 2 == 0 {
+                moment.object = trials < 4 ? count / 2 : (count - 1) * position / (trials - 1)
+            } else {
+                moment.wait = UInt32(random.below(4000))
+            }
+            try Self.killMigration(file, moment, isPlan, durability)
+            let (outcome, detail) = try Self.judge(file, isPlan, durability)
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        context.report.add(.rows, Double(count), statistic: "count")
+    }
+
+    // MARK: The process that dies
+
+    private static func configuration(
+        _ file: ResidentFile, _ isPlan: Bool, _ durability: DurabilityClass,
+        walked: @escaping @Sendable (_ step: Int, _ migration: Migration) -> Void
+    ) -> Realm.Configuration {
+        var configuration = file.configuration(3, Version3.Resident.self, durability: durability)
+        if !isPlan {
+            configuration.migrationBlock = { migration, old in
+                try ResidentFile.block3(migration, old)
+                for step in 0..<3 { walked(step, migration) }
+            }
+            return configuration
+        }
+        configuration.migrationPlan = MigrationPlan([
+            MigrationStep(to: 1, classes: [Version1.Resident.self]) { migration in
+                try ResidentFile.block1(migration, 0)
+                walked(0, migration)
+            },
+            MigrationStep(to: 2, classes: [Version2.Resident.self]) { migration in
+                try ResidentFile.block2(migration, 1)
+                walked(1, migration)
+            },
+            MigrationStep(to: 3) { migration in
+                try ResidentFile.block3(migration, 2)
+                walked(2, migration)
+            },
+        ])
+        return configuration
+    }
+
+    private static func killMigration(
+        _ file: ResidentFile, _ moment: Moment, _ isPlan: Bool, _ durability: DurabilityClass
+    ) throws {
+        let child = try ForkedChild.start { output in
+            let configuration = configuration(file, isPlan, durability) { step, migration in
+                guard step == moment.step else { return }
+                var seen = 0
+                migration.enumerateObjects(ofType: "Resident") { _, new in
+                    if seen == moment.object { _ = kill(getpid(), SIGKILL) }
+                    seen += 1
+                    new?["friend"] = new?["friend"]
+                }
+                var byte: UInt8 = 1
+                _ = write(output, &byte, 1)
+            }
+            do {
+                try Realm.performMigration(for: configuration)
+                return 0
+            } catch { return 1 }
+        }
+        if moment.object == nil {
+            var byte: UInt8 = 0
+            guard receive(child.output, &byte, 1) == 1 else {
+                throw HarnessError("the migration failed: \(child.wait())")
+            }
+            usleep(moment.wait)
+            child.kill()
+        }
+        let end = child.wait()
+        if end == .exited(1) { throw HarnessError("the migration failed by itself") }
+    }
+
+    // MARK: What is left
+
+    /// Opens and reads in a child, so that a crash is an outcome.
+    private static func judge(
+        _ file: ResidentFile, _ isPlan: Bool, _ durability: DurabilityClass
+    ) throws -> (Outcome, String) {
+        let reader = try ForkedChild.start { output in
+            let found: (outcome: Outcome, detail: String)
+            do { found = try look(file, isPlan, durability) } catch { found = (.refused, "\(error)") }
+            let text = Array("\(found.outcome.rawValue)\n\(found.detail)".utf8)
+            return write(output, text, text.count) == text.count ? 0 : 1
+        }
+        var text: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let n = receive(reader.output, &bytes, bytes.count)
+            if n <= 0 { break }
+            text += bytes[..<n]
+        }
+        if case .signalled(let signal) = reader.wait() { return (.crashed, "signal \(signal) when opened again") }
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", maxSplits: 1)
+        guard let first = lines.first, let outcome = Outcome(rawValue: String(first)) else {
+            throw HarnessError("the reader reported nothing")
+        }
+        return (outcome, lines.count > 1 ? String(lines[1]) : "")
+    }
+
+    private static func look(
+        _ file: ResidentFile, _ isPlan: Bool, _ durability: DurabilityClass
+    ) throws -> (Outcome, String) {
+        let version = try file.schemaVersion()
+        guard version == 0 || version == 3 else { return (.silentlyWrong, "version \(version)") }
+        if version == 0 {
+            let names = try file.rows0(durability)
+            guard names.count == file.count else { return (.silentlyWrong, "\(names.count) objects of version 0") }
+        }
+        let again = configuration(file, isPlan, durability) { _, _ in }
+        if try file.rows3(again) != file.expected { return (.silentlyWrong, "wrong rows, found at version \(version)") }
+        return (.correct, "")
+    }
+
+    private static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.read(descriptor, bytes, count)
+        #else
+            Darwin.read(descriptor, bytes, count)
+        #endif
+    }
+}

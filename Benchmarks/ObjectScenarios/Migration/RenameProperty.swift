@@ -1,0 +1,104 @@
+import Harness
+import RunRecords
+import Strata
+
+/// Every kind of property is renamed at once; then all that cannot be renamed is tried.
+struct RenameProperty: Scenario {
+    let slug = "rename"
+    let family = Family.migration
+    let question = "Does a renamed property keep its values and links, and fail clearly otherwise?"
+    let requires: Set<Capability> = [.migrations]
+    let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
+
+    enum Old {
+        final class Person: Object {
+            @Persisted(primaryKey: true) var id = 0
+            @Persisted var name = ""
+            @Persisted var taken = ""
+            @Persisted var age: Int?
+            @Persisted var friend: Person?
+            @Persisted var friends: List<Person>
+            @Persisted var words: List<String>
+            override class func className() -> String { "Person" }
+        }
+    }
+
+    enum New {
+        final class Person: Object {
+            @Persisted(primaryKey: true) var number = 0
+            @Persisted(indexed: true) var title = ""
+            @Persisted var taken = ""
+            @Persisted var years: Int?
+            @Persisted var companion: Person?
+            @Persisted var companions: List<Person>
+            @Persisted var texts: List<String>
+            override class func className() -> String { "Person" }
+        }
+    }
+
+    private static let pairs = [
+        ("id", "number"), ("name", "title"), ("age", "years"), ("friend", "companion"), ("friends", "companions"),
+        ("words", "texts"),
+    ]
+
+    func run(_ context: CaseContext) throws {
+        let count = try context.integer("rows")
+        try MigrationChecks.run(context) { checks in
+            let url = try checks.file("database")
+            try fill(checks.configuration(url, 0, [Old.Person.self]), count)
+            for (address, from, to, part) in [
+                ("missing", "nmae", "title", "no property 'Person.nmae'"),
+                ("to nowhere", "name", "tilte", "renamed to 'tilte', which neither"),
+                ("both present", "name", "taken", "the old schema has 'taken' too"),
+                ("still there", "taken", "title", "the new schema still has 'taken'"),
+                ("another type", "name", "years", "it is a string, 'years' an optional int"),
+            ] {
+                checks.refused(address, .invalidInput, naming: [part]) {
+                    try Realm.performMigration(
+                        for: checks.configuration(url, 1, [New.Person.self]) { migration, _ in
+                            migration.renameProperty(onType: "Person", from: from, to: to)
+                        })
+                }
+                try checks.version(url, is: 0, address)
+            }
+            let renaming = checks.configuration(url, 3, [New.Person.self]) { migration, _ in
+                for (old, new) in Self.pairs {
+                    migration.renameProperty(onType: "Person", from: old, to: "\(new)InBetween")
+                    migration.renameProperty(onType: "Person", from: "\(new)InBetween", to: new)
+                }
+            }
+            let realm = try Realm(configuration: renaming)
+            var wrong = 0
+            for id in 0..<count {
+                let person = realm.object(ofType: New.Person.self, forPrimaryKey: id)
+                let isRight =
+                    person?.title == "name \(id)" && person?.years == (id % 5 == 0 ? nil : id)
+                    && person?.companion?.number == (id == 0 ? nil : id - 1)
+                    && person?.companions.count == id % 3 && person?.texts.first == "w\(id)"
+                if !isRight { wrong += 1 }
+            }
+            checks.report.check("chained, wrong objects", expected: 0, got: wrong)
+            let found = realm.objects(New.Person.self).where { $0.title == "name 7" }
+            checks.report.check("index of the new name", expected: [7], got: found.map(\.number))
+            checks.report.add(.rows, Double(count), statistic: "count")
+        }
+    }
+
+    private func fill(_ configuration: Realm.Configuration, _ count: Int) throws {
+        let realm = try Realm(configuration: configuration)
+        try realm.write {
+            var last: Old.Person?
+            for id in 0..<count {
+                let person = Old.Person(value: ["id": id, "name": "name \(id)"])
+                person.age = id % 5 == 0 ? nil : id
+                person.friend = last
+                for _ in 0..<(id % 3) { if let last { person.friends.append(last) } }
+                person.words.append("w\(id)")
+                realm.add(person)
+                last = person
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Harness
+import RunRecords
+import Strata
+
+/// A file is opened with every order of versions.
+struct VersionGoesDown: Scenario {
+    let slug = "version-goes-down"
+    let family = Family.migration
+    let question = "Is a lower version a typed error, and a higher one without a change harmless?"
+    let requires: Set<Capability> = [.migrations]
+
+    func run(_ context: CaseContext) throws {
+        try MigrationChecks.run(context) { checks in
+            let url = try checks.file("database")
+            let file = ResidentFile(path: url.path, count: 100)
+            try file.fill(context.test.durability)
+            let before = try file.rows0(context.test.durability)
+            try Realm.performMigration(for: checks.configuration(url, 5, [Version0.Resident.self]))
+            try checks.version(url, is: 5, "bumped with no change")
+            for version in [4, 1, 0] as [UInt64] {
+                checks.refused(
+                    "down to \(version)", .schemaMismatch, naming: ["schema version 5", "asks for \(version)"]
+                ) {
+                    _ = try Realm(configuration: checks.configuration(url, version, [Version0.Resident.self]))
+                }
+            }
+            checks.refused("changed without a new version", .schemaMismatch, naming: ["'Resident.name' was added"]) {
+                _ = try Realm(configuration: checks.configuration(url, 5, [Version3.Resident.self]))
+            }
+            try checks.version(url, is: 5, "afterwards")
+            let realm = try Realm(configuration: checks.configuration(url, 5, [Version0.Resident.self]))
+            let names = realm.objects(Version0.Resident.self).map { "\($0.number) \($0.firstName)" }
+            let isSame = zip(before, names).allSatisfy { $0.hasPrefix($1) } && before.count == names.count
+            checks.report.check("data", expected: true, got: isSame)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Dispatch
+import Foundation
+import Harness
+import Measuring
+import RunRecords
+import Strata
+import Synchronization
+
+/// From the call that commits to the callback of an observer, and what observers cost the writer.
+///
+/// One commit at a time: the writer waits until every observer was told. Durability `none`, so that the disk hides
+/// nothing.
+struct NotifyObservers: Scenario {
+    let slug = "notify"
+    let family = Family.workload
+    let question = "How soon after a commit are observers told of it, and what do they cost the writer?"
+    let requires: Set<Capability> = [.objects]
+    let schedule = Schedule.free
+    let durability: DurabilityClass? = DurabilityClass.none
+    let parameters = [
+        ScenarioParameter(
+            "way", default: "commit", allowed: Way.allCases.map(\.rawValue),
+            summary: "told at the end of the observer's own commit, on a queue, or by refresh on another thread"),
+        ScenarioParameter("objects", default: "100000", summary: "objects of the observed collection"),
+        ScenarioParameter("observers", default: "1", range: 1...10_000, summary: "observers of it"),
+        ScenarioParameter("changes", default: "1", summary: "objects that each commit changes"),
+        ScenarioParameter(
+            "collection", default: "class", allowed: ["class", "filter"], summary: "what is observed"),
+        ScenarioParameter("commits", default: "500", summary: "commits, with observers and again without"),
+    ]
+
+    enum Way: String, CaseIterable { case commit, queue, thread }
+
+    final class Item: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var number = 0
+    }
+
+    /// What the writer changes.
+    private struct Work: Sendable {
+        let objects: Int
+        let observers: Int
+        let changes: Int
+        let commits: Int
+        let isFiltered: Bool
+        let deadline: UInt64
+        let configuration: Realm.Configuration
+    }
+
+    /// What the writer and its observers tell each other.
+    private final class Board: Sendable {
+        let observers: Int
+        let calledAt = Atomic<UInt64>(0)
+        let latency = Mutex(Histogram())
+        let wrong = Mutex<[String]>([])
+        let calls = Atomic<Int>(0)
+        let isOver = Atomic<Bool>(false)
+        /// Signalled by the last observer that is told of a commit.
+        private let allTold = DispatchSemaphore(value: 0)
+
+        init(observers: Int) { self.observers = observers }
+
+        func told(_ change: RealmCollectionChange<Strata.Results<Item>>, changes: Int) {
+            let now = MonotonicClock.now()
+            switch change {
+            case .initial: return
+            case .error(let error): wrong.withLock { $0.append("\(error)") }
+            case .update(_, let deletions, let insertions, let modifications):
+                if !deletions.isEmpty || !insertions.isEmpty || modifications.count != changes {
+                    let text =
+                        "\(deletions.count) deleted, \(insertions.count) inserted, \(modifications.count) modified"
+                    wrong.withLock { $0.append(text) }
+                }
+            }
+            latency.withLock { $0.record(now - calledAt.load(ordering: .acquiring)) }
+            if calls.add(1, ordering: .acquiringAndReleasing).newValue % observers == 0 { allTold.signal() }
+        }
+
+        /// - Returns: whether all were told before the time was over.
+        func waitUntilAllAreTold(_ deadline: UInt64) -> Bool {
+            let now = MonotonicClock.now()
+            let left = deadline > now ? deadline - now : 0
+            return allTold.wait(timeout: .now() + .nanoseconds(Int(clamping: left))) == .success
+        }
+    }
+
+    /// What a loop of commits took.
+    private struct Commits: Sendable {
+        var latency = Histogram()
+        var seconds = 0.0
+        var count = 0
+        var perSecond: Double { Double(count) / seconds }
+    }
+
+    func run(_ context: CaseContext) throws {
+        guard let way = Way(rawValue: try context.text("way")) else { throw HarnessError("no such way") }
+        let path = try context.emptyLocation("notify").directory + "/notify.strata"
+        let work = Work(
+            objects: try context.integer("objects"), observers: try context.integer("observers"),
+            changes: try context.integer("changes"), commits: try context.integer("commits"),
+            isFiltered: try context.text("collection") == "filter", deadline: context.deadline,
+            configuration: Realm.Configuration(
+                fileURL: URL(fileURLWithPath: path), objectTypes: [Item.self], durability: .none))
+        guard work.changes <= work.objects else { throw HarnessError("notify changes no more objects than there are") }
+        try context.withEngineErrors {
+            let realm = try Realm(configuration: work.configuration)
+            try realm.write {
+                for id in 0..<work.objects {
+                    let item = Item()
+                    item.id = id
+                    realm.add(item)
+                }
+            }
+            let alone = try Self.commit(work, realm, nil)
+            let board = Board(observers: work.observers)
+            let observed = try Self.observe(work, way, realm, board)
+            Self.report(work, alone, observed, board, context.report)
+        }
+    }
+
+    private static func report(
+        _ work: Work, _ alone: Commits, _ observed: Commits, _ board: Board, _ report: CaseReport
+    ) {
+        if alone.count < work.commits || observed.count < work.commits { report.cut() }
+        report.add(board.latency.withLock { $0 }, name: "commit to callback")
+        report.add(alone.latency, name: "commit, no observer")
+        report.add(observed.latency, name: "commit, observed")
+        report.add(.operationsPerSecond, alone.perSecond, count: alone.count, label: "no observer")
+        report.add(.operationsPerSecond, observed.perSecond, count: observed.count, label: "observed")
+        // A commit that the deadline cut may have told some observers already.
+        let told = board.calls.load(ordering: .acquiring)
+        report.check(
+            "every observer told of every commit", expected: true, got: told >= observed.count * work.observers)
+        report.check("nobody told twice", expected: true, got: told <= (observed.count + 1) * work.observers)
+        report.check("change sets", expected: [], got: board.wrong.withLock { Array($0.prefix(3)) })
+    }
+
+    /// Commits with observers in place.
+    private static func observe(_ work: Work, _ way: Way, _ realm: Realm, _ board: Board) throws -> Commits {
+        let all = realm.objects(Item.self)
+        let collection = work.isFiltered ? all.where { $0.number >= 0 } : all
+        let queue = DispatchQueue(label: "observers")
+        let changes = work.changes
+        let tokens = (0..<work.observers).map { _ in
+            collection.observe(on: way == .queue ? queue : nil) { board.told($0, changes: changes) }
+        }
+        defer { for token in tokens { token.invalidate() } }
+        guard way == .thread else {
+            // Observers start on their queue: they are there before the first commit.
+            queue.sync {}
+            return try commit(work, realm, board)
+        }
+        let writer = ThreadTask {
+            defer { board.isOver.store(true, ordering: .releasing) }
+            return try Self.commit(work, try Realm(configuration: work.configuration), board)
+        }
+        while !board.isOver.load(ordering: .acquiring) { realm.refresh() }
+        return try writer.wait()
+    }
+
+    /// Changes and commits; with a board it waits after each until all were told, which counts as the commit's time
+    /// in the rate, and not in the latency of the call.
+    private static func commit(_ work: Work, _ realm: Realm, _ board: Board?) throws -> Commits {
+        var result = Commits()
+        let stride = work.objects / work.changes
+        let start = MonotonicClock.now()
+        for number in 0..<work.commits {
+            if MonotonicClock.now() > work.deadline { break }
+            realm.beginWrite()
+            for change in 0..<work.changes {
+                let id = (number &* 7_919 + change * stride) % work.objects
+                realm.object(ofType: Item.self, forPrimaryKey: id)?.number += 1
+            }
+            let called = MonotonicClock.now()
+            board?.calledAt.store(called, ordering: .releasing)
+            try realm.commitWrite()
+            result.latency.record(MonotonicClock.now() - called)
+            if let board, !board.waitUntilAllAreTold(work.deadline) { break }
+            result.count += 1
+        }
+        result.seconds = Double(MonotonicClock.now() - start) / 1e9
+        return result
+    }
+}

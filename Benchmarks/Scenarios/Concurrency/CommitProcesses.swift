@@ -1,0 +1,116 @@
+import Harness
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One-row durable transactions from several processes on one database.
+struct CommitProcesses: Scenario {
+    let slug = "commit-processes"
+    let family = Family.concurrency
+    let question = "How many durable transactions a second do writers in several processes get, and how fairly?"
+    let requires: Set<Capability> = [.tables, .persistent, .processes]
+    let schedule = Schedule.free
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter("processes", default: "2", range: 1...64, summary: "writers"),
+        ScenarioParameter("commits", default: "2000", summary: "transactions of all processes together"),
+    ]
+
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("processes") ? "commits needs at least one per process" : nil
+    }
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    /// What a child says at its end: when it began and ended, and how many of its commits were acknowledged.
+    private struct Lane {
+        var start: UInt64
+        var end: UInt64
+        var commits: Int
+    }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        let processes = try context.integer("processes")
+        let each = try context.integer("commits") / processes
+        let base = try PeopleRows.count(in: context)
+        let location = try context.fixtureLocation()
+        // All wait until this is written: opening is not part of the figure.
+        let gate = context.directory + "/go"
+        var children: [ForkedChild] = []
+        for index in 0..<processes {
+            let chunks = PeopleRows.chunks(from: base + index * each, count: each).tables
+            children.append(
+                try ForkedChild.start { output in Self.write(context, location, chunks, gate, output) })
+        }
+        usleep(200_000)
+        try FileTree.writeText(gate, "")
+        var lanes: [Lane] = []
+        for child in children {
+            var answer: [UInt64] = [0, 0, 0]
+            #if canImport(Glibc)
+                let count = Glibc.read(child.output, &answer, 24)
+            #else
+                let count = Darwin.read(child.output, &answer, 24)
+            #endif
+            let end = child.wait()
+            guard count == 24, end == .exited(0) else { throw HarnessError("a writer ended so: \(end)") }
+            lanes.append(Lane(start: answer[0], end: answer[1], commits: Int(answer[2])))
+        }
+        let total = lanes.reduce(0) { $0 + $1.commits }
+        if total < processes * each { report.cut() }
+        let start = lanes.map(\.start).min() ?? 0
+        let end = lanes.map(\.end).max() ?? 0
+        report.add(.commitsPerSecond, Double(total) / (Double(max(1, end - start)) / 1e9), count: total)
+        let rates = lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) }
+        if let slowest = rates.min(), let fastest = rates.max(), fastest > 0 {
+            report.add(.fairness, slowest / fastest, count: processes)
+        }
+        report.add(.operations, Double(total), statistic: "count")
+        try verify(context, location, base: base, each: each, lanes: lanes)
+    }
+
+    private static func write(
+        _ context: CaseContext, _ location: DatabaseLocation, _ chunks: [Table], _ gate: String, _ output: Int32
+    ) -> Int32 {
+        do {
+            let session = try context.open(location, as: (any TableSession).self)
+            while !FileTree.exists(gate) { usleep(200) }
+            var answer: [UInt64] = [MonotonicClock.now(), 0, 0]
+            for chunk in chunks {
+                answer[2] += UInt64(try session.insertEach(chunk, latency: nil))
+                if context.isOverBudget { break }
+            }
+            answer[1] = MonotonicClock.now()
+            try session.close()
+            return Self.write(output, &answer, 24) == 24 ? 0 : 2
+        } catch {
+            let text = "\(error)\n"
+            text.withCString { _ = Self.write(STDERR_FILENO, $0, strlen($0)) }
+            return 1
+        }
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes, count)
+        #else
+            Darwin.write(descriptor, bytes, count)
+        #endif
+    }
+
+    private func verify(
+        _ context: CaseContext, _ location: DatabaseLocation, base: Int, each: Int, lanes: [Lane]
+    ) throws {
+        let total = lanes.reduce(0) { $0 + $1.commits }
+        for (index, lane) in lanes.enumerated() {
+            let first = base + index * each
+            try PeopleRows.verify(context, at: location, inserted: first..<(first + lane.commits), count: base + total)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Datasets
+import Harness
+import Measuring
+import RunRecords
+
+/// One-row durable transactions from several threads, each with a session of its own, all on one database.
+struct CommitThreads: Scenario {
+    let slug = "commit-threads"
+    let family = Family.concurrency
+    let question = "How many durable transactions a second do several writers get together, and how fairly?"
+    let requires: Set<Capability> = [.tables, .threads]
+    let schedule = Schedule.free
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
+        ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
+    ]
+
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil
+    }
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    private struct Lane: Sendable {
+        var start: UInt64
+        var end: UInt64
+        var commits: Int
+        var latency: Histogram
+    }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        let threads = try context.integer("threads")
+        let each = try context.integer("commits") / threads
+        let base = try PeopleRows.count(in: context)
+        let location = try context.fixtureLocation()
+        let lanes = try Self.write(
+            threads: threads, each: each, base: base, engine: context.engine, settings: context.settings,
+            location: location, deadline: context.deadline)
+        var latency = Histogram()
+        for lane in lanes { latency.merge(lane.latency) }
+        let total = lanes.reduce(0) { $0 + $1.commits }
+        if total < threads * each { report.cut() }
+        let start = lanes.map(\.start).min() ?? 0
+        let end = lanes.map(\.end).max() ?? 0
+        report.add(.commitsPerSecond, Double(total) / (Double(max(1, end - start)) / 1e9), count: total)
+        let rates = lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) }
+        if let slowest = rates.min(), let fastest = rates.max(), fastest > 0 {
+            report.add(.fairness, slowest / fastest, count: threads)
+        }
+        report.add(latency, name: "commit")
+        report.add(.operations, Double(total), statistic: "count")
+        try Self.verify(context, location, base: base, each: each, lanes: lanes)
+    }
+
+    private static func write(
+        threads: Int, each: Int, base: Int, engine: any Engine, settings: EngineSettings, location: DatabaseLocation,
+        deadline: UInt64
+    ) throws -> [Lane] {
+        let line = StartLine(count: threads)
+        return try ThreadGroup.run(threads) { index in
+            let chunks = PeopleRows.chunks(from: base + index * each, count: each)
+            let opened = Result {
+                try CaseContext.session(engine, location, settings, as: (any TableSession).self)
+            }
+            line.arriveAndWait()
+            let session = try opened.get()
+            let latency = LatencyRecorder()
+            var lane = Lane(start: MonotonicClock.now(), end: 0, commits: 0, latency: Histogram())
+            for chunk in chunks.tables {
+                lane.commits += try session.insertEach(chunk, latency: latency)
+                if MonotonicClock.now() >= deadline { break }
+            }
+            lane.end = MonotonicClock.now()
+            lane.latency = latency.histogram
+            try session.close()
+            return lane
+        }
+    }
+
+    private static func verify(
+        _ context: CaseContext, _ location: DatabaseLocation, base: Int, each: Int, lanes: [Lane]
+    ) throws {
+        let session = try context.open(location, as: (any TableSession).self)
+        let total = lanes.reduce(0) { $0 + $1.commits }
+        context.report.check("rows", expected: base + total, got: try session.rowCount(table: "Person"))
+        for (index, lane) in lanes.enumerated() {
+            let ids = (base + index * each)..<(base + index * each + lane.commits)
+            let oracle = ExactOracle(
+                TableSet(dataset: "inserted", tables: [PeopleDataset.persons(ids)], digest: 0))
+            let reads = PointReads(table: "Person", keys: ids.map { Int64($0) }, columns: ["name", "age", "score"])
+            context.report.check(
+                "thread \(index)", expected: oracle.digest(reads), got: try session.readPoints(reads, latency: nil))
+        }
+        try session.close()
+    }
+}

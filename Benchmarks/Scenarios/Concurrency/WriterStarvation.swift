@@ -1,0 +1,115 @@
+import Harness
+import Measuring
+import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One writer that commits now and then among writers that commit without pause: how long does it wait?
+///
+/// A violation, where an engine promises a bounded wait: a commit that took longer than the bound.
+struct WriterStarvation: Scenario {
+    let slug = "writer-starvation"
+    let family = Family.concurrency
+    let question = "How long does a writer wait among others that never pause?"
+    let requires: Set<Capability> = [.tables, .updates, .threads]
+    let schedule = Schedule.free
+    let defaultDataset: String? = "people"
+    let expects: Promise.Kind? = .boundedWait
+    let parameters = [
+        ScenarioParameter("greedy", default: "4", range: 1...256, summary: "threads that commit without pause"),
+        ScenarioParameter("waits", default: "200", summary: "commits of the patient thread, a millisecond apart"),
+        ScenarioParameter("bound", default: "1000", summary: "milliseconds that its slowest commit may take"),
+    ]
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    /// What a thread did.
+    private struct Lane: Sendable {
+        var commits = 0
+        var latency = Histogram()
+        /// Commits of the others between a call of the patient thread and its end.
+        var overtakes = Histogram()
+    }
+
+    private final class Board: Sendable {
+        let isOver = Atomic<Bool>(false)
+        let commits = Atomic<Int>(0)
+    }
+
+    func run(_ context: CaseContext) throws {
+        let greedy = try context.integer("greedy")
+        let waits = try context.integer("waits")
+        let bound = try context.integer("bound")
+        let base = ExactOracle(try context.tables())
+        let keys = (0...greedy).map { Int64($0) }
+        guard try PeopleRows.count(in: context) > greedy else { throw HarnessError("each thread needs a row") }
+        let reads = PointReads(table: "Person", keys: keys, columns: ["age"])
+        let location = try context.fixtureLocation()
+        let board = Board()
+        let line = StartLine(count: greedy + 1)
+        let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
+        let lanes = try ThreadGroup.run(greedy + 1) { index in
+            let opened = Result { try CaseContext.session(engine, location, settings, as: (any UpdateSession).self) }
+            line.arriveAndWait()
+            // The others end when the patient one does, whatever it met.
+            defer { if index == 0 { board.isOver.store(true, ordering: .releasing) } }
+            let session = try opened.get()
+            let lane =
+                index == 0
+                ? try Self.wait(session, board, waits, deadline) : try Self.grab(session, Int64(index), board)
+            try session.close()
+            return lane
+        }
+        let report = context.report
+        if lanes[0].commits < waits { report.cut() }
+        report.add(lanes[0].latency, name: "patient commit")
+        let others = lanes.dropFirst().reduce(0) { $0 + $1.commits }
+        report.add(.overtakes, lanes[0].overtakes.mean, statistic: "mean", count: lanes[0].commits)
+        report.add(.overtakes, Double(lanes[0].overtakes.maximum), statistic: "max", count: lanes[0].commits)
+        report.note("the others committed \(others) times meanwhile")
+        let slowest = Double(lanes[0].latency.maximum) / 1e6
+        report.add(
+            Trial(
+                address: FaultAddress(text: "slowest wait"), outcome: slowest <= Double(bound) ? .correct : .hung,
+                detail: slowest <= Double(bound) ? "" : "\(slowest) ms, allowed \(bound)"))
+        let session = try context.open(location, as: (any TableSession).self)
+        var expected = base.digest(reads)
+        expected.sum &+= UInt64(lanes.reduce(0) { $0 + $1.commits })
+        report.check("increments", expected: expected, got: try session.readPoints(reads, latency: nil))
+        try session.close()
+    }
+
+    private static func wait(
+        _ session: any UpdateSession, _ board: Board, _ waits: Int, _ deadline: UInt64
+    ) throws -> Lane {
+        var lane = Lane()
+        while lane.commits < waits, MonotonicClock.now() < deadline {
+            usleep(1_000)
+            let before = board.commits.load(ordering: .relaxed)
+            let start = MonotonicClock.now()
+            lane.commits += try session.increment(table: "Person", column: "age", key: 0, times: 1, latency: nil)
+            lane.latency.record(MonotonicClock.now() - start)
+            lane.overtakes.record(UInt64(board.commits.load(ordering: .relaxed) - before))
+        }
+        return lane
+    }
+
+    private static func grab(_ session: any UpdateSession, _ key: Int64, _ board: Board) throws -> Lane {
+        var lane = Lane()
+        while !board.isOver.load(ordering: .acquiring) {
+            lane.commits += try session.increment(table: "Person", column: "age", key: key, times: 1, latency: nil)
+            board.commits.add(1, ordering: .relaxed)
+        }
+        return lane
+    }
+}
+
+extension Metric {
+    /// Commits of others that ended while one waited.
+    static let overtakes = Metric("overtakes", unit: "count", .lowerIsBetter, .measured)
+}

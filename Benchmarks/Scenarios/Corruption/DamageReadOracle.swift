@@ -1,0 +1,113 @@
+import Harness
+import RunRecords
+
+/// Judges a full read of a database to whose main table rows were appended one transaction each, before it was damaged.
+struct DamageReadOracle {
+    private let base: ExactOracle
+    private let full: ExactOracle
+    private let mainTable: String
+    private let baseCount: Int
+    private let fullCount: Int
+
+    init(_ tables: TableSet, appended: Table?) {
+        base = ExactOracle(tables)
+        mainTable = tables.main.name
+        baseCount = tables.main.rowCount
+        fullCount = baseCount + (appended?.rowCount ?? 0)
+        full = appended.map { ExactOracle(tables.appending($0)) } ?? base
+    }
+
+    func judge(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation
+    ) -> (outcome: Outcome, detail: String) {
+        guard fullCount > baseCount else {
+            return DamageOracle.judge(engine: engine, settings: settings, location: location, expected: base)
+        }
+        let session: any Session
+        do {
+            session = try engine.open(location, settings: settings)
+        } catch {
+            return (error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+        }
+        guard let tables = session as? any TableSession else { return (.refused, "\(engine.name) has no tables") }
+        let reading = PrefixReading(full, mainTable: mainTable)
+        var failure: EngineError?
+        do throws(EngineError) {
+            try tables.readAll(full.schema, into: reading)
+        } catch {
+            failure = error
+        }
+        do throws(EngineError) {
+            try session.close()
+        } catch {
+            failure = failure ?? error
+        }
+        if let failure {
+            if let difference = reading.comparison.difference { return (.silentlyWrong, difference) }
+            return (failure.kind == .damaged ? .detectedAtRead : .refused, failure.description)
+        }
+        return judge(reading)
+    }
+
+    /// A read that came to its end: right in all rows that it gave, and how many are missing at the end?
+    private func judge(_ reading: PrefixReading) -> (outcome: Outcome, detail: String) {
+        if let difference = reading.comparison.difference { return (.silentlyWrong, difference) }
+        let count = reading.mainRows
+        let otherTables = full.schema.tables.filter { $0.name != mainTable }
+        for table in otherTables where reading.rows[table.name, default: 0] != table.rowCount {
+            return (.silentlyWrong, "\(table.name): rows are missing")
+        }
+        if count < baseCount { return (.silentlyWrong, "\(mainTable): row \(count) and those after it are missing") }
+        if count == fullCount { return (.correct, "") }
+        let detail = "the last \(fullCount - count) of \(fullCount - baseCount) acknowledged transactions are missing"
+        return (count == fullCount - 1 ? .fellBack : .lostCommit, detail)
+    }
+}
+
+/// Compares rows as they come and counts them, so that rows missing at the end can be told from others.
+private final class PrefixReading: RowSink {
+    let comparison: FullReadComparison
+    private(set) var rows: [String: Int] = [:]
+    private let mainTable: String
+
+    init(_ oracle: ExactOracle, mainTable: String) {
+        comparison = FullReadComparison(oracle)
+        self.mainTable = mainTable
+    }
+
+    var mainRows: Int { rows[mainTable, default: 0] }
+
+    func receive(table: String, row: Int, values: [Value]) -> Bool {
+        rows[table, default: 0] += 1
+        return comparison.receive(table: table, row: row, values: values)
+    }
+}
+
+extension TableSet {
+    /// The set with the rows at the end of the table of their name.
+    func appending(_ rows: Table) -> TableSet {
+        var set = self
+        guard let index = tables.firstIndex(where: { $0.name == rows.name }) else { return set }
+        for (column, added) in zip(tables[index].columns.indices, rows.columns) {
+            set.tables[index].columns[column].values = tables[index].columns[column].values.appending(added.values)
+        }
+        return set
+    }
+}
+
+extension ColumnValues {
+    fileprivate func appending(_ other: ColumnValues) -> ColumnValues {
+        switch (self, other) {
+        case (.integer(let own), .integer(let added)): return .integer(own + added)
+        case (.real(let own), .real(let added)): return .real(own + added)
+        case (.text(var own), .text(let added)):
+            for row in 0..<added.count { own.append(added[row]) }
+            return .text(own)
+        case (.link(let target, let own), .link(_, let added)): return .link(target: target, own + added)
+        case (.links(let target, var own), .links(_, let added)):
+            for row in 0..<added.count { own.append(added[row]) }
+            return .links(target: target, own)
+        default: preconditionFailure("columns of different kinds")
+        }
+    }
+}

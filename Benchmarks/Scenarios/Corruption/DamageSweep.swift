@@ -1,0 +1,164 @@
+import Datasets
+import Harness
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A database whose files are damaged in one place per trial, opened and read in full.
+///
+/// Shapes: `clean`: loaded and closed. `log`: the same, then opened again, one-row transactions committed, and its
+/// files copied while it was open, as a kill leaves them: the log has to be replayed.
+///
+/// What came is compared with the exact data, row by row. In shape `log` the rows of the last transactions may be
+/// missing without a word, because a log ends where its first broken record stands: the last transaction alone is
+/// `fell-back`, since damage in the last record of a log cannot be told from a crash before it was acknowledged; more
+/// is `lost-commit`.
+struct DamageSweep {
+    struct DamagedFile {
+        var name: String
+        var bytes: [UInt8]
+        /// Where its first byte stands among the bytes of all files, in the order of the engine's list.
+        var start: Int
+
+        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file holds nothing.
+        var usedCount: Int {
+            let used = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
+            return min(bytes.count, (used + 4_095) / 4_096 * 4_096)
+        }
+    }
+
+    static let shape = ScenarioParameter(
+        "shape", default: "clean", allowed: ["clean", "log"], summary: "closed, or killed with its log present")
+    /// One-row transactions in the log of shape `log`.
+    static let loggedCommits = 20
+
+    let context: CaseContext
+    let files: [DamagedFile]
+    /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
+    /// closed syncs, and a sweep opens thousands. What a killed process leaves there, the next run removes.
+    private let scratch: ScratchDirectory
+    private let oracle: DamageReadOracle
+
+    // MARK: Fixture
+
+    static func fixture(for test: Case) -> FixtureRequest {
+        test.parameter("shape") == "log" ? FixtureRequest(recipe: "log") : FixtureRequest()
+    }
+
+    static func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
+        guard try context.text("shape") == "log" else {
+            let session = try context.open(location, as: (any TableSession).self)
+            try session.load(try context.tables())
+            try session.close()
+            return
+        }
+        let live = try context.emptyLocation("live")
+        let loading = try context.open(live, as: (any TableSession).self)
+        try loading.load(try context.tables())
+        try loading.close()
+        let session = try context.open(live, as: (any TableSession).self)
+        _ = try session.insertEach(try loggedRows(context), latency: nil)
+        for file in context.engine.files(at: live) where file.role != .lock {
+            try FileTree.copy(from: file.path, to: location.directory + "/" + name(of: file.path))
+        }
+        try session.close()
+    }
+
+    private static func loggedRows(_ context: CaseContext) throws -> Table {
+        let count = try context.tables().main.rowCount
+        guard try context.tables().main.name == "DamagePerson" else {
+            throw HarnessError("\(context.test.scenario) runs on the data set damage alone")
+        }
+        return DamageDataset.persons(count..<(count + loggedCommits), dogCount: count)
+    }
+
+    private static func name(of path: String) -> String {
+        String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+    }
+
+    // MARK: Trials
+
+    /// Reads the fixture. Nothing is opened.
+    init(_ context: CaseContext) throws {
+        self.context = context
+        let location = try context.fixtureLocation()
+        var start = 0
+        var files: [DamagedFile] = []
+        for file in context.engine.files(at: location) where file.role != .lock {
+            let bytes = try FileTree.readBytes(file.path)
+            files.append(DamagedFile(name: Self.name(of: file.path), bytes: bytes, start: start))
+            start += bytes.count
+        }
+        guard start > 0 else { throw HarnessError("the fixture of \(context.test.engine) has no files") }
+        self.files = files
+        let memory = ScratchDirectory.memory
+        scratch = try ScratchDirectory.make(in: FileTree.isDirectory(memory) ? memory : context.directory)
+        let logged = try context.text("shape") == "log" ? try Self.loggedRows(context) : nil
+        oracle = DamageReadOracle(try context.tables(), appended: logged)
+        context.report.note(
+            "files: " + files.map { "\($0.name) \($0.bytes.count) bytes" }.joined(separator: ", "))
+    }
+
+    /// `count` different positions below the used bytes of each file, times `scale`, in equal shares per file,
+    /// ascending. All positions where `count` is 0.
+    func positions(count: Int, scale: Int, random: inout RandomStream) -> [Int] {
+        var chosen: [Int] = []
+        for (index, file) in files.enumerated() {
+            guard count > 0 else {
+                chosen += Array((file.start * scale)..<((file.start + file.bytes.count) * scale))
+                continue
+            }
+            let share = count * (index + 1) / files.count - count * index / files.count
+            let space = file.usedCount * scale
+            var set: Set<Int> = []
+            while set.count < min(share, space) { set.insert(file.start * scale + random.below(space)) }
+            chosen += set.sorted()
+        }
+        return chosen
+    }
+
+    /// The file that holds a byte.
+    func file(at position: Int) throws -> DamagedFile {
+        guard let file = files.last(where: { $0.start <= position }), position < file.start + file.bytes.count else {
+            throw HarnessError("position \(position) is beyond the files")
+        }
+        return file
+    }
+
+    /// Of all files.
+    var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
+
+    /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies. A replay may ask for any of
+    /// `positions`.
+    func run(
+        _ addresses: [FaultAddress], among positions: Range<Int>, _ trial: @escaping (FaultAddress) throws -> Trial
+    ) throws {
+        defer { removeCopies() }
+        let kind = addresses.first?.fault ?? ""
+        try context.sweep(
+            addresses, accepts: { $0.isFault(kind, at: positions) }, directories: [scratch.files], trial: trial)
+    }
+
+    func removeCopies() {
+        do { try scratch.remove() } catch { context.report.note("left behind: \(error)") }
+    }
+
+    /// Writes the files with `damaged` in place of the file of that name, opens, reads and judges. Runs in a child.
+    func judge(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> Trial {
+        // Two children run at a time: each has a directory of its own.
+        let directory = scratch.files + "/" + Self.name(of: context.trialDirectory)
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+        for file in files {
+            try FileTree.writeBytes(directory + "/" + file.name, file.name == name ? damaged : file.bytes)
+        }
+        let (outcome, detail) = oracle.judge(
+            engine: context.engine, settings: context.settings, location: DatabaseLocation(directory: directory))
+        return Trial(address: address, outcome: outcome, detail: detail)
+    }
+}

@@ -1,0 +1,149 @@
+import Datasets
+import FaultModel
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+import SimulatedDisk
+
+/// Power cut at every operation of a simulated disk, and every disk that may be left opened again.
+///
+/// Each transaction sets one column of all rows to its number. What is read after a crash must be one transaction
+/// whole: under `full` at least the last one acknowledged, and in every class at most the last one begun. The engine's
+/// own checker must find nothing.
+struct PowerLoss: Scenario {
+    let slug = "power-loss"
+    let family = Family.crash
+    let question = "Is everything acknowledged there, and nothing torn, after power went at any moment?"
+    let requires: Set<Capability> = [.tables, .updates, .simulatedDisk]
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter("transactions", default: "12", summary: "transactions of the history"),
+        ScenarioParameter("rows", default: "40", summary: "rows that each of them sets"),
+        ScenarioParameter("states", default: "20000", summary: "disks that are opened at most"),
+    ]
+
+    /// Operations of the disk when each transaction began and when it was acknowledged.
+    private struct Marks {
+        var begun: [Int] = []
+        var acknowledged: [Int] = []
+    }
+
+    /// Absolute, as an engine that takes URLs makes it anyway.
+    private static let location = DatabaseLocation(directory: "/folder")
+
+    func run(_ context: CaseContext) throws {
+        guard let engine = context.engine as? any SimulatableEngine else {
+            throw HarnessError("\(context.engine.name) declares simulated-disk, and is no SimulatableEngine")
+        }
+        let rows = try context.integer("rows")
+        let most = try context.integer("states")
+        let disk = SimulatedDisk(seed: context.seed)
+        let marks = try record(engine, context, disk, rows: rows)
+        let keeps = context.test.durability == .full
+        var tried = 0
+        let start = MonotonicClock.now()
+        var sweep = disk.sweep()
+        let found = sweep.visit(context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }) {
+            state in
+            let low = keeps ? marks.acknowledged.count { $0 <= state.step.operation } : 0
+            let high = max(low, marks.begun.count { $0 < state.step.operation })
+            let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: low...high, rows: rows)
+            context.report.add(
+                Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
+            tried += 1
+            if context.isOverBudget { context.report.cut() }
+            return tried < most && !context.isOverBudget
+        }
+        let seconds = Double(MonotonicClock.now() - start) / 1e9
+        context.report.add(.trials, Double(tried), statistic: "count")
+        context.report.add(.statesPerSecond, Double(tried) / max(seconds, 1e-9), count: tried)
+        context.report.note(tried < most ? "\(found)" : "\(found); ended after \(most) states, as the parameter says")
+    }
+
+    /// Transaction 0 creates the table with its rows; it and the others are marked by their place on the disk.
+    private func record(
+        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, rows: Int
+    ) throws -> Marks {
+        var marks = Marks()
+        let session = try engine.open(on: disk, Self.location, settings: context.settings)
+        guard let tables = session as? any TableSession, let updates = session as? any UpdateSession else {
+            throw HarnessError("\(engine.name) declares a capability that its session has not")
+        }
+        disk.setOperation("load")
+        marks.begun.append(disk.operations)
+        try tables.load(Self.tables(rows))
+        marks.acknowledged.append(disk.operations)
+        let keys = (0..<Int64(rows)).map { $0 }
+        for number in 1...(try context.integer("transactions")) {
+            disk.setOperation("commit-\(number)")
+            marks.begun.append(disk.operations)
+            try updates.update(
+                table: "Person", column: "age", keys: keys, values: keys.map { _ in Self.value(number) })
+            marks.acknowledged.append(disk.operations)
+        }
+        disk.setOperation("close")
+        try session.close()
+        return marks
+    }
+
+    private static func tables(_ rows: Int) throws -> TableSet {
+        var set = try PeopleDataset().tables(size: rows, seed: Seed(0))
+        guard let column = set.tables[0].columnIndex("age") else { throw HarnessError("people have no age") }
+        set.tables[0].columns[column].values = .integer(Array(repeating: value(0), count: rows))
+        return set
+    }
+
+    /// What transaction `number` writes: no two alike, and small and large in turn, so that columns change their width.
+    private static func value(_ number: Int) -> Int64 {
+        number % 3 == 0 ? Int64(number) : Int64(number) << (number % 5 * 8)
+    }
+
+    /// `allowed`: how many transactions may be there, the loading one included; 0 is a database without tables.
+    private func judge(
+        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, allowed: ClosedRange<Int>,
+        rows: Int
+    ) -> (Outcome, String) {
+        let ages = Ages()
+        do {
+            disk.setOperation("recover")
+            let session = try engine.open(on: disk, Self.location, settings: context.settings)
+            guard let tables = session as? any TableSession else { throw EngineError(.unsupported, "no tables") }
+            let schema = try Self.tables(rows)
+            do throws(EngineError) {
+                try tables.readAll(schema, into: ages)
+            } catch {
+                // Without its table the database is as before the first transaction.
+                if allowed.lowerBound > 0 || error.kind == .damaged { throw error }
+                try session.close()
+                return (.correct, "")
+            }
+            try session.close()
+            try engine.check(on: disk, Self.location)
+        } catch let error as EngineError {
+            return (error.kind == .damaged ? .detectedAtRead : .refused, "allowed \(allowed): \(error)")
+        } catch {
+            return (.refused, "\(error)")
+        }
+        guard ages.values.count == rows, let first = ages.values[0] else {
+            let isEmpty = ages.values.isEmpty && allowed.contains(0)
+            return (isEmpty ? .correct : .silentlyWrong, isEmpty ? "" : "\(ages.values.count) of \(rows) rows")
+        }
+        if ages.values.contains(where: { $0 != first }) { return (.silentlyWrong, "a transaction is there in part") }
+        let numbers = allowed.filter { $0 > 0 && Self.value($0 - 1) == first }
+        if !numbers.isEmpty { return (.correct, "") }
+        let isOlder = (1...max(1, allowed.lowerBound)).contains { Self.value($0 - 1) == first }
+        return (isOlder ? .lostCommit : .silentlyWrong, "found \(first), allowed transactions \(allowed)")
+    }
+
+    private final class Ages: RowSink {
+        var values: [Int64?] = []
+
+        func receive(table: String, row: Int, values: [Value]) -> Bool {
+            guard table == "Person", values.count > 2 else { return true }
+            if case .integer(let age) = values[2] { self.values.append(age) } else { self.values.append(nil) }
+            return true
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Harness
+import Measuring
+import RunRecords
+import Synchronization
+
+/// Half of the rows deleted, then an open that asks whether to compact: asked once, with true numbers, and obeyed.
+struct CompactOnLaunch: Scenario {
+    let slug = "compact-on-launch"
+    let family = Family.growth
+    let question = "Is compaction at launch asked for once with true numbers, and does the file shrink?"
+    let requires: Set<Capability> = [.tables, .deletions, .persistent, .compactOnLaunch]
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter(
+            "answer", default: "compact", allowed: ["compact", "leave"], summary: "what the policy answers")
+    ]
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        guard let engine = context.engine as? any CompactOnLaunchEngine else {
+            throw HarnessError("\(context.engine.name) declares compact-on-launch, and is no CompactOnLaunchEngine")
+        }
+        let location = try context.fixtureLocation()
+        let oracle = try deleteHalf(context, location)
+        let before = try context.fileBytes(at: location, roles: [.data])
+        let answer = try context.text("answer") == "compact"
+
+        let calls = Calls()
+        let start = MonotonicClock.now()
+        let session = try engine.open(location, settings: context.settings) { total, used in
+            calls.list.withLock { $0.append(Calls.Call(total: total, used: used)) }
+            return answer
+        }
+        let elapsed = MonotonicClock.now() - start
+        // Somebody has it open now: nobody is asked again.
+        let second = try engine.open(location, settings: context.settings) { total, used in
+            calls.list.withLock { $0.append(Calls.Call(total: total, used: used)) }
+            return answer
+        }
+        try second.close()
+        try session.close()
+
+        let asked = calls.list.withLock { $0 }
+        report.check("times asked", expected: 1, got: asked.count)
+        if let call = asked.first {
+            report.check("total bytes", expected: before, got: call.total)
+            report.check("used bytes within total", expected: true, got: call.used > 0 && call.used <= call.total)
+            report.add(.usedBytes, Double(call.used))
+        }
+        let after = try context.fileBytes(at: location, roles: [.data])
+        report.add(.fileBytes, Double(before), label: "before")
+        report.add(.fileBytes, Double(after), label: "after")
+        report.add(.durationMilliseconds, Double(elapsed) / 1e6, label: "open with policy")
+        // Half of the rows are gone: three quarters leave room for what a fresh file needs besides rows.
+        report.check("shrunk", expected: answer, got: after <= before / 4 * 3)
+        context.judgeContent("content", at: location, expected: oracle)
+    }
+
+    /// What the policy was asked; open is synchronous, the lock is for the closure's sake.
+    private final class Calls: Sendable {
+        struct Call: Sendable {
+            var total: Int
+            var used: Int
+        }
+        let list = Mutex<[Call]>([])
+    }
+
+    private func deleteHalf(_ context: CaseContext, _ location: DatabaseLocation) throws -> ExactOracle {
+        var deletion = try HalfDeletion(try context.tables())
+        let session = try context.open(location, as: (any DeletionSession).self)
+        let elapsed = try deletion.run(session)
+        try session.close()
+        context.report.add(
+            .rowsPerSecond, Double(deletion.keys.count) / (Double(max(1, elapsed)) / 1e9),
+            count: deletion.keys.count, label: "delete half")
+        return deletion.oracle
+    }
+}

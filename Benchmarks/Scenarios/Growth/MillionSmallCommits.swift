@@ -1,0 +1,74 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// Transactions that set one integer each, again and again.
+///
+/// A violation: a file that leaves its plateau, more bytes written to the disk for a commit than the bound allows, or
+/// a value that is not the last one written.
+struct MillionSmallCommits: Scenario {
+    let slug = "million-small-commits"
+    let family = Family.growth
+    let question = "What do a million commits of one field make of a file, and of the disk below it?"
+    let requires: Set<Capability> = [.tables, .updates, .persistent]
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter("commits", default: "1000000", range: 10...100_000_000, summary: "transactions"),
+        ScenarioParameter(
+            "bound", default: "200", summary: "percent of the size of the first tenth, and 1 MiB, that others may reach"
+        ),
+        ScenarioParameter(
+            "written", default: "32768", summary: "bytes that a commit may write to the disk, on average"),
+    ]
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        let rows = try PeopleRows.count(in: context)
+        guard rows > 0 else { throw HarnessError("there is no row to update") }
+        let count = try context.integer("commits")
+        let location = try context.fixtureLocation()
+        let session = try context.open(location, as: (any UpdateSession).self)
+        var random = context.random("updates")
+        var oracle = ExactOracle(try context.tables())
+        var course = SizeCourse(step: "commits")
+        try course.note(session, at: 0)
+        let (points, usage) = (200, ResourceUsage.now())
+        var (done, nanoseconds) = (0, UInt64(0))
+        while done < count {
+            let end = min(count, done + max(1, count / points))
+            let keys = (done..<end).map { _ in Int64(random.below(rows)) }
+            let values = keys.indices.map { Int64(($0 &* 7 + done) % 100) }
+            let start = MonotonicClock.now()
+            for (key, value) in zip(keys, values) {
+                try session.update(table: "Person", column: "age", keys: [key], values: [value])
+            }
+            nanoseconds += MonotonicClock.now() - start
+            oracle.update(table: "Person", column: "age", keys: keys, values: values)
+            done = end
+            try course.note(session, at: done)
+            if context.isOverBudget {
+                report.cut()
+                break
+            }
+        }
+        let written = ResourceUsage.now().since(usage).diskWrittenBytes
+        try session.close()
+        report.add(.commitsPerSecond, Double(done) / (Double(max(1, nanoseconds)) / 1e9), count: done)
+        report.add(.operations, Double(done), statistic: "count")
+        let average = Double(written) / Double(done)
+        report.add(.diskBytesPerCommit, average, count: done)
+        report.add(.writeAmplification, average / 8, count: done)
+        if context.engine.promises(.boundedSize) {
+            let limit = Double(try context.integer("written"))
+            report.add(
+                Trial(
+                    address: FaultAddress(text: "written"), outcome: average <= limit ? .correct : .memoryLimit,
+                    detail: average <= limit ? "" : "\(average) bytes a commit, allowed \(limit)"))
+        }
+        let warmUp = max(2, course.series.points.count / 10)
+        course.judgePlateau(context, warmUp: warmUp, percent: try context.integer("bound"))
+        context.judgeContent("content", at: location, expected: oracle)
+    }
+}

@@ -1,0 +1,30 @@
+import Harness
+import RunRecords
+
+/// A reader that holds an old version while a writer updates row after row: the file must not grow without bound, and
+/// the reader must see its version to the end.
+struct PinnedReader: Scenario {
+    let slug = "pinned-reader"
+    let family = Family.growth
+    let question = "How far does the file grow while a reader holds an old version?"
+    let requires: Set<Capability> = [.tables, .updates, .snapshots]
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter("transactions", default: "200", summary: "update transactions while the reader reads"),
+        ScenarioParameter("updates", default: "1000", summary: "random rows updated per transaction"),
+        ScenarioParameter(
+            "readers", default: "1", range: 1...1_000, summary: "versions held, the first before the first update"),
+        ScenarioParameter(
+            "bound", default: "4",
+            summary: "times its size at the start that an engine which promises a bound may reach, plus 1 MiB"),
+    ]
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let location = try context.fixtureLocation()
+        let run = try PinnedUpdates.run(context, at: location)
+        run.judgeGrowth(closedBytes: try context.fileBytes(at: location), bound: try context.integer("bound"))
+        context.judgeContent("content", at: location, expected: run.oracle)
+    }
+}

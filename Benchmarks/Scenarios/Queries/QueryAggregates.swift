@@ -1,0 +1,63 @@
+import Harness
+import RunRecords
+import Seeds
+
+/// Sums, extremes and means over nulls, over values that are not a number, over nothing, and past the ends of integers.
+///
+/// A violation: a figure that is not the naive one. SQLite has no value that is not a number, and stops where a sum
+/// does not fit: it is asked without them.
+struct QueryAggregates: Scenario {
+    let slug = "query-aggregates"
+    let family = Family.queries
+    let question = "Are sums and extremes right over nulls, over what is not a number, and over too much?"
+    let requires: Set<Capability> = [.probes]
+    let parameters =
+        ProbeTrials.parameters + [
+            ScenarioParameter(
+                "values", default: "plain", allowed: ["plain", "extreme"],
+                summary: "plain, or with NaN, infinity and integers whose sum does not fit")
+        ]
+
+    func run(_ context: CaseContext) throws {
+        var random = context.random("rows")
+        let count = Int64(try context.integer("rows"))
+        let isExtreme = try context.text("values") == "extreme"
+        if isExtreme, context.engine.name.hasPrefix("sqlite") {
+            context.report.inconclusive("SQLite stores what is not a number as null, and stops where a sum overflows")
+            return
+        }
+        let reals: [Double?] =
+            isExtreme ? [nil, .nan, 0, -0.0, .infinity, 1.25, -3.5] : [nil, 0, 1.25, -3.5, 1_000.75]
+        let numbers: [Int64?] = isExtreme ? [nil, .max, .max - 1, .min + 1, 0, 12, -7] : [nil, 0, 12, -7, 90_001]
+        let rows = (0..<count).map { id in
+            ProbeRow(
+                id: id, number: numbers[random.below(numbers.count)], real: reals[random.below(reals.count)],
+                text: "\(random.below(20))")
+        }
+        var trials = try ProbeTrials(context, rows)
+        var choice = context.random("questions")
+        let columns: [ProbeColumn] = [.number, .indexedNumber, .real]
+        var queries: [ProbeQuery] = []
+        for number in 0..<(try context.integer("queries")) {
+            let condition = Self.condition(&choice, rows: Int(count))
+            try trials.ask(columns[number % 3], where: condition)
+            queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(columns[number % 3])]))
+        }
+        try trials.measure(queries)
+    }
+
+    private static func condition(_ random: inout RandomStream, rows: Int) -> ProbeCondition {
+        let low = Int64(random.below(rows))
+        switch random.below(6) {
+        // All, none, one, a range, a few by text, those that have no number.
+        case 0: return .and([])
+        case 1: return .compare(.id, .less, .integer(0))
+        case 2: return .compare(.id, .equal, .integer(low))
+        case 3:
+            let high = low + Int64(random.below(rows))
+            return .and([.compare(.id, .greaterOrEqual, .integer(low)), .compare(.id, .less, .integer(high))])
+        case 4: return .compare(.indexedText, .equal, .text("\(random.below(22))"))
+        default: return .compare(.number, random.below(2) == 0 ? .equal : .notEqual, .null)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Harness
+import RunRecords
+import Seeds
+
+/// Texts of all planes of Unicode, with case folded or not, patterns, and texts that differ behind a long prefix only.
+///
+/// A violation: a question whose rows are not those of the naive answer.
+struct QueryText: Scenario {
+    let slug = "query-text"
+    let family = Family.queries
+    let question = "Is text found by its parts, whatever its script, its case and its length?"
+    let requires: Set<Capability> = [.probes]
+    let parameters = ProbeTrials.parameters
+
+    /// Pairs of cases, characters of four bytes, characters that fold to two, and one in two normal forms.
+    private static let letters = [
+        "a", "A", "z", "0", " ", "*", "?", "[", "]", "'", "\"", "\\", "%", "_", "ä", "Ä", "ß", "ẞ", "S", "ς", "σ", "Σ",
+        "я", "Я", "é", "e\u{301}", "\u{1F600}", "\u{10428}", "\u{10400}", "中", "İ", "i", "ﬁ",
+    ]
+    private static let prefix = String(repeating: "a long beginning that many texts share ", count: 7)
+
+    func run(_ context: CaseContext) throws {
+        var random = context.random("rows")
+        let count = Int64(try context.integer("rows"))
+        let rows = (0..<count).map { id in
+            ProbeRow(id: id, text: random.below(12) == 0 ? nil : Self.text(&random, 0...8))
+        }
+        var trials = try ProbeTrials(context, rows)
+        var choice = context.random("questions")
+        var queries: [ProbeQuery] = []
+        for number in 0..<(try context.integer("queries")) / 2 {
+            let (kind, condition) = Self.question(&choice, rows, folded: number % 3 == 0)
+            for isIndexed in [false, true] { queries.append(ProbeQuery(kind, condition.on(indexed: isIndexed))) }
+        }
+        for query in queries { try trials.ask(query) }
+        try trials.compareRows("texts")
+        try trials.measure(queries)
+    }
+
+    private static func text(_ random: inout RandomStream, _ lengths: ClosedRange<Int>) -> String {
+        var text = random.below(5) == 0 ? prefix : ""
+        for _ in 0..<(lengths.lowerBound + random.below(lengths.count)) { text += letters[random.below(letters.count)] }
+        return text
+    }
+
+    private static func question(
+        _ random: inout RandomStream, _ rows: [ProbeRow], folded: Bool
+    ) -> (String, ProbeCondition) {
+        let test = ProbeTextTest.allCases[random.below(ProbeTextTest.allCases.count)]
+        let kind = "\(test)\(folded ? ", folded" : "")"
+        // A text that is there, a part of it, or one that nobody has written.
+        let scalars = Array((rows[random.below(rows.count)].text ?? "x").unicodeScalars)
+        let whole = String(String.UnicodeScalarView(scalars))
+        func part(_ range: Range<Int>) -> String { String(String.UnicodeScalarView(scalars[range])) }
+        let size = scalars.count
+        var text = text(&random, 1...2)
+        if random.below(4) > 0, size > 0 {
+            let start = random.below(size)
+            switch test {
+            case .equal: text = whole
+            case .contains: text = part(start..<min(size, start + 1 + random.below(4)))
+            case .begins: text = part(0..<(start + 1))
+            case .ends: text = part(start..<size)
+            case .like: text = pattern(&random, scalars)
+            }
+        } else if test == .like {
+            text += "*"
+        }
+        return (kind, .text(.text, test, text, isFolded: folded))
+    }
+
+    /// The text with some characters replaced. Folded patterns match whole characters: none is cut in two here.
+    private static func pattern(_ random: inout RandomStream, _ scalars: [Unicode.Scalar]) -> String {
+        var pattern = String.UnicodeScalarView()
+        var (place, stars) = (0, 0)
+        while place < scalars.count {
+            switch random.below(6) {
+            case 0: pattern.append("?")
+            // Few: matching may take time that is exponential in them.
+            case 1 where stars < 2:
+                pattern.append("*")
+                stars += 1
+                place += random.below(8)
+                // An accent behind a star would make another character of it.
+                while place + 1 < scalars.count, scalars[place + 1].value == 0x301 { place += 1 }
+            // What is a sign in a pattern would stand for itself here.
+            default: pattern.append(scalars[place] == "\\" ? "?" : scalars[place])
+            }
+            place += 1
+        }
+        return String(pattern) + "*"
+    }
+}

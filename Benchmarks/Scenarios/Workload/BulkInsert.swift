@@ -1,0 +1,62 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// All rows of a data set in one durable transaction, into an empty database, some times over.
+struct BulkInsert: Scenario {
+    let slug = "bulk-insert"
+    let family = Family.workload
+    let question = "How fast does a large transaction go in, and how much room does a row take?"
+    let requires: Set<Capability> = [.tables]
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter(
+            "rounds", default: "3", range: 1...1_000, summary: "times the data set goes into an empty database")
+    ]
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        let tables = try context.tables()
+        let rows = tables.tables.reduce(0) { $0 + $1.rowCount }
+        let oracle = ExactOracle(tables)
+        var seconds: [Double] = []
+        var last: DatabaseLocation?
+        for round in 0..<(try context.integer("rounds")) {
+            if round > 0 && context.isOverBudget {
+                report.cut()
+                break
+            }
+            if let last { try FileTree.remove(last.directory) }
+            let location = try context.emptyLocation("database-\(round)")
+            let session = try context.open(location, as: (any TableSession).self)
+            ResourceUsage.resetPeak()
+            let before = ResourceUsage.now()
+            let start = MonotonicClock.now()
+            try session.load(tables)
+            seconds.append(Double(MonotonicClock.now() - start) / 1e9)
+            if round == 0 { Self.report(ResourceUsage.now().since(before), rows: rows, to: report) }
+            try session.close()
+            last = location
+        }
+        guard let last else { return }
+        seconds.sort()
+        report.add(
+            .rowsPerSecond, Double(rows) / max(seconds[seconds.count / 2], 1e-9), statistic: "median",
+            count: seconds.count)
+        report.add(.rows, Double(rows), statistic: "count")
+        let bytes = try context.fileBytes(at: last)
+        if bytes > 0 {
+            report.add(.fileBytes, Double(bytes))
+            report.add(.fileBytesPerRow, Double(bytes) / Double(max(1, rows)))
+        }
+        for line in tables.rejected.prefix(5) { report.note("left out: \(line)") }
+        if !tables.rejected.isEmpty { report.note("left out of \(tables.dataset): \(tables.rejected.count) in all") }
+        context.judgeContent("content", at: last, expected: oracle)
+    }
+
+    private static func report(_ usage: ResourceUsage, rows: Int, to report: CaseReport) {
+        report.add(.peakResidentBytes, Double(usage.peakResidentBytes))
+        report.add(.writtenBytes, Double(usage.diskWrittenBytes))
+        report.add(.processorMilliseconds, Double(usage.processorNanoseconds) / 1e6)
+    }
+}

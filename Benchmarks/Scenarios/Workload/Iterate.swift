@@ -1,0 +1,28 @@
+import Harness
+import RunRecords
+
+/// A walk over all rows, one by one, with one integer read of each: what a loop over a query's results costs.
+struct Iterate: Scenario {
+    let slug = "iterate"
+    let family = Family.workload
+    let question = "How fast does a program go through all rows and read one property of each?"
+    let requires: Set<Capability> = [.tables, .queries]
+    let layers: Set<Layer> = [.objects]
+    let defaultDataset: String? = "people"
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let scan = try ScanMeasurement(context)
+        let column = try scan.integerColumn()
+        let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
+        context.report.check(
+            "sum", expected: ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column),
+            got: try session.iterate(table: scan.table.name, column: column))
+        try scan.measure(metric: .objectsPerSecond, bytesPerRow: 8) {
+            _ = try session.iterate(table: scan.table.name, column: column)
+        }
+        context.report.note("column \(column)")
+        try session.close()
+    }
+}

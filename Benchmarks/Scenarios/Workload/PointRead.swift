@@ -1,0 +1,74 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// Reads of random rows by primary key, in batches with no clock inside; latencies in a second pass.
+struct PointRead: Scenario {
+    let slug = "point-read"
+    let family = Family.workload
+    let question = "How long does it take to find a row by its key and read from it?"
+    let requires: Set<Capability> = [.tables]
+    let layers: Set<Layer> = [.storage, .objects]
+    let defaultDataset: String? = "people"
+    let parameters = [
+        ScenarioParameter("properties", default: "1", allowed: ["1", "3"], summary: "properties read of each row")
+    ]
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        let tables = try context.tables()
+        let table = tables.main
+        guard case .integer(let keys)? = table.keyColumn?.values, !keys.isEmpty else {
+            throw HarnessError("\(table.name) has no integer key")
+        }
+        let columns = try Self.columns(of: table, count: try context.integer("properties"))
+        let session = try context.open(try context.fixtureLocation(), as: (any TableSession).self)
+        var random = context.random("keys")
+        func reads(_ count: Int) -> PointReads {
+            PointReads(
+                table: table.name, keys: (0..<count).map { _ in keys[random.below(keys.count)] }, columns: columns)
+        }
+        let oracle = ExactOracle(tables)
+        let checked = reads(min(keys.count, 10_000))
+        report.check("digest", expected: oracle.digest(checked), got: try session.readPoints(checked, latency: nil))
+
+        let timing = try PreparedBatches.measure(
+            maximum: 1 << 17, isOverBudget: { context.isOverBudget }, prepare: { count, _ in reads(count) },
+            run: { _ = try session.readPoints($0, latency: nil) })
+        report.add(.operationNanoseconds, timing.median, statistic: "median", count: timing.count)
+        report.add(.operationsPerSecond, 1e9 / timing.median, statistic: "median", count: timing.count)
+        report.add(.emptyLoopNanoseconds, BatchTimer.emptyLoop().medianNanoseconds, statistic: "median")
+
+        let sampled = reads(min(timing.operationsPerBatch * 4, 1 << 17))
+        if let counter = AllocationCounter() {
+            let before = counter.snapshot()
+            _ = try session.readPoints(sampled, latency: nil)
+            let used = counter.snapshot().since(before)
+            let count = Double(sampled.keys.count)
+            report.add(.allocationsPerOperation, Double(used.allocations) / count, count: sampled.keys.count)
+            report.add(.allocatedBytesPerOperation, Double(used.threadBytes) / count, count: sampled.keys.count)
+        }
+        let latency = LatencyRecorder()
+        _ = try session.readPoints(sampled, latency: latency)
+        report.add(latency.histogram, name: "read")
+        try session.close()
+    }
+
+    /// The first property that is an integer; then a text and a real.
+    private static func columns(of table: Table, count: Int) throws -> [String] {
+        func first(_ matches: (ColumnValues) -> Bool) -> String? {
+            table.columns.first { $0.name != table.key && matches($0.values) }?.name
+        }
+        let integer = first { if case .integer = $0 { true } else { false } }
+        let text = first { if case .text = $0 { true } else { false } }
+        let real = first { if case .real = $0 { true } else { false } }
+        let columns = count == 1 ? [integer] : [integer, text, real]
+        let found = columns.compactMap { $0 }
+        guard found.count == columns.count else {
+            throw HarnessError("\(table.name) has no integer, text and real property")
+        }
+        return found
+    }
+}

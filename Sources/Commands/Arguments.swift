@@ -1,0 +1,89 @@
+/// A command line taken apart by the specification of its command.
+package struct Arguments {
+    package private(set) var positional: [String] = []
+    private var values: [String: [String]] = [:]
+    package let command: String
+
+    /// `--name value`, `--name=value` and switches; `--` ends the options.
+    ///
+    /// Throws: `UsageError` for what the command does not know, and for what it needs and does not get.
+    package init(_ words: [String], of command: any Command) throws(UsageError) {
+        self.command = command.name
+        var rest = words[...]
+        var isLiteral = false
+        while let word = rest.popFirst() {
+            if isLiteral || !word.hasPrefix("-") || word == "-" {
+                positional.append(word)
+            } else if word == "--" {
+                isLiteral = true
+            } else {
+                try take(word, &rest, command)
+            }
+        }
+        if positional.count > command.positional.count {
+            throw UsageError("too many arguments: \(positional[command.positional.count])", command: command.name)
+        }
+        if let missing = command.positional.dropFirst(positional.count).first(where: { !$0.hasPrefix("[") }) {
+            throw UsageError("\(missing) is missing", command: command.name)
+        }
+        for option in command.options where option.isRequired && values[option.name] == nil {
+            throw UsageError("\(option.form) is missing", command: command.name)
+        }
+    }
+
+    private mutating func take(
+        _ word: String, _ rest: inout ArraySlice<String>, _ command: any Command
+    ) throws(UsageError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let option = command.options.first(where: { $0.name == parts[0] }) else {
+            let known = command.options.map(\.name) + ["--help"]
+            throw UsageError(NearestName.complaint("option", parts[0], among: known), command: command.name)
+        }
+        if option.value == nil {
+            guard parts.count == 1 else { throw UsageError("\(option.name) takes no value", command: command.name) }
+            values[option.name, default: []].append("")
+        } else if parts.count == 2 {
+            values[option.name, default: []].append(parts[1])
+        } else if let value = rest.popFirst() {
+            values[option.name, default: []].append(value)
+        } else {
+            throw UsageError("\(option.name) needs \(option.value ?? "a value")", command: command.name)
+        }
+    }
+
+    package func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The last one given counts.
+    package func value(_ name: String) -> String? { values[name]?.last }
+
+    /// All that were given, whole.
+    package func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// All that were given, each split at commas.
+    package func list(_ name: String) -> [String] {
+        all(name).flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
+    package func unsigned(_ name: String) throws(UsageError) -> UInt64? {
+        guard let text = value(name) else { return nil }
+        guard let number = UInt64(text) else {
+            throw UsageError("\(name) needs a whole number from 0, not \(text)", command: command)
+        }
+        return number
+    }
+
+    /// A duration as `90`, `90s`, `10m` or `2h`, in seconds.
+    package func seconds(_ name: String) throws(UsageError) -> Double? {
+        guard let text = value(name) else { return nil }
+        var digits = text
+        var factor = 1.0
+        if let unit = text.last, let unitFactor = ["s": 1.0, "m": 60, "h": 3_600][String(unit)] {
+            factor = unitFactor
+            digits.removeLast()
+        }
+        guard let number = Double(digits), number > 0, number.isFinite else {
+            throw UsageError("\(name) needs a duration such as 90s or 10m, not \(text)", command: command)
+        }
+        return number * factor
+    }
+}

@@ -1,0 +1,82 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Standard output that could not be written: the disk is full, or nobody reads any more.
+package struct OutputError: Error, CustomStringConvertible {
+    package let errno: Int32
+
+    package var description: String { "standard output: \(String(cString: strerror(errno)))" }
+}
+
+/// Standard output, which must arrive, and standard error, where nothing can be said about a failure.
+package enum Output {
+    package static func line(_ text: String = "") throws(OutputError) { try write(text + "\n") }
+
+    package static func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
+
+    package static func write(_ bytes: [UInt8]) throws(OutputError) { try write(bytes, to: STDOUT_FILENO) }
+
+    /// A line on standard error.
+    package static func error(_ text: String) { writeError(text + "\n") }
+
+    /// Writes over the line that the last call wrote; an empty text takes it away. On a terminal; nothing elsewhere.
+    package static func progress(_ text: String) {
+        if isTerminal(STDERR_FILENO) { writeError("\r\u{1B}[K\(text)") }
+    }
+
+    private static func writeError(_ text: String) {
+        do throws(OutputError) { try write(Array(text.utf8), to: STDERR_FILENO) } catch { return }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer -> Int in
+                guard let base = buffer.baseAddress else { return 0 }
+                #if canImport(Glibc)
+                    return Glibc.write(descriptor, base + done, buffer.count - done)
+                #else
+                    return Darwin.write(descriptor, base + done, buffer.count - done)
+                #endif
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw OutputError(errno: errno)
+            }
+            done += count
+        }
+    }
+
+    // MARK: Terminal
+
+    package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// Whether lines that are written over make sense on standard error.
+    package static var isLive: Bool { isTerminal(STDERR_FILENO) && environment("TERM") != "dumb" }
+
+    /// Colour on standard output only where that is a terminal that wants it: https://no-color.org.
+    package static var wantsColour: Bool {
+        isTerminal(STDOUT_FILENO) && environment("NO_COLOR") == nil && environment("TERM") != "dumb"
+    }
+
+    /// Columns of the terminal, or what COLUMNS says, or 100.
+    package static var width: Int {
+        var size = winsize()
+        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 { return Int(size.ws_col) }
+        return environment("COLUMNS").flatMap { Int($0) } ?? 100
+    }
+
+    /// nil for a variable that is not set or empty.
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}
+
+extension String {
+    /// Filled up with spaces to so many characters.
+    package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

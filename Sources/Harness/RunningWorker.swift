@@ -1,0 +1,144 @@
+import JSONText
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How a worker process ended.
+package struct WorkerEnd: Sendable {
+    package var report: WorkerReport?
+    /// The bytes that came, where they are no report.
+    package var unreadable: String?
+    package var end: ChildEnd
+    /// Set when the runner ended it: `hung` or `memory-limit`.
+    package var stopped: Outcome?
+    /// The last 8 KiB.
+    package var standardError: String
+    package var durationNanoseconds: UInt64
+    /// Processor time of the worker and of those of its children that it waited for.
+    package var processorNanoseconds: UInt64 = 0
+    /// How often the kernel took the processor from it.
+    package var involuntarySwitches: Int = 0
+}
+
+/// Bounds on a worker process.
+package struct WorkerLimits: Sendable {
+    /// On the monotonic clock: when it counts as hung.
+    package var hangTime: UInt64
+    package var memoryBytes: UInt64
+
+    package init(hangTime: UInt64, memoryBytes: UInt64) {
+        self.hangTime = hangTime
+        self.memoryBytes = memoryBytes
+    }
+}
+
+/// A worker process on its way: what it has said so far, and whether it may go on.
+///
+/// Not Sendable: one thread starts it and follows it. Several may run at a time; each call of `advance` looks at one.
+package final class RunningWorker {
+    private static let errorLimit = 8 << 10
+
+    private let processID: Int32
+    private let output: Pipe
+    private let errors: Pipe
+    private let startTime: UInt64
+    private let limits: WorkerLimits
+    private var said: [UInt8] = []
+    private var complaints: [UInt8] = []
+    private var stopped: Outcome?
+    private var end: WorkerEnd?
+
+    init(processID: Int32, output: Pipe, errors: Pipe, startTime: UInt64, limits: WorkerLimits) {
+        self.processID = processID
+        self.output = output
+        self.errors = errors
+        self.startTime = startTime
+        self.limits = limits
+        output.makeReadNonBlocking()
+        errors.makeReadNonBlocking()
+    }
+
+    deinit {
+        guard end == nil else { return }
+        kill(-processID, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+    }
+
+    /// Waits until one of them has something to say, for at most 10 ms: limits are looked at that often.
+    static package func wait(for workers: [RunningWorker]) {
+        var polls = workers.flatMap { worker in
+            [worker.output.readEnd, worker.errors.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        }
+        poll(&polls, nfds_t(polls.count), 10)
+        // A closed pipe is always ready: do not spin while its worker ends.
+        if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(1_000) }
+    }
+
+    /// Takes what it has said, ends it where it holds too much memory or takes too long, and gives its end once there
+    /// is one.
+    package func advance() -> WorkerEnd? {
+        if let end { return end }
+        drain()
+        var status: Int32 = 0
+        var usage = rusage()
+        if wait4(processID, &status, WNOHANG, &usage) == processID {
+            drain()
+            kill(-processID, SIGKILL)
+            let result = result(ChildEnd(waitStatus: status), usage)
+            end = result
+            return result
+        }
+        guard stopped == nil else { return nil }
+        if MonotonicClock.now() >= limits.hangTime {
+            stopped = .hung
+        } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
+            stopped = .memoryLimit
+        }
+        // The runner drops what comes of an interrupted one.
+        if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
+        return nil
+    }
+
+    private func drain() {
+        Self.drain(output.readEnd, into: &said)
+        Self.drain(errors.readEnd, into: &complaints)
+        if complaints.count > 1 << 20 { complaints.removeFirst(complaints.count - 1 << 16) }
+    }
+
+    private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    private func result(_ end: ChildEnd, _ usage: rusage) -> WorkerEnd {
+        var result = WorkerEnd(
+            report: nil, unreadable: nil, end: end, stopped: stopped,
+            standardError: String(decoding: complaints.suffix(Self.errorLimit), as: UTF8.self),
+            durationNanoseconds: MonotonicClock.now() &- startTime)
+        result.processorNanoseconds = Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime)
+        result.involuntarySwitches = Int(usage.ru_nivcsw)
+        guard !said.isEmpty else { return result }
+        do {
+            let value = try JSONReader.read(said)
+            result.report = try WorkerReport(json: try JSONObjectReader(value, path: "report"))
+        } catch {
+            result.unreadable = "\(error)"
+        }
+        return result
+    }
+
+    private static func nanoseconds(_ time: timeval) -> UInt64 {
+        UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_usec)) * 1_000
+    }
+}

@@ -1,0 +1,74 @@
+import RunRecords
+import Statistics
+
+/// What a run says of one engine: every figure that was measured in rounds, beside the best peer.
+struct HeadlineFigures {
+    struct Line {
+        var name: String
+        var figures: MeasureRow
+        var ratio: FigureRatio
+    }
+
+    let engine: String
+    /// The best ratio first; never empty.
+    let lines: [Line]
+
+    func count(_ decision: Decision) -> Int {
+        lines.filter { $0.ratio.decision == decision }.count
+    }
+
+    /// The middle of all ratios, ahead or behind.
+    var median: Double { MedianInterval.median(lines.map(\.ratio.value)) }
+
+    /// `ahead in 40, behind in 12, undecided in 8 of 60 figures`.
+    func standing(gap: String = Figure.gap) -> String {
+        let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
+        return parts.joined(separator: ", ") + " of " + Figure.count(lines.count, "figure", gap: gap)
+    }
+
+    /// Best, median and worst with their names: the worst is said whatever the others are.
+    func range(gap: String = Figure.gap) -> String {
+        guard let best = lines.first, let worst = lines.last else { return "" }
+        func place(_ line: Line) -> String { "\(Figure.ratio(line.ratio.value)) \(line.ratio.peer) (\(line.name))" }
+        return "best \(place(best)), median \(Figure.ratio(median)), worst \(place(worst))"
+    }
+}
+
+extension RunDigest {
+    /// Engines with figures, without the reference in memory: Strata's own, storage first, then the others in the order
+    /// of the run. A run without Strata is about its first engine.
+    var sides: (own: [String], peers: [String]) {
+        let present = engines.filter { engine in
+            engine != Self.reference && results(of: engine).contains { !$0.samples.isEmpty }
+        }
+        // What is about storage alone comes first: it is what peers are compared with.
+        let strata = present.filter(PeerTable.isOwn).sorted { $0.count > $1.count }
+        let own = strata.isEmpty ? Array(present.prefix(1)) : strata
+        return (own, present.filter { !own.contains($0) })
+    }
+
+    /// Of each engine that the run is about what was measured in rounds; empty where nothing was, and for a plan whose
+    /// figures mean nothing.
+    var headlines: [HeadlineFigures] {
+        guard run.header.measures, !run.rounds.isEmpty else { return [] }
+        let (own, peers) = sides
+        let rows = countedRows(own + peers)
+        return own.compactMap { engine in
+            let lines = rows.compactMap { row -> HeadlineFigures.Line? in
+                guard let ratio = ratio(row, of: engine, among: peers), ratio.decision != nil else { return nil }
+                return HeadlineFigures.Line(name: lineName(row), figures: row, ratio: ratio)
+            }
+            if lines.isEmpty { return nil }
+            let sorted = lines.sorted {
+                $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
+            }
+            return HeadlineFigures(engine: engine, lines: sorted)
+        }
+    }
+
+    /// `commit, threads 8, commits/s`, with the durability class where it is not the strictest.
+    private func lineName(_ row: MeasureRow) -> String {
+        let words = "\(name(row.subject)), \(row.measure.words)"
+        return row.subject.durability == .full ? words : "\(words), \(RunDigest.durabilityText(row.subject.durability))"
+    }
+}

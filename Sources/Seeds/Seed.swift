@@ -1,0 +1,73 @@
+/// The number from which every random choice of a case or a simulation follows. Equal seeds give equal choices on every
+/// machine.
+package struct Seed: Hashable, Sendable, CustomStringConvertible {
+    package var rawValue: UInt64
+
+    package init(_ rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String { String(rawValue) }
+
+    /// A seed for a part of the work (a thread, a table), independent of the seeds of the other parts: none of them
+    /// shifts the choices of another when it draws more.
+    package func derived(_ label: String) -> Seed {
+        Seed(splitMix(rawValue ^ StableHash.of(label)))
+    }
+
+    /// The same for parts that are numbered.
+    package func derived(_ part: UInt64) -> Seed {
+        Seed(splitMix(rawValue ^ splitMix(part)))
+    }
+}
+
+/// The finalizer of splitmix64: every input bit reaches every output bit, and no two inputs meet. The generated data
+/// sets are defined by it, so that any program can repeat them.
+@inlinable
+package func splitMix(_ value: UInt64) -> UInt64 {
+    var x = value &+ 0x9E37_79B9_7F4A_7C15
+    x = (x ^ x >> 30) &* 0xBF58_476D_1CE4_E5B9
+    x = (x ^ x >> 27) &* 0x94D0_49BB_1331_11EB
+    return x ^ x >> 31
+}
+
+/// A stream of random numbers from a seed: splitmix64, the same generator as the data sets use. The sequence of a seed
+/// never changes: cases and the addresses of faults depend on it.
+package struct RandomStream: RandomNumberGenerator, Sendable {
+    @usableFromInline
+    package var state: UInt64
+
+    package init(_ seed: Seed) {
+        state = seed.rawValue
+    }
+
+    @inlinable
+    package mutating func next() -> UInt64 {
+        let value = splitMix(state)
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return value
+    }
+
+    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here, and not by the
+    /// standard library, so that the choices of a seed stay the same when the standard library changes.
+    @inlinable
+    package mutating func below(_ bound: Int) -> Int {
+        precondition(bound > 0, "a random choice among nothing")
+        return Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+
+    /// True in `numerator` of `denominator` draws.
+    package mutating func chance(_ numerator: Int, in denominator: Int) -> Bool {
+        below(denominator) < numerator
+    }
+
+    /// A permutation of `0 ..< count` (Fisher-Yates). Complexity: O(count).
+    package mutating func permutation(of count: Int) -> [Int] {
+        var order = Array(0..<count)
+        guard count > 1 else { return order }
+        for index in stride(from: count - 1, to: 0, by: -1) {
+            order.swapAt(index, below(index + 1))
+        }
+        return order
+    }
+}

@@ -1,0 +1,110 @@
+import Measuring
+import RunRecords
+import Testing
+
+@testable import Reporting
+
+@Suite("Ratio of figures")
+struct RatioTests {
+    private func ratio(_ run: Run, _ scenario: String, _ engine: String = "strata-storage") throws -> FigureRatio {
+        let digest = RunDigest(run)
+        let table = try #require(PeerTable(digest))
+        let row = try #require(table.rows.first { $0.figures.subject.scenario == scenario })
+        return try #require(table.ratio(row, of: engine))
+    }
+
+    @Test("is claimed only where the rounds decide, in either direction of the figure")
+    func decisions() throws {
+        let commit = try ratio(RunWithRounds.small, "commit")
+        #expect(commit.decision == .ahead && commit.peer == "sqlite-tuned" && commit.pairCount == 7)
+        #expect(abs(commit.value - 2) < 0.1)
+        let low = try #require(commit.low)
+        let high = try #require(commit.high)
+        #expect(low <= commit.value && commit.value <= high && low > 1.8 && high < 2.2)
+        let read = try ratio(RunWithRounds.small, "point-read")
+        #expect(read.decision == .behind && read.peer == "lmdb" && abs(read.value - 0.5) < 0.03)
+    }
+
+    @Test("is undecided where rounds scatter more than engines differ")
+    func scatter() throws {
+        let insert = try ratio(RunWithRounds.small, "bulk-insert")
+        #expect(insert.decision == .undecided)
+    }
+
+    @Test("is undecided within what two sides of one program differ by, however steady the rounds are")
+    func deadBand() throws {
+        let update = try ratio(RunWithRounds.small, "update-batch")
+        let low = try #require(update.low)
+        #expect(low > 1.05 && update.decision == .undecided)
+        #expect(abs(update.band.factor - 1.15) < 0.02)
+        // Without the control it would have been claimed.
+        var run = RunWithRounds.small
+        for (id, rounds) in run.rounds { run.rounds[id] = rounds.filter { $0.turn.side == .measured } }
+        #expect(try ratio(run, "update-batch").decision == .ahead)
+    }
+
+    @Test("of figures that were measured once claims nothing, whatever it is")
+    func once() throws {
+        let traverse = try ratio(RunWithRounds.small, "traverse")
+        #expect(traverse.decision == nil && traverse.low == nil && traverse.value > 4)
+        for headline in RunDigest(RunWithRounds.small).headlines {
+            #expect(headline.lines.count == 4 && !headline.lines.contains { $0.name.hasPrefix("traverse") })
+        }
+    }
+
+    @Test("claims nothing of a case that was cut or went wrong")
+    func unsound() throws {
+        for change in [{ $0.isCut = true }, { $0.verdict = .violation }] as [(inout CaseResult) -> Void] {
+            var run = RunWithRounds.small
+            for index in run.results.indices where run.results[index].test.scenario == "commit" {
+                change(&run.results[index])
+            }
+            #expect(try ratio(run, "commit").decision == .undecided)
+        }
+    }
+
+    @Test("the headline names the best and the worst, and counts every figure once")
+    func headline() throws {
+        let headline = try #require(RunDigest(RunWithRounds.small).headlines.first)
+        #expect(headline.engine == "strata-storage")
+        #expect(headline.count(.ahead) == 1 && headline.count(.behind) == 1 && headline.count(.undecided) == 2)
+        #expect(headline.lines.first?.name == "commit, commits/s")
+        #expect(headline.lines.last?.name == "point-read, one property")
+        #expect(headline.range().contains("worst 0.5") && headline.range().contains("lmdb (point-read, one property)"))
+        for width in [80, 140] {
+            let words = Reporting.terminal(RunWithRounds.small, width: width, colour: false)
+                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(words.contains("ahead in 1, behind in 1, undecided in 2 of 4 figures"))
+            #expect(words.contains("lmdb (point-read, one property)") && words.contains("worst 0.5"))
+        }
+        let glance = HTMLTests.section("verdict", of: Reporting.html(RunWithRounds.small))
+        #expect(glance.contains("lmdb (point-read, one property)"))
+    }
+
+    @Test("a table colours what is decided, and nothing else")
+    func colours() throws {
+        let html = HTMLTests.section("peers", of: Reporting.html(RunWithRounds.small))
+        func styles(_ scenario: String) -> [String] {
+            let row = html.split(separator: "\n").first { $0.contains(">\(scenario)<") } ?? ""
+            return row.matches(of: /<small class="(up|down)">/).map { String($0.output.1) }
+        }
+        #expect(styles("commit") == ["up", "up"])
+        #expect(styles("point-read") == ["down", "down"])
+        #expect(styles("traverse") == [] && styles("bulk-insert").allSatisfy { $0 == "down" })
+        let once = Reporting.html(PeerTableTests.run)
+        #expect(!once.contains("class=\"up\"") && !once.contains("class=\"down\"") && !once.contains(" behind"))
+    }
+
+    @Test("the file of peers has the ratio with its bounds, the decision and the dead band")
+    func file() throws {
+        let rows = CSVTests.parse(Reporting.peersCSV(RunWithRounds.small))
+        let records = rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
+        let commit = try #require(records.first { $0["scenario"] == "commit" })
+        #expect(commit["strata-storage_decision"] == "ahead" && commit["n"] == "7")
+        let bounds = ["_ratio_low", "_ratio", "_ratio_high"].compactMap { Double(commit["strata-storage" + $0] ?? "") }
+        #expect(bounds.count == 3 && bounds == bounds.sorted())
+        #expect((Double(commit["dead_band"] ?? "") ?? 0) >= 1.03)
+        let traverse = try #require(records.first { $0["scenario"] == "traverse" })
+        #expect(traverse["strata-storage_decision"] == "" && traverse["dead_band"] == "" && traverse["n"] == "1")
+    }
+}

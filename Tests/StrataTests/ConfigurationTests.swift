@@ -1,0 +1,187 @@
+import Foundation
+import Strata
+import Testing
+
+/// Opening in one place, and migrating version by version.
+@Suite struct ConfigurationTests {
+    enum V0 {
+        final class Person: Object {
+            @Persisted var firstName = ""
+            @Persisted var lastName = ""
+            override class func className() -> String { "Person" }
+        }
+    }
+
+    enum V1 {
+        final class Person: Object {
+            @Persisted var fullName = ""
+            override class func className() -> String { "Person" }
+        }
+    }
+
+    enum V3 {
+        final class Person: Object {
+            @Persisted var name = ""
+            @Persisted var age: Int?
+            @Persisted var isAdult = false
+            override class func className() -> String { "Person" }
+        }
+    }
+
+    struct Stop: Error {}
+
+    private static let steps: MigrationBlock = { migration, old in
+        let hasFullName = migration.newSchema["Person"]?["fullName"] != nil
+        if old < 1 {
+            migration.enumerateObjects(ofType: "Person") { old, new in
+                let name = "\(old?["firstName"] as? String ?? "") \(old?["lastName"] as? String ?? "")"
+                new?[hasFullName ? "fullName" : "name"] = name
+            }
+        }
+        if old < 2 && !hasFullName {
+            if old >= 1 { migration.renameProperty(onType: "Person", from: "fullName", to: "name") }
+            migration.enumerateObjects(ofType: "Person") { _, new in new?["age"] = 20 }
+        }
+        if old < 3 && !hasFullName {
+            migration.enumerateObjects(ofType: "Person") { _, new in
+                new?["isAdult"] = (new?["age"] as? Int ?? 0) >= 18
+            }
+        }
+    }
+
+    private func fill(_ file: TemporaryFile) throws {
+        let realm = try Realm(configuration: file.configuration([V0.Person.self]))
+        try realm.write {
+            realm.add(V0.Person(value: ["firstName": "Ann", "lastName": "Lee"]))
+            realm.add(V0.Person(value: ["firstName": "Bob", "lastName": "Ray"]))
+        }
+    }
+
+    private func contents(_ file: TemporaryFile) throws -> [String] {
+        let realm = try Realm(configuration: file.configuration([V3.Person.self], version: 3, Self.steps))
+        return realm.objects(V3.Person.self).map { "\($0.name) \($0.age ?? -1) \($0.isAdult)" }
+    }
+
+    @Test func `skipping versions gives what every version in turn gives`() throws {
+        let skipping = TemporaryFile()
+        try fill(skipping)
+        let direct = try contents(skipping)
+
+        let stepping = TemporaryFile()
+        try fill(stepping)
+        do {
+            let realm = try Realm(configuration: stepping.configuration([V1.Person.self], version: 1, Self.steps))
+            #expect(realm.objects(V1.Person.self).map(\.fullName) == ["Ann Lee", "Bob Ray"])
+        }
+        #expect(try contents(stepping) == direct)
+        #expect(direct == ["Ann Lee 20 true", "Bob Ray 20 true"])
+        #expect(try Realm.schemaVersionAtURL(stepping.url) == 3)
+    }
+
+    @Test func `the steps run in order and only those that are missing`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        let order = Locked<[Int]>([])
+        let block: MigrationBlock = { _, old in
+            if old < 1 { order.with { $0.append(1) } }
+            if old < 2 { order.with { $0.append(2) } }
+            if old < 3 { order.with { $0.append(3) } }
+        }
+        _ = try Realm(configuration: file.configuration([V0.Person.self], version: 1, block))
+        _ = try Realm(configuration: file.configuration([V0.Person.self], version: 3, block))
+        #expect(order.current == [1, 2, 3, 2, 3])
+    }
+
+    @Test func `a block that throws leaves version, schema and data, and a retry works`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        let failing = file.configuration([V1.Person.self], version: 1) { migration, _ in
+            migration.enumerateObjects(ofType: "Person") { _, new in new?["fullName"] = "half" }
+            throw Stop()
+        }
+        #expect(throws: Stop.self) { try Realm(configuration: failing) }
+        #expect(try Realm.schemaVersionAtURL(file.url) == 0)
+        do {
+            let realm = try Realm(configuration: file.configuration([V0.Person.self]))
+            #expect(realm.objects(V0.Person.self).map(\.lastName) == ["Lee", "Ray"])
+        }
+        let realm = try Realm(configuration: file.configuration([V1.Person.self], version: 1, Self.steps))
+        #expect(realm.objects(V1.Person.self).map(\.fullName) == ["Ann Lee", "Bob Ray"])
+    }
+
+    @Test func `a changed class without a new version is a typed error that names the property`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        do {
+            _ = try Realm(configuration: file.configuration([V1.Person.self]))
+            Issue.record("opened with another schema")
+        } catch let error as Realm.Error {
+            #expect(error.code == .schemaMismatch)
+            #expect(error.message.contains("'Person.fullName' was added"))
+        }
+    }
+
+    @Test func `a file may start afresh instead of migrating`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        var configuration = file.configuration([V1.Person.self], version: 1)
+        configuration.deleteRealmIfMigrationNeeded = true
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.objects(V1.Person.self).isEmpty)
+    }
+
+    @Test func `an older program is told that the file is newer`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        do { _ = try Realm(configuration: file.configuration([V1.Person.self], version: 2, Self.steps)) }
+        do {
+            _ = try Realm(configuration: file.configuration([V1.Person.self], version: 1))
+            Issue.record("opened a newer file")
+        } catch Realm.Error.schemaMismatch {}
+    }
+
+    @Test func `a block is not called when the file is new or already there`() throws {
+        let file = TemporaryFile()
+        let calls = Locked(0)
+        let configuration = file.configuration([V0.Person.self], version: 5) { _, _ in calls.with { $0 += 1 } }
+        do { _ = try Realm(configuration: configuration) }
+        do { _ = try Realm(configuration: configuration) }
+        #expect(calls.current == 0)
+        #expect(try Realm.schemaVersionAtURL(file.url) == 5)
+    }
+
+    @Test func `a database in memory ends with its last instance`() throws {
+        let configuration = Realm.Configuration(inMemoryIdentifier: "brief-\(UUID())", objectTypes: [Note.self])
+        do {
+            let realm = try Realm(configuration: configuration)
+            let again = try Realm(configuration: configuration)
+            try realm.write { realm.add(Note("kept")) }
+            #expect(again.objects(Note.self).count == 1)
+        }
+        #expect(try Realm(configuration: configuration).objects(Note.self).isEmpty)
+    }
+
+    @Test func `a read-only file is read, not written, and not migrated`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        var configuration = file.configuration([V0.Person.self])
+        configuration.readOnly = true
+        do {
+            let realm = try Realm(configuration: configuration)
+            #expect(realm.objects(V0.Person.self).count == 2)
+            #expect(throws: Realm.Error.self) { try realm.write {} }
+        }
+        configuration.objectTypes = [V1.Person.self]
+        configuration.schemaVersion = 1
+        #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+    }
+
+    @Test func `opening a file inside its own migration is an error, not a deadlock`() throws {
+        let file = TemporaryFile()
+        try fill(file)
+        let configuration = file.configuration([V1.Person.self], version: 1) { [url = file.url] _, _ in
+            _ = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [V0.Person.self]))
+        }
+        #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+    }
+}
