@@ -37,7 +37,7 @@ package struct StorageEngine: Engine {
             durability: durability,
             list: [
                 EngineSetting("durability", durability.rawValue),
-                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("growth", Self.standardGrowth),
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("store", "one per process, a snapshot per batch of reads"),
             ])
@@ -55,6 +55,8 @@ package struct StorageEngine: Engine {
             DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
         ].filter { FileTree.exists($0.path) }
     }
+
+    static let standardGrowth = "doubling to 1 MiB, then by 1 MiB"
 
     static func options(_ settings: EngineSettings, _ files: any FileSystem) -> StoreOptions {
         let durability: Durability =

@@ -63,7 +63,7 @@ package struct StrataEngine: Engine {
             list: [
                 EngineSetting("durability", durability.rawValue),
                 EngineSetting("invalidAccess", "substitute"),
-                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("growth", StorageEngine.standardGrowth),
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("instances", "one Realm per thread"),
             ])

@@ -16,7 +16,10 @@ enum AssayMain {
         var program = Program(
             name: "assay", version: assayVersion,
             summary: "benchmarks and fault injection for embedded storage engines",
-            commands: [RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), WorkerCommand()],
+            commands: [
+                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), VerifyFiguresCommand(),
+                EqualWorkCommand(), WorkerCommand(),
+            ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")
         program.explain = { error in (error as? PlanError).map { Program.Failure("\($0)", status: 64) } }

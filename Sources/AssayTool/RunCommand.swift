@@ -142,7 +142,7 @@ struct RunCommand: Command {
         let known = try checkout.knownViolations(registries)
         let seed = filter.seed ?? plan.seed
         let budget = filter.budgetSeconds ?? plan.budgetSeconds
-        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
+        let space = FreeSpace(cases, registries: registries)
         try InheritedLimits.prepare(
             for: .init(
                 memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
@@ -154,8 +154,7 @@ struct RunCommand: Command {
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
-        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds)
-            .write(to: claim.directory)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: claim.directory)
         var header = RunHeader(
             id: claim.id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))

@@ -45,6 +45,15 @@ struct CaseJudge: Sendable {
         return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
     }
 
+    /// A machine that lacks what a case needs is no engine's fault. Asked while the case's files are still there.
+    func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
+        guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
+            let reason = HarnessFault.reason(after: end, directory: directory)
+        else { return }
+        result.verdict = .harnessError
+        result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
+    }
+
     private static func add(_ note: String, to result: inout CaseResult) {
         result.message += (result.message.isEmpty ? "" : "; ") + note
     }

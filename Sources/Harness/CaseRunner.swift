@@ -79,7 +79,7 @@ package struct CaseRunner {
             let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
             if let failure = built.failure {
                 var failed = judge.conclude(failure, result, scenario, engine, share: nil)
-                failed.blameMachine(failure, directory)
+                judge.blameMachine(failure, &failed.result, directory)
                 failed.result.message = "the fixture could not be built: \(failed.result.message)"
                 if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
                 try FileTree.remove(place)
@@ -99,8 +99,8 @@ package struct CaseRunner {
         let worker = try process.start(request, limits: workerLimits(seconds: seconds))
         return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
+            judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
-            measured.blameMachine(end, place)
             if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
                 measured.result.message =
@@ -137,16 +137,6 @@ package struct MeasuredCase: Sendable {
     package var details = CaseDetails()
     /// In a replay of one trial: what came of it.
     package var replayed: ReplayedTrial?
-
-    /// Where the machine under the harness failed, the case says nothing about the engine. Asked while the files are
-    /// still there.
-    mutating func blameMachine(_ end: WorkerEnd, _ directory: String) {
-        guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
-            let reason = HarnessFault.reason(after: end, directory: directory)
-        else { return }
-        result.verdict = .harnessError
-        result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
-    }
 }
 
 /// A measurement on its way. Not Sendable: the thread that started it follows it.

@@ -121,8 +121,8 @@ package struct Runner {
         let begin = MonotonicClock.now()
         let budget = remainingSeconds
         while next < turns.count || !lanes.isEmpty {
-            // What is under way is done again by a run that goes on.
             if Interruption.isRequested {
+                // What was under way is done again by a run that goes on.
                 for lane in lanes { try lane.running.cancel() }
                 return
             }
@@ -136,7 +136,7 @@ package struct Runner {
             }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
-                guard let measured = try lane.running.advance(), !Interruption.isRequested else { continue }
+                guard let measured = try lane.running.advance() else { continue }
                 lanes.removeAll { $0.place == lane.place }
                 try configuration.directory.append(measured.result, details: measured.details)
                 progress.done += 1

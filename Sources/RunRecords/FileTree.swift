@@ -66,12 +66,6 @@ package enum FileTree {
         return Int(status.st_size)
     }
 
-    /// Of a file; 0 where there is none.
-    package static func fileBytes(_ path: String) -> UInt64 {
-        var status = stat()
-        return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
-    }
-
     /// When the file's bytes were changed last, in nanoseconds since 1970.
     package static func changeTime(_ path: String) throws(FileTreeError) -> Int {
         var status = stat()
@@ -81,6 +75,12 @@ package enum FileTree {
         #else
             return Int(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int(status.st_mtimespec.tv_nsec)
         #endif
+    }
+
+    /// Of a file; 0 where there is none.
+    package static func fileBytes(_ path: String) -> UInt64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
     }
 
     /// Names in a directory, ascending, without `.` and `..`.

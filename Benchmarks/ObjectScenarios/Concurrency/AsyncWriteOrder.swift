@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// A violation: another order than that of the calls, a write that was taken back and ran, one that was never told how
 /// it ended, or a group of commits that is there in part.
-struct AsyncWriteOrder: ObjectTrialScenario {
+struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     let slug = "async-write"
     let family = Family.concurrency
     let question = "Do asynchronous writes run in order, once, and whole?"

@@ -13,7 +13,6 @@ struct OpenCloseRace: Scenario {
         ScenarioParameter("threads", default: "4", range: 2...256, summary: "threads that open and let go"),
         ScenarioParameter("rounds", default: "60", summary: "openings per thread"),
     ]
-
     func run(_ context: CaseContext) throws {
         let (threads, rounds) = (try context.integer("threads"), try context.integer("rounds"))
         let place = TrialPlace(directory: try context.emptyLocation("race").directory, policy: .substitute)

@@ -21,7 +21,6 @@ struct ManyListeners: Scenario {
         ScenarioParameter(
             "bound", default: "130", range: 100...10_000, summary: "percent of the size without them, and 256 KiB"),
     ]
-
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")
         let observers = try context.integer("observers")

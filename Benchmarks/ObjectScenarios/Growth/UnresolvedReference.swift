@@ -19,7 +19,6 @@ struct UnresolvedReference: Scenario {
         ScenarioParameter(
             "bound", default: "120", range: 100...10_000, summary: "percent of the size without it, and 256 KiB"),
     ]
-
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")
         let bound = try context.integer("bound")

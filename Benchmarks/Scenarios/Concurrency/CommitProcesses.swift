@@ -20,7 +20,6 @@ struct CommitProcesses: Scenario {
         ScenarioParameter("processes", default: "2", range: 1...64, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all processes together"),
     ]
-
     func objection(to test: Case) -> String? {
         test.integer("commits") < test.integer("processes") ? "commits needs at least one per process" : nil
     }

@@ -14,8 +14,10 @@ struct CommitThreads: Scenario {
     let parameters = [
         ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
+        ScenarioParameter(
+            "writers", default: "serialized", allowed: WriterOrder.allCases.map(\.rawValue),
+            summary: "one lock of the process, or the engine's own waiting, where the engine leaves the choice"),
     ]
-
     func objection(to test: Case) -> String? {
         test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil
     }
@@ -35,8 +37,10 @@ struct CommitThreads: Scenario {
         let each = try context.integer("commits") / threads
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
+        var settings = context.settings
+        settings.writers = WriterOrder(rawValue: try context.text("writers")) ?? .serialized
         let lanes = try Self.write(
-            threads: threads, each: each, base: base, engine: context.engine, settings: context.settings,
+            threads: threads, each: each, base: base, engine: context.engine, settings: settings,
             location: location, deadline: context.deadline)
         var latency = Histogram()
         for lane in lanes { latency.merge(lane.latency) }

@@ -15,7 +15,6 @@ struct LostUpdate: Scenario {
         ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("increments", default: "1000", summary: "increments of all threads together"),
     ]
-
     func objection(to test: Case) -> String? {
         test.integer("increments") < test.integer("threads") ? "increments needs at least one per thread" : nil
     }

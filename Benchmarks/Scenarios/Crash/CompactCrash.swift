@@ -190,7 +190,7 @@ struct CompactCrash: Scenario {
     private func cutPower(_ engine: any SimulatableEngine, _ context: CaseContext) throws {
         let tables = try PeopleDataset().tables(size: try context.integer("rows"), seed: Seed(0))
         let most = try context.integer("states")
-        let disk = SimulatedDisk(seed: context.seed)
+        let disk = SimulatedDisk(seed: Seed(context.seed.rawValue))
         var deletion = try HalfDeletion(tables)
         let first = try engine.open(on: disk, Self.location, settings: context.settings)
         guard let loading = first as? any TableSession, let deleting = first as? any DeletionSession else {

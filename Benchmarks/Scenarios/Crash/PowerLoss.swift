@@ -39,7 +39,7 @@ struct PowerLoss: Scenario {
         }
         let rows = try context.integer("rows")
         let most = try context.integer("states")
-        let disk = SimulatedDisk(seed: context.seed)
+        let disk = SimulatedDisk(seed: Seed(context.seed.rawValue))
         let marks = try record(engine, context, disk, rows: rows)
         let keeps = context.test.durability == .full
         var tried = 0

@@ -15,7 +15,6 @@ struct QueryBoundaries: Scenario {
         ScenarioParameter("most", default: "4097", range: 9...10_000_000, summary: "rows of the largest table"),
         ScenarioParameter("queries", default: "30", summary: "questions after every change"),
     ]
-
     func run(_ context: CaseContext) throws {
         let most = try context.integer("most")
         let sizes = [64, 128, 256, 512, 1_024, 2_048, 4_096].flatMap { [$0 - 1, $0, $0 + 1] }.filter { $0 <= most }

@@ -34,6 +34,8 @@ struct OpenAndRead: Scenario {
             })?.name
         else { throw HarnessError("\(tables.main.name) has no integer key and no integer property") }
         let oracle = ExactOracle(tables)
+        // A program is compiled for its tables: it does not ask the database for them.
+        context.engine.learn(tables)
         var random = context.random("keys")
         var histogram = Histogram()
         // The first one is not counted: it brings code and file into memory.
