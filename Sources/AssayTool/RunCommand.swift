@@ -142,7 +142,7 @@ struct RunCommand: Command {
         let known = try checkout.knownViolations(registries)
         let seed = filter.seed ?? plan.seed
         let budget = filter.budgetSeconds ?? plan.budgetSeconds
-        let space = FreeSpace(cases, registries: registries)
+        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
         try InheritedLimits.prepare(
             for: .init(
                 memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
