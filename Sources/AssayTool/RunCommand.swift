@@ -237,8 +237,9 @@ struct RunCommand: Command {
         guard RunDirectory(path: path).exists else {
             throw UsageError("no run in \(path): there is no run.json", command: name)
         }
+        let marker = try RunMarker.read(from: path)
         let header = try RunDirectory(path: path).readHeader()
-        try refuseContradictions(arguments, try RunMarker.read(from: path), header, path)
+        try refuseContradictions(arguments, marker, header, path)
         let this = BuildIdentity.text(registries, executable: executable, isRelease: Self.isReleaseBuild)
         guard header.buildDigest == this.digest else {
             throw UsageError(
