@@ -152,7 +152,7 @@ let package = Package(
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
         tests("StatisticsTests", ["Seeds", "Statistics"]),
         tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
         .executableTarget(

@@ -53,7 +53,7 @@ struct PinnedUpdates {
         var pins: [(token: SnapshotToken, expected: ReadDigest)] = []
         try note(writer, position: 0)
         var nanoseconds: UInt64 = 0
-        let usage = ResourceUsage.now()
+        let meter = CostMeter(context)
         var done = 0
         for transaction in 0..<transactions {
             // One pin at the start, the others spread over the run.
@@ -68,7 +68,7 @@ struct PinnedUpdates {
                 break
             }
         }
-        let diskBytes = ResourceUsage.now().since(usage).diskWrittenBytes
+        let costs = meter.samples(per: "update", count: max(1, done * updates))
         for (index, pin) in pins.enumerated() {
             context.report.check(
                 "pinned version \(index)", expected: pin.expected,
@@ -84,10 +84,7 @@ struct PinnedUpdates {
         context.report.add(
             .updatesPerSecond, Double(done * updates) / (Double(max(1, nanoseconds)) / 1e9),
             count: done * updates)
-        if context.engine.capabilities.contains(.persistent) {
-            context.report.add(
-                .diskBytesPerUpdate, Double(diskBytes) / Double(done * updates), count: done * updates)
-        }
+        if context.engine.capabilities.contains(.persistent) { context.report.add(costs) }
         context.report.add(.operations, Double(done * updates), statistic: "count")
     }
 

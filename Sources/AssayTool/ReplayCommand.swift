@@ -71,7 +71,7 @@ struct ReplayCommand: Command {
     /// The first line, where another build than the run's may come to another end.
     private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) throws {
         let this = BuildIdentity.text(
-            configuration.registries, executable: configuration.executable, isRelease: RunCommand.isReleaseBuild)
+            configuration.registries, executable: configuration.executable, isRelease: ProgramBuild.isRelease)
         if this.digest == header.buildDigest { return }
         try Output.line("ANOTHER BUILD: the run was made by \(header.buildText), this is \(this.text)")
     }

@@ -110,7 +110,7 @@ struct RunCommand: Command {
         _ arguments: Arguments, _ checkout: Checkout, _ registries: Registries
     ) throws -> (Plan, PlanFilter, [PlannedCase]) {
         let plan = try checkout.plan(arguments.positional.first ?? "quick")
-        let filter = try filter(arguments)
+        let filter = try PlanFilter(arguments)
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
         try expansion.checkParameters()
         let cases = try expansion.cases()
@@ -150,7 +150,7 @@ struct RunCommand: Command {
         try space.require(in: Self.existing(trimmed(arguments.value("--out") ?? "Reports")))
         let startTime = Int(time(nil))
         let claim = try claim(
-            arguments, id: "\(timestamp(startTime))-\(plan.name)-\(seed)", options: options(arguments, plan.name))
+            arguments, id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)", options: options(arguments, plan.name))
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
@@ -209,7 +209,7 @@ struct RunCommand: Command {
         _ header: inout RunHeader, _ cases: [PlannedCase], _ registries: Registries, _ executable: String
     ) {
         header.assayVersion = assayVersion
-        header.isReleaseBuild = Self.isReleaseBuild
+        header.isReleaseBuild = ProgramBuild.isRelease
         header.buildDigest = BuildIdentity.digest(executable: executable, engines: registries.engines.engines)
         let used = Set(cases.map(\.test.engine))
         header.engines = registries.engines.engines.filter { used.contains($0.name) }
@@ -240,7 +240,7 @@ struct RunCommand: Command {
         let marker = try RunMarker.read(from: path)
         let header = try RunDirectory(path: path).readHeader()
         try refuseContradictions(arguments, marker, header, path)
-        let this = BuildIdentity.text(registries, executable: executable, isRelease: Self.isReleaseBuild)
+        let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
         guard header.buildDigest == this.digest else {
             throw UsageError(
                 "the run in \(path) was made by \(header.buildText), this is \(this.text): figures of two builds do "
@@ -284,62 +284,17 @@ struct RunCommand: Command {
         }
     }
 
-    private func filter(_ arguments: Arguments) throws -> PlanFilter {
-        var filter = PlanFilter()
-        filter.scenarios = arguments.list("--scenario")
-        filter.engines = arguments.list("--engine")
-        filter.datasets = arguments.list("--dataset")
-        filter.seed = try arguments.unsigned("--seed").map { Seed($0) }
-        filter.size = try arguments.unsigned("--size").map { try size($0) }
-        filter.budgetSeconds = try arguments.seconds("--budget")
-        let families = Family.allCases.filter { $0 != .planted }.map(\.rawValue)
-        for name in arguments.list("--only") {
-            if let layer = Layer(rawValue: name) {
-                filter.layers.append(layer)
-                continue
-            }
-            let families = Layer.allCases.map(\.rawValue) + families
-            guard let family = Family(rawValue: name), families.contains(name) else {
-                throw UsageError(NearestName.complaint("layer or family", name, among: families), command: self.name)
-            }
-            filter.families.append(family)
-        }
-        for pair in arguments.all("--param") {
-            guard let equals = pair.firstIndex(of: "="), equals != pair.startIndex else {
-                throw UsageError("--param needs NAME=VALUE, not \(pair)", command: name)
-            }
-            filter.parameters.append(
-                CaseParameter(name: String(pair[..<equals]), value: String(pair[pair.index(after: equals)...])))
-        }
-        return filter
-    }
-
-    private func size(_ rows: UInt64) throws -> Int {
-        guard rows > 0, let size = Int(exactly: rows) else {
-            throw UsageError("--size needs a number of rows from 1, not \(rows)", command: name)
-        }
-        return size
-    }
-
     private var command: String {
         (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
     }
 
     /// `20261121-081503`, in universal time.
-    private func timestamp(_ seconds: Int) -> String {
+    static func timestamp(_ seconds: Int) -> String {
         var time = time_t(seconds)
         var parts = tm()
         gmtime_r(&time, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(parts.tm_year + 1_900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
             + two(parts.tm_hour) + two(parts.tm_min) + two(parts.tm_sec)
-    }
-
-    static var isReleaseBuild: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
     }
 }

@@ -24,20 +24,23 @@ package struct CaseRunner {
     private let judge: CaseJudge
     private let directory: String
     private let readsInPlace: Bool
+    private let buildDigest: String
     private var fixtures: FixtureStore
 
     /// - Parameters:
     ///   - directory: exists; what the cases need is made below it.
     ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a time.
+    ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
         executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
-        known: [KnownViolation] = []
+        known: [KnownViolation] = [], buildDigest: String = ""
     ) {
         self.readsInPlace = readsInPlace
         process = WorkerProcess(executable: executable)
         self.registries = registries
         self.limits = limits
         self.directory = directory
+        self.buildDigest = buildDigest
         judge = CaseJudge(rule: VerdictRule(known: known))
         fixtures = FixtureStore(directory: directory + "/fixtures", process: process)
     }
@@ -122,7 +125,7 @@ package struct CaseRunner {
             let engine = registries.engines.engine(named: test.engine),
             engine.capabilities.contains(.persistent), let request = scenario.fixture(for: test)
         else { return nil }
-        return FixtureStore.key(request, test: test, engine: engine)
+        return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)
     }
 
     /// Frees the disk space of a fixture that no later case asks for.

@@ -90,7 +90,7 @@ package struct IOWitness: Sendable {
         return IOCounts(words: words)
     }
 
-    /// Before an operation that is acknowledged as durable, on the thread that calls it. Does not nest. Some 10 ns.
+    /// Before an operation that is acknowledged as durable, on the thread that calls it. Does not nest.
     package func beginCommit() -> Commit {
         var commit = Commit()
         withUnsafeMutableBytes(of: &commit.words) { bytes in

@@ -60,6 +60,13 @@ package enum FileTree {
         }
     }
 
+    /// The path from the root, without symbolic links; nil when nothing is there.
+    package static func absolute(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     package static func size(_ path: String) throws(FileTreeError) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileTreeError("look at", path) }

@@ -34,7 +34,7 @@ struct MillionSmallCommits: Scenario {
         var oracle = ExactOracle(try context.tables())
         var course = SizeCourse(step: "commits")
         try course.note(session, at: 0)
-        let (points, usage) = (200, ResourceUsage.now())
+        let (points, meter) = (200, CostMeter(context))
         var (done, nanoseconds) = (0, UInt64(0))
         while done < count {
             let end = min(count, done + max(1, count / points))
@@ -53,12 +53,12 @@ struct MillionSmallCommits: Scenario {
                 break
             }
         }
-        let written = ResourceUsage.now().since(usage).diskWrittenBytes
+        let written = meter.writtenBytes()
         try session.close()
         report.add(.commitsPerSecond, Double(done) / (Double(max(1, nanoseconds)) / 1e9), count: done)
         report.add(.operations, Double(done), statistic: "count")
         let average = Double(written) / Double(done)
-        report.add(.diskBytesPerCommit, average, count: done)
+        report.add(.writtenBytesPerCommit, average, count: done)
         report.add(.writeAmplification, average / 8, count: done)
         if context.engine.promises(.boundedSize) {
             let limit = Double(try context.integer("written"))
