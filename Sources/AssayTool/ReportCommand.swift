@@ -16,17 +16,19 @@ struct ReportCommand: Command {
         let path = arguments.positional[0]
         let directory = RunDirectory(path: trimmed(path))
         guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
-        let run = try directory.load()
         if arguments.has("--deterministic") {
-            try Output.write(Reporting.deterministic(run))
+            try Output.write(Reporting.deterministic(try directory.load()))
             return 0
         }
         do {
+            // Before anything is read: what is not a run's is nothing to report on, or to write into.
+            _ = try RunMarker.read(from: directory.path)
+            let run = try directory.load()
             try ReportFiles.write(run)
+            try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         } catch let error as RunClaimError {
             throw UsageError(error.description, command: name)
         }
-        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         return 0
     }
 }

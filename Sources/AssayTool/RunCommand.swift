@@ -142,7 +142,7 @@ struct RunCommand: Command {
         let known = try checkout.knownViolations(registries)
         let seed = filter.seed ?? plan.seed
         let budget = filter.budgetSeconds ?? plan.budgetSeconds
-        let space = FreeSpace(cases, registries: registries)
+        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
         try InheritedLimits.prepare(
             for: .init(
                 memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
@@ -237,8 +237,9 @@ struct RunCommand: Command {
         guard RunDirectory(path: path).exists else {
             throw UsageError("no run in \(path): there is no run.json", command: name)
         }
+        let marker = try RunMarker.read(from: path)
         let header = try RunDirectory(path: path).readHeader()
-        try refuseContradictions(arguments, try RunMarker.read(from: path), header, path)
+        try refuseContradictions(arguments, marker, header, path)
         let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
         guard header.buildDigest == this.digest else {
             throw UsageError(

@@ -18,8 +18,8 @@ package struct FreeSpace: Sendable, Equatable {
     /// A case has its copy, and beside it the log of a large transaction, a compaction's copy, a second database.
     private static let copies: UInt64 = 3
 
-    /// `cases`: those that run.
-    package init(_ cases: [PlannedCase], registries: Registries) {
+    /// `cases`: those that run, `lanes` of them at a time.
+    package init(_ cases: [PlannedCase], registries: Registries, lanes: Int = 1) {
         var fixtures: [String: UInt64] = [:]
         var largestCase: UInt64 = 0
         for planned in cases where planned.verdict == nil {
@@ -38,7 +38,7 @@ package struct FreeSpace: Sendable, Equatable {
             }
             largestFileBytes = max(largestFileBytes, bytes * 2)
         }
-        neededBytes = fixtures.values.reduce(0, +) + largestCase
+        neededBytes = fixtures.values.reduce(0, +) + largestCase * UInt64(lanes)
     }
 
     static func databaseBytes(_ test: Case, _ registries: Registries) -> UInt64 {

@@ -136,7 +136,8 @@ package struct Runner {
             }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
-                guard let measured = try lane.running.advance() else { continue }
+                // An interruption ends the workers: what comes of them then is none of a case.
+                guard let measured = try lane.running.advance(), !Interruption.isRequested else { continue }
                 lanes.removeAll { $0.place == lane.place }
                 try configuration.directory.append(measured.result, details: measured.details)
                 progress.done += 1

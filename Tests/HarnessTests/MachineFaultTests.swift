@@ -27,20 +27,27 @@ struct MachineFaultTests {
     }
 
     private static let mayMount: Bool = {
-        guard let directory = try? TestDirectory() else { return false }
-        guard mount("tmpfs", directory.path, "tmpfs", 0, "size=1m") == 0 else { return false }
-        umount(directory.path)
-        return true
+        guard let shell = try? ShellProcess(try TestDirectory()) else { return false }
+        let end = try? shell.run("mkdir disk && mount -t tmpfs -o size=1m tmpfs disk && umount disk")
+        return end?.status == .exited(0)
     }()
+
+    private func mount(megabytes: Int) throws -> String {
+        let end = try shell.run("mkdir disk && mount -t tmpfs -o size=\(megabytes)m tmpfs disk")
+        try #require(end.status == .exited(0), "\(end.output)")
+        return directory.path + "/disk"
+    }
+
+    private func unmount() {
+        do { _ = try shell.run("umount disk") } catch { Issue.record(error) }
+    }
 
     @Test(
         "a disk that is full under the run is a harness error that names the remedy",
         .enabled(if: mayMount, "needs the right to mount a file system"))
     func fullDisk() throws {
-        let disk = directory.path + "/disk"
-        try FileTree.createDirectory(disk)
-        try #require(mount("tmpfs", disk, "tmpfs", 0, "size=32m") == 0)
-        defer { umount(disk) }
+        let disk = try mount(megabytes: 32)
+        defer { unmount() }
         let end = try shell.run("assay run p.json5 --out disk/run --plans .")
         #expect(end.status == .exited(1), "\(end.output)")
         let results = try RunDirectory(path: disk + "/run").load().results
@@ -62,10 +69,8 @@ struct MachineFaultTests {
         "a plan that cannot fit is refused before anything is made",
         .enabled(if: mayMount, "needs the right to mount a file system"))
     func tooLarge() throws {
-        let disk = directory.path + "/disk"
-        try FileTree.createDirectory(disk)
-        try #require(mount("tmpfs", disk, "tmpfs", 0, "size=64m") == 0)
-        defer { umount(disk) }
+        let disk = try mount(megabytes: 64)
+        defer { unmount() }
         try FileTree.writeText(
             directory.path + "/q.json5",
             "{ summary: 'q', engines: ['strata'], cases: [{scenario: 'point-read', sizes: 5000000}] }")
@@ -83,7 +88,8 @@ struct MachineFaultTests {
             #expect(end.output.contains(remedy) && end.output.contains("a run needs"), "\(end.output)")
         }
         let end = try shell.run(
-            "ulimit -Sn 40 -Sf 2000 || exit 99\nassay run p.json5 --scenario planted-pass --out run --plans .")
+            "ulimit -S -n 40 && ulimit -S -f 2000 || exit 99\nassay run p.json5 --scenario planted-pass --out run --plans ."
+        )
         #expect(end.status == .exited(0), "\(end.output)")
     }
 

@@ -24,7 +24,7 @@ struct ReportCommandTests {
               { scenario: 'read-deleted', engines: 'strata', parameters: { policy: 'trap' } },
             ] }
             """)
-        let run = "assay run 'a plan'\\''s.json5' --plans . --param trials=30 --out 'the run'"
+        let run = "assay run 'a plan'\\''s.json5' --plans . --seed 3 --out 'the run'"
         let first = try shell.run(run)
         #expect(first.status == .exited(1), "\(first.output)")
         let html = try FileTree.readText(directory.path + "/the run/report.html")

@@ -42,7 +42,7 @@ struct RunSafetyTests {
         try FileTree.writeText(runPath + "/report.html", "mine")
         for command in ["run p.json5 --out run", "run --resume run", "report run", "replay run abc"] {
             let end = try shell.run("assay \(command) --plans .".replacing("report run --plans .", with: "report run"))
-            #expect(end.status != .exited(0), "\(command): \(end.output)")
+            #expect(end.status == .exited(64), "\(command): \(end.output)")
         }
         let end = try shell.run("assay run p.json5 --out run --plans .")
         #expect(end.status == .exited(64) && end.output.contains("Name another --out"), "\(end.output)")
@@ -77,7 +77,7 @@ struct RunSafetyTests {
             guard FileTree.isDirectory(memory) else { return [] }
             return Set(try FileTree.names(in: memory).filter { $0.hasPrefix(ScratchDirectory.prefix) })
         }
-        try write("p", cases: "{scenario:'bit-flip', engines: 'strata-storage', parameters: {trials: 1000000}}")
+        try write("p", cases: "{scenario:'bit-flip', engines: 'strata-storage', parameters: {trials: 20000}}")
         try write("q", cases: "{scenario:'planted-pass'}")
         let others = try inMemory()
         let run = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
@@ -96,7 +96,7 @@ struct RunSafetyTests {
         let id = try RunDirectory(path: runPath).readHeader().cases[0]
         #expect(FileTree.exists(runPath + "/work/" + scratch[0]), "another run's business: \(id)")
         let resumed = try shell.run("assay run --resume run --budget 1s --plans .")
-        #expect(resumed.status == .exited(0), "\(resumed.output)")
+        #expect([.exited(0), .exited(3)].contains(resumed.status), "cut by its budget: \(resumed.output)")
         #expect(try FileTree.names(in: runPath + "/work") == ["mine"])
         #expect(try inMemory().isDisjoint(with: left))
     }
