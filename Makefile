@@ -16,7 +16,7 @@ LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
+.PHONY: help run build controls test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -25,10 +25,15 @@ help: ## this list
 run: build ## install what is missing, build, run PLAN (quick) with ARGS, and say where the report is
 	.build/run/release/assay run $(PLAN) $(ARGS)
 
-build: deps ## the release build of assay and strata, in .build/run/release
+build: deps ## the release build of assay, the library that its workers preload, and strata, in .build/run/release
 	@set -e; traits=$$(Tools/traits); set -x; \
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product assay; \
+	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product AssayPreload; \
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product strata
+	Benchmarks/Controls/build --only-c
+
+controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
+	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
 test: deps lint test-release smoke test-client ## install what is missing, and run everything that CI runs
 	@echo "make test: all green"
@@ -109,4 +114,4 @@ deps: ## install the packages that are missing (apt-get), nothing when all is th
 	@Tools/deps
 
 clean: ## remove what was built
-	rm -rf .build Tests/Client/.build Examples/*/.build
+	rm -rf .build Tests/Client/.build Examples/*/.build Benchmarks/Controls/Strata/.build

@@ -67,6 +67,7 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
+        .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
     ],
     traits: [
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
@@ -104,12 +105,13 @@ let package = Package(
             dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
             swiftSettings: settings),
 
-        // Assay: the harness.
+        // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
+        .target(name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")]),
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
         room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
-        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel"]),
+        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
@@ -153,6 +155,12 @@ let package = Package(
         tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
+        .executableTarget(
+            name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("pthread")]),
+        .executableTarget(
+            name: "WitnessProbe", dependencies: ["Measuring"], path: "Tests/WitnessProbe", swiftSettings: settings),
+        tests("PreloadTests", ["PreloadProbe", "WitnessProbe"]),
         tests(
             "BenchmarksTests",
             everyEngine + [

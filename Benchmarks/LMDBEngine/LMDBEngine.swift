@@ -6,7 +6,23 @@
 
     /// LMDB through its C interface: one environment per process and database, one unnamed database with all tables.
     package struct LMDBEngine: Engine {
-        package let name = "lmdb"
+        package enum Tuning: Sendable {
+            case asItComes
+            /// Without read-ahead, and without clearing memory that is written over.
+            case tuned
+        }
+
+        package let tuning: Tuning
+
+        package init() {
+            self.init(tuning: .asItComes)
+        }
+
+        package init(tuning: Tuning) {
+            self.tuning = tuning
+        }
+
+        package var name: String { tuning == .tuned ? "lmdb-tuned" : "lmdb" }
         package var version: String {
             var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
             mdb_version(&major, &minor, &patch)
@@ -32,17 +48,21 @@
                 source: "lmdb.h, main page"),
         ]
 
-        package init() {}
-
         package func settings(for durability: DurabilityClass) -> EngineSettings {
-            EngineSettings(durability: durability, list: LMDBSettings(durability: durability).list)
+            EngineSettings(durability: durability, list: LMDBSettings(durability: durability, tuning: tuning).list)
         }
 
         package func open(
             _ location: DatabaseLocation, settings: EngineSettings
         ) throws(EngineError) -> any Session {
-            try LMDBSession(path: location.mainFile, settings: LMDBSettings(durability: settings.durability))
+            try LMDBSession(
+                path: location.mainFile, settings: LMDBSettings(durability: settings.durability, tuning: tuning))
         }
+
+        package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
+
+        package var logPatterns: [String] { ["data"] }
+        package var coordinationPatterns: [String] { ["*-lock"] }
 
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let main = location.mainFile
@@ -53,33 +73,44 @@
     }
 
     /// Flags and limits of an environment.
+    ///
+    /// What is left out of the tuning, and why: MDB_WRITEMAP writes through the map, so that a stray pointer of the
+    /// application writes into the file, and MDB_MAPASYNC with it acknowledges before anything is on the disk: another
+    /// promise. MDB_INTEGERKEY wants keys of one machine's byte order, without the table's number.
     struct LMDBSettings: Sendable {
         var durability: DurabilityClass
+        var tuning: LMDBEngine.Tuning
 
         /// Address space only: the file grows by the pages that are written.
         static let mapBytes = 16 << 30
         static let readers: UInt32 = 512
 
+        /// Those that an environment answers with, by name.
+        static let names: [(flag: Int32, name: String)] = [
+            (MDB_NOSUBDIR, "MDB_NOSUBDIR"), (MDB_NOSYNC, "MDB_NOSYNC"), (MDB_RDONLY, "MDB_RDONLY"),
+            (MDB_NOMETASYNC, "MDB_NOMETASYNC"), (MDB_WRITEMAP, "MDB_WRITEMAP"), (MDB_MAPASYNC, "MDB_MAPASYNC"),
+            (MDB_NOTLS, "MDB_NOTLS"), (MDB_NOLOCK, "MDB_NOLOCK"), (MDB_NORDAHEAD, "MDB_NORDAHEAD"),
+            (MDB_NOMEMINIT, "MDB_NOMEMINIT"),
+        ]
+
         var flags: UInt32 {
-            let common = MDB_NOSUBDIR | MDB_NOTLS
+            let way = MDB_NOSUBDIR | MDB_NOTLS | (tuning == .tuned ? MDB_NORDAHEAD | MDB_NOMEMINIT : 0)
             switch durability {
-            case .full: return UInt32(common)
-            case .periodic: return UInt32(common | MDB_NOMETASYNC)
-            case .none: return UInt32(common | MDB_NOSYNC)
+            case .full: return UInt32(way)
+            case .periodic: return UInt32(way | MDB_NOMETASYNC)
+            case .none: return UInt32(way | MDB_NOSYNC)
             }
         }
 
+        static func text(ofFlags flags: UInt32) -> String {
+            names.filter { flags & UInt32($0.flag) != 0 }.map(\.name).joined(separator: ", ")
+        }
+
         var list: [EngineSetting] {
-            let class_ =
-                switch durability {
-                case .full: "none (every commit syncs)"
-                case .periodic: "MDB_NOMETASYNC"
-                case .none: "MDB_NOSYNC"
-                }
-            return [
-                EngineSetting("durability flags", class_),
-                EngineSetting("other flags", "MDB_NOSUBDIR, MDB_NOTLS"),
+            [
+                EngineSetting("flags", Self.text(ofFlags: flags)),
                 EngineSetting("mapsize", "\(Self.mapBytes)"), EngineSetting("maxreaders", "\(Self.readers)"),
+                EngineSetting("pagesize", "4096"),
                 EngineSetting("databases", "one, key (table, id) big-endian, value packed row"),
                 EngineSetting("bulk load", "MDB_APPEND, keys in order"),
                 EngineSetting("inserts", "MDB_NOOVERWRITE"),

@@ -95,6 +95,13 @@
             try LMDBEnvironment.check(status)
         }
 
+        /// Of a read transaction: lets go of its version and takes the newest.
+        @inline(__always)
+        func takeNewest() throws(EngineError) {
+            mdb_txn_reset(handle)
+            try LMDBEnvironment.check(mdb_txn_renew(handle))
+        }
+
         /// Nothing when it was committed.
         func abort() {
             if let handle { mdb_txn_abort(handle) }

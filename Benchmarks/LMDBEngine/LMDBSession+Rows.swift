@@ -20,12 +20,15 @@
             for name in reads.columns { columns.append(try table.column(name)) }
             var digest = ReadDigest()
             let buffer = key
+            let isEach = reads.snapshot == .each
             for (index, key) in reads.keys.enumerated() {
                 if let latency {
                     try latency.timeSampled(index) { () throws(EngineError) in
+                        if isEach { try transaction.takeNewest() }
                         try Self.read(key, buffer, table, columns, transaction, &digest)
                     }
                 } else {
+                    if isEach { try transaction.takeNewest() }
                     try Self.read(key, buffer, table, columns, transaction, &digest)
                 }
             }
@@ -104,6 +107,8 @@
 
         func readPinned(_ token: SnapshotToken, _ reads: PointReads) throws(EngineError) -> ReadDigest {
             guard let transaction = pinned[token] else { throw EngineError(.refused, "no such snapshot") }
+            var reads = reads
+            reads.snapshot = .batch
             return try read(reads, try table(reads.table), transaction, latency: nil)
         }
 

@@ -57,6 +57,7 @@
         /// The table as the database has it, whoever created it.
         func table(_ name: String) throws(EngineError) -> PackedTable {
             if let catalogue { return try catalogue.table(name) }
+            if let known = PackedCatalogue.known(name) { return known }
             let read = try environment.read { transaction throws(EngineError) in
                 try PackedCatalogue.catalogueBytes { key throws(EngineError) in try transaction.get(key) }
             }
@@ -163,6 +164,22 @@
                 }
                 if !isWanted { return }
             }
+        }
+    }
+
+    extension LMDBSession: SettingsSession {
+        func observedSettings() throws(EngineError) -> [EngineSetting] {
+            var (flags, readers): (UInt32, UInt32) = (0, 0)
+            var (status, info) = (MDB_stat(), MDB_envinfo())
+            try LMDBEnvironment.check(mdb_env_get_flags(environment.handle, &flags))
+            try LMDBEnvironment.check(mdb_env_get_maxreaders(environment.handle, &readers))
+            try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
+            try LMDBEnvironment.check(mdb_env_info(environment.handle, &info))
+            return [
+                EngineSetting("flags", LMDBSettings.text(ofFlags: flags)),
+                EngineSetting("mapsize", "\(info.me_mapsize)"), EngineSetting("maxreaders", "\(readers)"),
+                EngineSetting("pagesize", "\(status.ms_psize)"),
+            ]
         }
     }
 

@@ -1,6 +1,7 @@
 import Harness
 import JSONText
 import RunRecords
+import Synchronization
 
 /// The tables of a database of keys and values: JSON under a key of its own.
 package struct PackedCatalogue: Sendable {
@@ -14,6 +15,19 @@ package struct PackedCatalogue: Sendable {
             tables.append(PackedTable(table, number: UInt8(index + 1)))
         }
     }
+
+    /// Of this program, not of a database: what it says that it was compiled for.
+    private static let known = Mutex<[String: PackedTable]>([:])
+
+    package static func learn(_ set: TableSet) {
+        known.withLock { known in
+            for (index, table) in set.tables.enumerated() {
+                known[table.name] = PackedTable(table, number: UInt8(truncatingIfNeeded: index + 1))
+            }
+        }
+    }
+
+    package static func known(_ name: String) -> PackedTable? { known.withLock { $0[name] } }
 
     package func table(_ name: String) throws(EngineError) -> PackedTable {
         guard let table = tables.first(where: { $0.name == name }) else {

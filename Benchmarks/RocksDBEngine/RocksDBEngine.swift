@@ -5,7 +5,24 @@
 
     /// RocksDB through its C interface: one database per process and location, all tables in its default family.
     package struct RocksDBEngine: Engine {
-        package let name = "rocksdb"
+        package enum Tuning: Sendable {
+            /// The library's own defaults.
+            case asItComes
+            /// For reads of single rows, with a cache of the size that SQLite has when it is tuned.
+            case tuned
+        }
+
+        package let tuning: Tuning
+
+        package init() {
+            self.init(tuning: .asItComes)
+        }
+
+        package init(tuning: Tuning) {
+            self.tuning = tuning
+        }
+
+        package var name: String { tuning == .tuned ? "rocksdb-tuned" : "rocksdb" }
         package var version: String { RocksDBSettings.version }
 
         package let capabilities: Set<Capability> = [
@@ -25,20 +42,24 @@
                 source: "rocksdb/write_batch.h"),
         ]
 
-        package init() {}
-
         package func settings(for durability: DurabilityClass) -> EngineSettings {
-            EngineSettings(durability: durability, list: RocksDBSettings(durability: durability).list)
+            EngineSettings(durability: durability, list: RocksDBSettings(durability: durability, tuning: tuning).list)
         }
 
         package func open(
             _ location: DatabaseLocation, settings: EngineSettings
         ) throws(EngineError) -> any Session {
             try RocksDBSession(
-                directory: location.directory, settings: RocksDBSettings(durability: settings.durability))
+                directory: location.directory,
+                settings: RocksDBSettings(durability: settings.durability, tuning: tuning))
         }
 
+        package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
+
         /// What the library reads at open. Its information log and its copies of the options are no data.
+        package var logPatterns: [String] { ["*.log"] }
+        package var coordinationPatterns: [String] { ["LOCK"] }
+
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let names: [String]
             do { names = try FileTree.names(in: location.directory) } catch { return [] }

@@ -26,7 +26,13 @@
 
     extension RocksDBSession: QuerySession, SnapshotSession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-            try read(reads, store.readOptions, latency: latency)
+            // Options without a snapshot take the newest version for each read.
+            guard reads.snapshot == .batch, reads.keys.count > 1 else {
+                return try read(reads, store.readOptions, latency: latency)
+            }
+            let snapshot = RocksDBSnapshot(store)
+            defer { snapshot.release() }
+            return try read(reads, snapshot.readOptions, latency: latency)
         }
 
         private func read(

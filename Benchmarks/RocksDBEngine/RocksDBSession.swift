@@ -8,6 +8,7 @@
     /// A thread's way into a database. A call that writes is one batch, unless it says otherwise.
     final class RocksDBSession: TableSession {
         private let directory: String
+        private let settings: RocksDBSettings
         let store: RocksDBStore
         private var isOpen = true
         private var catalogue: PackedCatalogue?
@@ -17,6 +18,7 @@
 
         init(directory: String, settings: RocksDBSettings) throws(EngineError) {
             self.directory = directory
+            self.settings = settings
             store = try RocksDBStore.open.store(directory) { () throws(EngineError) in
                 try RocksDBStore(directory: directory, settings: settings)
             }
@@ -49,6 +51,7 @@
         /// The table as the database has it, whoever created it.
         func table(_ name: String) throws(EngineError) -> PackedTable {
             if let catalogue { return try catalogue.table(name) }
+            if let known = PackedCatalogue.known(name) { return known }
             guard let catalogue = try readCatalogue() else { throw EngineError(.refused, "there are no tables yet") }
             self.catalogue = catalogue
             return try catalogue.table(name)
@@ -163,6 +166,39 @@
                 }
                 if !isWanted { return }
             }
+        }
+    }
+
+    extension RocksDBSession: SettingsSession {
+        /// From the newest file OPTIONS, which the library writes at open: what it came to, not what was asked for. The
+        /// options of writes and the size of the cache are in none: the cache is asked for by property.
+        func observedSettings() throws(EngineError) -> [EngineSetting] {
+            let text: String
+            do {
+                let newest = try FileTree.names(in: directory).filter { $0.hasPrefix("OPTIONS-") }.max()
+                guard let newest else { throw EngineError(.refused, "RocksDB wrote no file OPTIONS") }
+                text = try FileTree.readText("\(directory)/\(newest)")
+            } catch {
+                throw EngineError(.refused, "\(error)")
+            }
+            var values: [Substring: Substring] = [:]
+            for line in text.split(separator: "\n") {
+                let parts = line.split(separator: "=", maxSplits: 1)
+                let name = parts[0].drop { $0 == " " }
+                if parts.count == 2, values[name] == nil { values[name] = parts[1] }
+            }
+            var settings: [EngineSetting] = []
+            for stated in self.settings.observable {
+                guard let value = values[Substring(stated.name)] else {
+                    throw EngineError(.refused, "RocksDB says nothing of \(stated.name)")
+                }
+                settings.append(EngineSetting(stated.name, String(value)))
+            }
+            var cache: UInt64 = 0
+            if rocksdb_property_int(store.handle, "rocksdb.block-cache-capacity", &cache) == 0 {
+                settings.append(EngineSetting("block_cache", "\(cache)"))
+            }
+            return settings
         }
     }
 

@@ -5,6 +5,7 @@
     /// What is set, and what the library's own defaults are where they matter.
     struct RocksDBSettings: Sendable {
         var durability: DurabilityClass
+        var tuning: RocksDBEngine.Tuning
 
         /// From the name of the library's file, `librocksdb.so.7.8.3`: its C interface has no call for it.
         static let version: String = {
@@ -19,15 +20,35 @@
 
         var isSynced: Bool { durability == .full }
         var hasLog: Bool { durability != .none }
+        private var isTuned: Bool { tuning == .tuned }
+
+        static let tunedCacheBytes = 256 << 20
+        static let tunedBufferBytes = 128 << 20
+        static let bloomBits = 10.0
+        static let hashRatio = 0.75
+
+        /// What the library writes about itself into its file OPTIONS, by the names that it has there.
+        var observable: [EngineSetting] {
+            [
+                EngineSetting("write_buffer_size", "\(isTuned ? Self.tunedBufferBytes : 64 << 20)"),
+                EngineSetting("compression", "kSnappyCompression"),
+                EngineSetting("level_compaction_dynamic_level_bytes", "\(isTuned)"),
+                EngineSetting("bytes_per_sync", isTuned ? "1048576" : "0"),
+                EngineSetting("filter_policy", isTuned ? "bloomfilter" : "nullptr"),
+                EngineSetting(
+                    "data_block_index_type", isTuned ? "kDataBlockBinaryAndHash" : "kDataBlockBinarySearch"),
+                EngineSetting("block_size", "4096"),
+                EngineSetting("wal_recovery_mode", "kPointInTimeRecovery"),
+                EngineSetting("recycle_log_file_num", "0"),
+                EngineSetting("paranoid_checks", "true"),
+            ]
+        }
 
         var list: [EngineSetting] {
             [
                 EngineSetting("sync", "\(isSynced)"), EngineSetting("disableWAL", "\(!hasLog)"),
-                EngineSetting("create_if_missing", "true"), EngineSetting("compression", "Snappy (default)"),
-                EngineSetting("write_buffer_size", "64 MiB (default)"),
-                EngineSetting("block_cache", "8 MiB (default)"), EngineSetting("bloom filter", "none (default)"),
-                EngineSetting("wal_recovery_mode", "kPointInTimeRecovery (default)"),
-                EngineSetting("verify_checksums", "true (default)"),
+                EngineSetting("block_cache", "\(isTuned ? Self.tunedCacheBytes : 8 << 20)"),
+            ] + observable + [
                 EngineSetting("families", "one, key (table, id) big-endian, value packed row"),
                 EngineSetting("inserts", "looked up first, so that a key that is there is refused"),
                 EngineSetting("read, then write", "under a lock of the process"),

@@ -11,6 +11,7 @@
         static let open = OpenStores<RocksDBStore>()
 
         let handle: OpaquePointer
+        let directory: String
         private let options: OpaquePointer?
         let writeOptions: OpaquePointer?
         /// The newest version.
@@ -21,6 +22,8 @@
         init(directory: String, settings: RocksDBSettings) throws(EngineError) {
             options = rocksdb_options_create()
             rocksdb_options_set_create_if_missing(options, 1)
+            self.directory = directory
+            if settings.tuning == .tuned { Self.tune(options) }
             writeOptions = rocksdb_writeoptions_create()
             rocksdb_writeoptions_set_sync(writeOptions, settings.isSynced ? 1 : 0)
             rocksdb_writeoptions_disable_WAL(writeOptions, settings.hasLog ? 0 : 1)
@@ -34,6 +37,28 @@
                 throw error
             }
             handle = opened
+        }
+
+        /// What somebody sets who reads rows by their key: a cache that holds the table, filters that say where a key is
+        /// not, an index by hash inside blocks, and room for a batch of many rows in memory.
+        ///
+        /// Left out: logs that are used again (`recycle_log_file_num`), which the default recovery forbids.
+        private static func tune(_ options: OpaquePointer?) {
+            let table = rocksdb_block_based_options_create()
+            let cache = rocksdb_cache_create_lru(RocksDBSettings.tunedCacheBytes)
+            rocksdb_block_based_options_set_block_cache(table, cache)
+            // The table keeps a reference of its own.
+            rocksdb_cache_destroy(cache)
+            rocksdb_block_based_options_set_filter_policy(
+                table, rocksdb_filterpolicy_create_bloom_full(RocksDBSettings.bloomBits))
+            rocksdb_block_based_options_set_data_block_index_type(
+                table, Int32(rocksdb_block_based_table_data_block_index_type_binary_search_and_hash))
+            rocksdb_block_based_options_set_data_block_hash_ratio(table, RocksDBSettings.hashRatio)
+            rocksdb_options_set_block_based_table_factory(options, table)
+            rocksdb_block_based_options_destroy(table)
+            rocksdb_options_set_write_buffer_size(options, RocksDBSettings.tunedBufferBytes)
+            rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1)
+            rocksdb_options_set_bytes_per_sync(options, 1 << 20)
         }
 
         /// Empties the memory table into a file, as a careful application does before it ends.

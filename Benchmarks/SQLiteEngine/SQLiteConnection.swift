@@ -19,17 +19,61 @@
         }
     }
 
+    /// The turn of the writers of this process on one file: what an application's single writer queue gives.
+    ///
+    /// SQLite's own waiting sleeps and tries again, which starves writers and leaves the disk idle; its users rather
+    /// have one writer at a time, and leave the busy handler to other processes.
+    final class WriterTurn: Sendable {
+        private static let turns = Mutex<[String: WriterTurn]>([:])
+
+        static func of(_ path: String) -> WriterTurn {
+            turns.withLock { turns in
+                if let turn = turns[path] { return turn }
+                let turn = WriterTurn()
+                turns[path] = turn
+                return turn
+            }
+        }
+
+        private let lock = Mutex<Void>(())
+
+        func take<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            try lock.withLock { _ throws(EngineError) in try body() }
+        }
+    }
+
+    /// A text of SQL. Equal to another by its bytes: to Swift's `String` é and e with an accent behind are one.
+    struct StatementText: Hashable {
+        let sql: String
+
+        static func == (a: StatementText, b: StatementText) -> Bool { a.sql.utf8.elementsEqual(b.sql.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in sql.utf8 { hasher.combine(byte) }
+        }
+    }
+
     /// A connection with its prepared statements. Used by one thread.
     final class SQLiteConnection {
         let path: String
-        private let settings: SQLiteSettings
+        let settings: SQLiteSettings
         private var handle: OpaquePointer?
         private var isClosed = false
-        private var statements: [String: SQLiteStatement] = [:]
+        private var statements: [StatementText: SQLiteStatement] = [:]
+        private var begin: SQLiteStatement?
+        private var beginRead: SQLiteStatement?
+        private var end: SQLiteStatement?
+        private let turn: WriterTurn?
 
         convenience init(path: String, settings: SQLiteSettings) throws(EngineError) {
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-            try self.init(path: path, settings: settings, flags: flags, pragmas: settings.pragmas)
+            let pragmas = settings.pragmas(isNew: Self.isEmpty(path))
+            try self.init(path: path, settings: settings, flags: flags, pragmas: pragmas)
+        }
+
+        /// The first bytes of a file are the header that says WAL: where there are some, it need not be said again.
+        private static func isEmpty(_ path: String) -> Bool {
+            do { return try FileTree.size(path) == 0 } catch { return true }
         }
 
         /// A file of the user, left as it is.
@@ -43,6 +87,7 @@
         ) throws(EngineError) {
             self.path = path
             self.settings = settings
+            turn = settings.writers == .serialized ? WriterTurn.of(path) : nil
             OpenDatabases.add(path, 1)
             let status = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
             do throws(EngineError) {
@@ -66,6 +111,7 @@
             OpenDatabases.add(path, -1)
             for statement in statements.values { statement.finalize() }
             statements = [:]
+            (begin, beginRead, end) = (nil, nil, nil)
             sqlite3_close_v2(handle)
             handle = nil
         }
@@ -83,7 +129,8 @@
 
         /// The statement of that text, prepared once and ready to be bound.
         func statement(_ sql: String) throws(EngineError) -> SQLiteStatement {
-            if let statement = statements[sql] {
+            let text = StatementText(sql: sql)
+            if let statement = statements[text] {
                 statement.reset()
                 return statement
             }
@@ -91,8 +138,16 @@
             let status = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &raw, nil)
             guard status == SQLITE_OK, let raw else { throw error(status) }
             let statement = SQLiteStatement(raw, of: self)
-            statements[sql] = statement
+            statements[text] = statement
             return statement
+        }
+
+        /// The text that a query of one row and column gives.
+        func text(_ sql: String) throws(EngineError) -> String {
+            let statement = try statement(sql)
+            defer { statement.reset() }
+            guard try statement.step() else { throw EngineError(.refused, "no row from \(sql)") }
+            return statement.text(0)
         }
 
         /// The single integer that a query gives.
@@ -103,9 +158,42 @@
             return Int(statement.integer(0))
         }
 
-        /// Runs the body between BEGIN IMMEDIATE and COMMIT, and rolls back when it throws.
+        /// Runs the body between BEGIN IMMEDIATE and COMMIT, and rolls back when it throws. Writers of this process take
+        /// turns, unless the settings leave them to SQLite's busy handler.
         func transaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
-            try begin()
+            try inTurn { () throws(EngineError) in try transact(body) }
+        }
+
+        /// Runs the body when no other connection of this process writes.
+        func inTurn<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            guard let turn else { return try body() }
+            return try turn.take(body)
+        }
+
+        /// The same for a transaction of many rows: the commit returns when the log is on the disk, and the log is
+        /// written back by the next commit or the close. Otherwise SQLite does so inside the call, after the commit is
+        /// durable, and its user's time for the acknowledgement would hold what others do later.
+        func bulkTransaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            sqlite3_wal_autocheckpoint(handle, 0)
+            defer { sqlite3_wal_autocheckpoint(handle, Int32(settings.checkpointPages)) }
+            return try transaction(body)
+        }
+
+        private func transact<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            try takeWriteLock()
+            do throws(EngineError) {
+                let output = try body()
+                try commit()
+                return output
+            } catch {
+                rollback()
+                throw error
+            }
+        }
+
+        /// Runs the body in one read transaction: its reads see one state, and SQLite looks for it once.
+        func reading<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
+            try kept(&beginRead, "BEGIN").finish()
             do throws(EngineError) {
                 let output = try body()
                 try commit()
@@ -117,25 +205,69 @@
         }
 
         /// Takes the write lock, and tries again when the busy timeout has passed: up to a minute, as a patient user.
-        func begin() throws(EngineError) {
-            let statement = try statement("BEGIN IMMEDIATE")
-            let deadline = MonotonicClock.now() + 60_000_000_000
+        private func takeWriteLock() throws(EngineError) {
+            let statement = try kept(&begin, "BEGIN IMMEDIATE")
+            defer { statement.reset() }
+            var deadline: UInt64?
             while true {
                 let status = statement.stepStatus()
                 if status == SQLITE_DONE { return }
                 let failure = error(status)
                 statement.reset()
-                guard status & 0xFF == SQLITE_BUSY, MonotonicClock.now() < deadline else { throw failure }
+                let now = MonotonicClock.now()
+                let last = deadline ?? now + 60_000_000_000
+                deadline = last
+                guard status & 0xFF == SQLITE_BUSY, now < last else { throw failure }
             }
         }
 
-        func commit() throws(EngineError) {
-            let statement = try statement("COMMIT")
-            defer { statement.reset() }
-            _ = try statement.step()
+        private func commit() throws(EngineError) {
+            try kept(&end, "COMMIT").finish()
         }
 
-        func rollback() {
+        /// A statement that every transaction runs: found without its text.
+        private func kept(
+            _ place: inout SQLiteStatement?, _ sql: String
+        ) throws(EngineError) -> SQLiteStatement {
+            if let place { return place }
+            let statement = try statement(sql)
+            place = statement
+            return statement
+        }
+
+        // MARK: Trace
+
+        /// Statements that ran, in the order of their first time.
+        private final class Trace {
+            var order: [StatementText] = []
+            var counts: [StatementText: Int] = [:]
+        }
+
+        private var trace: Trace?
+
+        func startTrace() {
+            let trace = Trace()
+            self.trace = trace
+            sqlite3_trace_v2(
+                handle, UInt32(SQLITE_TRACE_STMT),
+                { _, context, statement, _ in
+                    guard let context, let statement, let sql = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
+                    let trace = Unmanaged<Trace>.fromOpaque(context).takeUnretainedValue()
+                    let text = StatementText(sql: String(cString: sql))
+                    if trace.counts.updateValue((trace.counts[text] ?? 0) + 1, forKey: text) == nil {
+                        trace.order.append(text)
+                    }
+                    return 0
+                }, Unmanaged.passUnretained(trace).toOpaque())
+        }
+
+        func endTrace() -> [(statement: String, count: Int)] {
+            sqlite3_trace_v2(handle, 0, nil, nil)
+            defer { trace = nil }
+            return trace.map { trace in trace.order.map { ($0.sql, trace.counts[$0] ?? 0) } } ?? []
+        }
+
+        private func rollback() {
             // An error that rolled back by itself makes this fail: then there is nothing left to be done.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
         }

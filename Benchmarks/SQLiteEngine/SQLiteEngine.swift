@@ -12,7 +12,7 @@
         package enum Tuning: Sendable {
             /// The library's own defaults for cache and memory map.
             case asItComes
-            /// A 4 GiB memory map and a 256 MiB page cache.
+            /// A 2 GiB memory map, a 256 MiB page cache, and a log of 80 MiB.
             case tuned
         }
 
@@ -64,9 +64,15 @@
         }
 
         func session(_ location: DatabaseLocation, _ settings: EngineSettings) throws(EngineError) -> SQLiteSession {
-            let own = SQLiteSettings(durability: settings.durability, tuning: tuning)
+            var own = SQLiteSettings(durability: settings.durability, tuning: tuning)
+            own.writers = settings.writers
             return SQLiteSession(try SQLiteConnection(path: location.mainFile, settings: own))
         }
+
+        package func learn(_ tables: TableSet) { KnownLayouts.learn(tables) }
+
+        package var logPatterns: [String] { ["*-wal", "*-journal"] }
+        package var coordinationPatterns: [String] { ["*-shm"] }
 
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let main = location.mainFile

@@ -57,7 +57,7 @@
                 statements.append(
                     try connection.statement("UPDATE \(quoted(other)) SET \(column) = NULL WHERE \(column) = ?"))
             }
-            try connection.transaction { () throws(EngineError) in
+            try connection.bulkTransaction { () throws(EngineError) in
                 for key in keys {
                     for statement in statements {
                         statement.bind(1, key)
@@ -117,8 +117,11 @@
 
         /// Rewrites the file, and writes the log back, so that the new size shows.
         func compact() throws(EngineError) {
-            try connection.run("VACUUM")
-            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            let connection = connection
+            try connection.inTurn { () throws(EngineError) in
+                try connection.run("VACUUM")
+                try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
         }
     }
 #endif

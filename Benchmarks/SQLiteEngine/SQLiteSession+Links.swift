@@ -6,15 +6,24 @@
     extension SQLiteSession: LinkSession {
         func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
             let statement = try connection.statement(try walk(traversal))
+            guard traversal.snapshot == .batch else { return try Self.traverse(traversal, statement, latency) }
+            return try connection.reading { () throws(EngineError) in
+                try Self.traverse(traversal, statement, latency)
+            }
+        }
+
+        private static func traverse(
+            _ traversal: Traversal, _ statement: SQLiteStatement, _ latency: LatencyRecorder?
+        ) throws(EngineError) -> ReadDigest {
             var digest = ReadDigest()
             let hasProperty = traversal.property != nil
             for (index, row) in traversal.rows.enumerated() {
                 if let latency {
                     try latency.timeSampled(index) { () throws(EngineError) in
-                        try Self.visit(row, statement, hasProperty, &digest)
+                        try visit(row, statement, hasProperty, &digest)
                     }
                 } else {
-                    try Self.visit(row, statement, hasProperty, &digest)
+                    try visit(row, statement, hasProperty, &digest)
                 }
             }
             return digest

@@ -17,8 +17,12 @@
             ] { try connection.run(statement) }
         }
 
+        /// Whether a text has a character of several scalars, such as a letter with an accent behind it.
+        private static func hasCluster(_ text: String) -> Bool { text.contains { $0.unicodeScalars.count > 1 } }
+
         func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError) {
             try createProbes()
+            if !hasClusters { hasClusters = rows.contains { $0.text.map(Self.hasCluster) ?? false } }
             let insert = try connection.statement("INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?)")
             let forget = try connection.statement("DELETE FROM probe_friends WHERE owner = ?")
             let link = try connection.statement("INSERT INTO probe_friends VALUES (?, ?, ?)")
@@ -115,7 +119,8 @@
             switch condition {
             case .text(_, _, _, isFolded: true): "SQLite folds the case of ASCII alone"
             case .text(_, .like, let pattern, _):
-                pattern.contains("?") ? "a character of SQLite's patterns is a scalar, not what a reader sees" : nil
+                (hasClusters || Self.hasCluster(pattern)) && pattern.unicodeScalars.contains { $0 == "*" || $0 == "?" }
+                    ? "a character of SQLite's patterns is a scalar: half of what a reader sees as one" : nil
             case .text: nil
             case .compare, .oneOf, .friend, .friends: nil
             case .and(let parts), .or(let parts): parts.lazy.compactMap(reasonToDecline).first
@@ -174,7 +179,8 @@
             case .begins: return "(substr(\(place), 1, \(count)) = \(own)) IS TRUE"
             case .ends: return "(substr(\(place), max(1, length(\(place)) - \(count - 1))) = \(own)) IS TRUE"
             case .like:
-                let pattern = text.map { $0 == "[" ? "[[]" : String($0) }.joined()
+                // By scalars: with an accent behind it a bracket is another character to Swift, and none to SQLite.
+                let pattern = text.unicodeScalars.map { $0 == "[" ? "[[]" : String($0) }.joined()
                 return "(\(place) GLOB \(literal(.text(pattern)))) IS TRUE"
             }
         }
@@ -195,7 +201,7 @@
             switch value {
             case .integer(let integer): integer == .min ? "(-9223372036854775807 - 1)" : "\(integer)"
             case .real(let real): "\(real)"
-            case .text(let text): "'" + text.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
+            case .text(let text): "'" + text.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
             case .null, .link, .links: "NULL"
             }
         }

@@ -5,7 +5,14 @@
 
     extension SQLiteSession: QuerySession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-            try Self.read(reads, layout: try layout(reads.table), connection: connection, latency: latency)
+            let (connection, layout) = (connection, try layout(reads.table))
+            // A transaction around one read is what SQLite makes by itself.
+            guard reads.snapshot == .batch, reads.keys.count > 1 else {
+                return try Self.read(reads, layout: layout, connection: connection, latency: latency)
+            }
+            return try connection.reading { () throws(EngineError) in
+                try Self.read(reads, layout: layout, connection: connection, latency: latency)
+            }
         }
 
         static func read(

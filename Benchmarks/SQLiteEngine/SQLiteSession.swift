@@ -3,12 +3,26 @@
     import Harness
     import Measuring
     import RunRecords
+    import Synchronization
+
+    /// The tables that this program says it was compiled for, by name.
+    enum KnownLayouts {
+        private static let layouts = Mutex<[String: TableLayout]>([:])
+
+        static func learn(_ tables: TableSet) {
+            layouts.withLock { layouts in for table in tables.tables { layouts[table.name] = TableLayout(table) } }
+        }
+
+        static func layout(_ table: String) -> TableLayout? { layouts.withLock { $0[table] } }
+    }
 
     final class SQLiteSession: TableSession {
         let connection: SQLiteConnection
         private var layouts: [String: TableLayout] = [:]
         var pinned: [SnapshotToken: SQLiteConnection] = [:]
         var pinCount = 0
+        /// Texts of `ProbeSession` were stored that have characters of several scalars.
+        var hasClusters = false
 
         init(_ connection: SQLiteConnection) {
             self.connection = connection
@@ -50,7 +64,7 @@
         }
 
         func load(_ tables: TableSet) throws(EngineError) {
-            try connection.transaction { () throws(EngineError) in
+            try connection.bulkTransaction { () throws(EngineError) in
                 for table in tables.tables { try create(table) }
                 for table in tables.tables {
                     let layout = try layout(table.name)
@@ -96,6 +110,7 @@
         /// The layout of a table that stands in the file, whoever created it.
         func layout(_ table: String) throws(EngineError) -> TableLayout {
             if let layout = layouts[table] { return layout }
+            if let known = KnownLayouts.layout(table) { return known }
             let layout = try readLayout(table)
             layouts[table] = layout
             return layout
@@ -142,6 +157,24 @@
             keys.bind(1, copy: table)
             while try keys.step() { references[keys.text(0)] = keys.text(1) }
             return references
+        }
+    }
+
+    extension SQLiteSession: TracingSession {
+        func startTrace() { connection.startTrace() }
+        func endTrace() -> [(statement: String, count: Int)] { connection.endTrace() }
+    }
+
+    extension SQLiteSession: SettingsSession {
+        func observedSettings() throws(EngineError) -> [EngineSetting] {
+            var settings: [EngineSetting] = []
+            for stated in connection.settings.observable {
+                let answer = try connection.text("PRAGMA \(stated.name)")
+                let words = SQLiteSettings.words[stated.name] ?? []
+                let value = Int(answer).flatMap { words.indices.contains($0) ? words[$0] : nil } ?? answer.uppercased()
+                settings.append(EngineSetting(stated.name, value))
+            }
+            return settings
         }
     }
 #endif

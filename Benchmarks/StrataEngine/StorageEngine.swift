@@ -37,7 +37,7 @@ package struct StorageEngine: Engine {
             durability: durability,
             list: [
                 EngineSetting("durability", durability.rawValue),
-                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("growth", Self.standardGrowth),
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("store", "one per process, a snapshot per batch of reads"),
             ])
@@ -49,12 +49,17 @@ package struct StorageEngine: Engine {
         try StorageSession(path: location.mainFile, options: Self.options(settings, CountingFileSystem.shared))
     }
 
+    package var logPatterns: [String] { ["*.log"] }
+    package var coordinationPatterns: [String] { ["*.lock"] }
+
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {
         let path = location.mainFile
         return [
             DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
         ].filter { FileTree.exists($0.path) }
     }
+
+    static let standardGrowth = "doubling to 1 MiB, then by 1 MiB"
 
     static func options(_ settings: EngineSettings, _ files: any FileSystem) -> StoreOptions {
         let durability: Durability =

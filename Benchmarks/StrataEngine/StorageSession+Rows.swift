@@ -37,7 +37,26 @@ private enum StoredColumn {
 
 extension StorageSession: QuerySession, SnapshotSession {
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-        try read(reads, try view(), latency: latency)
+        if reads.snapshot == .each && reads.keys.count > 1 { return try readEach(reads, latency: latency) }
+        return try read(reads, try view(), latency: latency)
+    }
+
+    /// Each from the newest version.
+    private func readEach(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+        let first = try view()
+        let table = try table(reads.table)
+        var columns: [StoredColumn] = []
+        for name in reads.columns { columns.append(try StoredColumn(name, in: first.schema.tables[table])) }
+        return try checked { () throws(StorageError) in
+            var digest = ReadDigest()
+            for (index, key) in reads.keys.enumerated() {
+                func read() throws(StorageError) {
+                    try Self.read(RowKey(key), table, columns, try store.snapshot().view, &digest)
+                }
+                if let latency { try latency.timeSampled(index, read) } else { try read() }
+            }
+            return digest
+        }
     }
 
     private func read(
@@ -114,7 +133,9 @@ extension StorageSession: QuerySession, SnapshotSession {
         return try checked { () throws(StorageError) in try view.count(table, where: both) }
     }
 
-    /// Batches of decoded rows: there are no objects here.
+    /// There are no objects here: whoever uses storage gets batches of decoded columns.
+    var rowSteps: RowSteps { .columns }
+
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
         let table = try self.table(table)
         let column = try self.column(column, .integer, of: table)

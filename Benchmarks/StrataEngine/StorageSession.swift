@@ -171,6 +171,26 @@ extension StorageSession: CountingSession {
     func fileLayerCounters() -> FileLayerCounters { CountingFileSystem.shared.counters }
 }
 
+extension StorageSession: SettingsSession {
+    func observedSettings() throws(EngineError) -> [EngineSetting] { store.observedSettings }
+}
+
+extension Store {
+    /// Of the store that is open, which may have been opened by another session before.
+    var observedSettings: [EngineSetting] {
+        let durability: DurabilityClass =
+            switch options.durability {
+            case .full: .full
+            case .periodic: .periodic
+            case .none: .none
+            }
+        return [
+            EngineSetting("durability", durability.rawValue),
+            EngineSetting("growth", options.growth == .standard ? StorageEngine.standardGrowth : "another"),
+        ]
+    }
+}
+
 extension StorageSession: CompactionSession {
     /// Rewrites the file. Others must not have it open.
     func compact() throws(EngineError) {

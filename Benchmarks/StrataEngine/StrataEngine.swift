@@ -63,7 +63,7 @@ package struct StrataEngine: Engine {
             list: [
                 EngineSetting("durability", durability.rawValue),
                 EngineSetting("invalidAccess", "substitute"),
-                EngineSetting("growth", "doubling to 1 MiB, then by 1 MiB"),
+                EngineSetting("growth", StorageEngine.standardGrowth),
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("instances", "one Realm per thread"),
             ])
@@ -78,6 +78,9 @@ package struct StrataEngine: Engine {
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? {
         dataset.isTyped ? nil : "\(name)'s tables are classes of a program: strata-storage holds any table"
     }
+
+    package var logPatterns: [String] { ["*.log"] }
+    package var coordinationPatterns: [String] { ["*.lock"] }
 
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {
         guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }

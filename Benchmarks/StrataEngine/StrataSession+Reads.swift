@@ -16,7 +16,10 @@ extension StrataSession: QuerySession, LinkSession {
     static func read<Element: TableObject>(
         _ reads: PointReads, _ type: Element.Type, in realm: Realm, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
-        try Element.readPoints(reads.keys, try Element.adders(reads.columns), in: realm, latency: latency)
+        let adders = try Element.adders(reads.columns)
+        return reads.snapshot == .each && reads.keys.count > 1
+            ? try Element.readEach(reads.keys, adders, in: realm, latency: latency)
+            : try Element.readPoints(reads.keys, adders, in: realm, latency: latency)
     }
 
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {
@@ -159,6 +162,7 @@ extension StrataSession: QuerySession, LinkSession {
 /// Objects that a session holds for its caller.
 protocol HeldObjects {
     func read(_ column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
+    func readUnmanaged(_ column: String, count: Int) throws(EngineError) -> ReadDigest
 }
 
 struct HeldList<Element: TableObject>: HeldObjects {
@@ -167,6 +171,11 @@ struct HeldList<Element: TableObject>: HeldObjects {
     func read(_ column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         guard !objects.isEmpty else { throw EngineError(.refused, "nothing is held") }
         return try Element.readHeld(objects, column, count: count, latency: latency)
+    }
+
+    func readUnmanaged(_ column: String, count: Int) throws(EngineError) -> ReadDigest {
+        guard !objects.isEmpty else { throw EngineError(.refused, "nothing is held") }
+        return try Element.readHeldUnmanaged(objects, column, count: count)
     }
 }
 
@@ -192,6 +201,13 @@ extension StrataSession: HeldObjectSession {
     func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         guard let held else { throw EngineError(.refused, "nothing is held") }
         let digest = try held.read(column, count: count, latency: latency)
+        try checkReports()
+        return digest
+    }
+
+    func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest? {
+        guard let held else { throw EngineError(.refused, "nothing is held") }
+        let digest = try held.readUnmanaged(column, count: count)
         try checkReports()
         return digest
     }

@@ -158,6 +158,15 @@ final class StrataSession: TableSession {
     }
 }
 
+extension StrataSession: SettingsSession {
+    func observedSettings() throws(EngineError) -> [EngineSetting] {
+        let (realm, _) = try openRealm()
+        return realm.store.observedSettings + [
+            EngineSetting("invalidAccess", "\(realm.configuration.invalidAccess)")
+        ]
+    }
+}
+
 extension StrataSession: CountingSession {
     func fileLayerCounters() -> FileLayerCounters { CountingFileSystem.shared.counters }
 }

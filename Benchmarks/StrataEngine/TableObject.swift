@@ -44,9 +44,13 @@ protocol TableObject: Object {
     static func readPoints(
         _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest
+    static func readEach(
+        _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest
     static func readHeld(
         _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest
+    static func readHeldUnmanaged(_ held: [Self], _ column: String, count: Int) throws(EngineError) -> ReadDigest
     static func walk(
         _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
     ) throws(EngineError) -> ReadDigest
@@ -95,12 +99,35 @@ extension TableObject {
         return digest
     }
 
+    /// Each from the newest version.
+    @inline(__always)
+    static func readEach(
+        _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
+    ) throws(EngineError) -> ReadDigest {
+        var digest = ReadDigest()
+        for (index, key) in keys.enumerated() {
+            func read() throws(EngineError) {
+                realm.refresh()
+                guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
+                for adder in adders { adder(object, &digest) }
+            }
+            if let latency { try latency.timeSampled(index, read) } else { try read() }
+        }
+        return digest
+    }
+
     @inline(__always)
     static func readHeld(
         _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
         guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
         return HeldLoop.run(held, count, latency, adder)
+    }
+
+    @inline(__always)
+    static func readHeldUnmanaged(_ held: [Self], _ column: String, count: Int) throws(EngineError) -> ReadDigest {
+        guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
+        return HeldLoop.runUnmanaged(held, count, adder)
     }
 
     @inline(__always)
@@ -132,30 +159,40 @@ extension TableObject {
 }
 
 /// The loop round objects that are held.
-///
-/// It takes no reference of its own to each: the atomic counting up and down that Swift does where an object is taken
-/// out of an array costs five times what is measured here.
 enum HeldLoop {
+    /// As a program is written: an object is taken out of an array, and Swift counts its references up and down.
     @inline(__always)
     static func run<Element: AnyObject>(
         _ held: [Element], _ count: Int, _ latency: LatencyRecorder?, _ add: (Element, inout ReadDigest) -> Void
     ) -> ReadDigest {
         var digest = ReadDigest()
+        guard let latency else {
+            var left = count
+            while left > 0 {
+                for object in held.prefix(left) { add(object, &digest) }
+                left -= held.count
+            }
+            return digest
+        }
+        for index in 0..<count {
+            latency.timeSampled(index) { add(held[index % held.count], &digest) }
+        }
+        return digest
+    }
+
+    /// Without a reference of its own to each object: what the read costs when nothing is counted.
+    @inline(__always)
+    static func runUnmanaged<Element: AnyObject>(
+        _ held: [Element], _ count: Int, _ add: (Element, inout ReadDigest) -> Void
+    ) -> ReadDigest {
+        var digest = ReadDigest()
         let references = held.map { Unmanaged.passUnretained($0) }
         withExtendedLifetime(held) {
-            guard let latency else {
-                var left = count
-                while left > 0 {
-                    let round = min(left, held.count)
-                    for index in 0..<round { references[index]._withUnsafeGuaranteedRef { add($0, &digest) } }
-                    left -= round
-                }
-                return
-            }
-            for index in 0..<count {
-                latency.timeSampled(index) {
-                    references[index % held.count]._withUnsafeGuaranteedRef { add($0, &digest) }
-                }
+            var left = count
+            while left > 0 {
+                let round = min(left, held.count)
+                for index in 0..<round { references[index]._withUnsafeGuaranteedRef { add($0, &digest) } }
+                left -= round
             }
         }
         return digest

@@ -51,12 +51,16 @@ enum BuildRegistries {
         #endif
         #if LMDB
             engines.register(LMDBEngine())
+            engines.register(LMDBEngine(tuning: .tuned))
         #else
+            engines.registerMissing("lmdb-tuned", remedy: "apt-get install liblmdb-dev")
             engines.registerMissing("lmdb", remedy: "apt-get install liblmdb-dev")
         #endif
         #if RocksDB
             engines.register(RocksDBEngine())
+            engines.register(RocksDBEngine(tuning: .tuned))
         #else
+            engines.registerMissing("rocksdb-tuned", remedy: "apt-get install librocksdb-dev")
             engines.registerMissing("rocksdb", remedy: "apt-get install librocksdb-dev")
         #endif
         engines.register(ModelEngine())

@@ -11,7 +11,7 @@ extension PlanFilter {
         engines = arguments.list("--engine")
         datasets = arguments.list("--dataset")
         seed = try arguments.unsigned("--seed").map { Seed($0) }
-        size = try arguments.unsigned("--size").map { Int($0) }
+        size = try arguments.unsigned("--size").map { try Self.size($0, arguments.command) }
         budgetSeconds = try arguments.seconds("--budget")
         for name in arguments.list("--only") { try add(only: name, arguments.command) }
         for pair in arguments.all("--param") {
@@ -21,6 +21,13 @@ extension PlanFilter {
             parameters.append(
                 CaseParameter(name: String(pair[..<equals]), value: String(pair[pair.index(after: equals)...])))
         }
+    }
+
+    private static func size(_ rows: UInt64, _ command: String) throws -> Int {
+        guard rows > 0, let size = Int(exactly: rows) else {
+            throw UsageError("--size needs a number of rows from 1, not \(rows)", command: command)
+        }
+        return size
     }
 
     private mutating func add(only name: String, _ command: String) throws {

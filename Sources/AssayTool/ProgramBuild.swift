@@ -36,9 +36,10 @@ enum ProgramBuild {
     }
 
     /// Reads the whole program for its digest.
-    static func describe() throws -> BuildDescription {
+    static func describe(_ registries: Registries) -> BuildDescription {
         let path = Checkout.executablePath(fallback: CommandLine.arguments[0])
         return BuildDescription(
-            version: assayVersion, isRelease: isRelease, traits: traits, digest: try ProgramDigest.of(path))
+            version: assayVersion, isRelease: isRelease, traits: traits,
+            digest: BuildIdentity.digest(executable: path, engines: registries.engines.engines))
     }
 }

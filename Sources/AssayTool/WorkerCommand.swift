@@ -16,7 +16,7 @@ struct WorkerCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         if arguments.has("--describe") {
-            try Output.line(WorkerDescription(registries, build: try ProgramBuild.describe()).json.text)
+            try Output.line(WorkerDescription(registries, build: ProgramBuild.describe(registries)).json.text)
             return 0
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }

@@ -22,6 +22,8 @@ package final class CaseContext {
     package let onlyTrial: FaultAddress?
     /// Inside a trial of a sweep: a directory of the process that runs it. Files in it stay from trial to trial.
     package internal(set) var trialDirectory: String
+    /// The program whose workers run steps; nil where the case does not run in a worker.
+    package var executable: String?
     private var loaded: TableSet?
 
     package init(
@@ -88,7 +90,7 @@ package final class CaseContext {
         try engine.open(location, settings: settings)
     }
 
-    /// Throws: `HarnessError` when the plan gave a value that is no integer.
+    /// Within the parameter's range: values are checked when the plan is read.
     package func integer(_ name: String) throws -> Int {
         guard let text = test.parameter(name) else { throw HarnessError("no parameter \(name)") }
         guard let value = Int(text) else { throw HarnessError("parameter \(name) is no integer: \(text)") }

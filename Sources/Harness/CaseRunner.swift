@@ -82,6 +82,7 @@ package struct CaseRunner {
             let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
             if let failure = built.failure {
                 var failed = judge.conclude(failure, result, scenario, engine, share: nil)
+                judge.blameMachine(failure, &failed.result, directory)
                 failed.result.message = "the fixture could not be built: \(failed.result.message)"
                 if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
                 try FileTree.remove(place)
@@ -101,10 +102,12 @@ package struct CaseRunner {
         let worker = try process.start(request, limits: workerLimits(seconds: seconds))
         return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
+            judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
             if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
-                measured.result.message = "it changed a database that it was only to read: later figures would stand on it"
+                measured.result.message =
+                    "it changed a database that it was only to read: later figures would stand on it"
             }
             return measured
         }
@@ -135,8 +138,8 @@ package struct CaseRunner {
 package struct MeasuredCase: Sendable {
     package var result: CaseResult
     package var details = CaseDetails()
-    /// In a replay of one trial: its place in the case's trial file; nil when the sweep has no such trial.
-    package var replayedIndex: Int?
+    /// In a replay of one trial: what came of it.
+    package var replayed: ReplayedTrial?
 }
 
 /// A measurement on its way. Not Sendable: the thread that started it follows it.

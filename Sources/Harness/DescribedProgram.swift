@@ -76,29 +76,3 @@ package struct DescribedProgram: Sendable {
         return ChildEnd(waitStatus: status)
     }
 }
-
-/// Tells builds apart by the bytes of their program.
-package enum ProgramDigest {
-    /// Of a whole file, eight bytes at a time: some 100 MB in a fraction of a second.
-    package static func of(_ path: String) throws -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
-        defer { close(descriptor) }
-        let count = try FileTree.size(path)
-        guard count > 0 else { return StableHash.identifier(of: "") }
-        guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED else {
-            throw HarnessError("cannot read \(path): \(systemMessage())")
-        }
-        defer { munmap(memory, count) }
-        let bytes = UnsafeRawBufferPointer(start: memory, count: count)
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        var offset = 0
-        while offset + 8 <= count {
-            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x0000_0100_0000_01B3
-            // The multiplication alone never brings a high bit down.
-            hash ^= hash >> 32
-            offset += 8
-        }
-        return StableHash.identifier(of: "\(count)/\(hash)/\(StableHash.of(bytes[offset...]))")
-    }
-}

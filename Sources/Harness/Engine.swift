@@ -122,10 +122,20 @@ package struct DatabaseFile: Hashable, Sendable {
     }
 }
 
+/// How the writers of one process take turns, where the engine leaves that to its users.
+package enum WriterOrder: String, Sendable, CaseIterable {
+    /// Under one lock per database: a writer asks the engine when no other of its process does.
+    case serialized
+    /// By the engine's own waiting.
+    case busy
+}
+
 /// How an engine is opened. `settings(for:)` of the engine makes it; the report shows `list`.
 package struct EngineSettings: Hashable, Sendable {
     package var durability: DurabilityClass
     package var list: [EngineSetting]
+    /// Engines that order their writers themselves pass it over.
+    package var writers = WriterOrder.serialized
 
     package init(durability: DurabilityClass, list: [EngineSetting]) {
         self.durability = durability
@@ -151,10 +161,28 @@ package protocol Engine: Sendable {
 
     /// The files of a closed database that exist now, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
+
+    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the log,
+    /// or the database itself where there is none.
+    var logPatterns: [String] { get }
+
+    /// The same for files that its processes only lock or talk through.
+    var coordinationPatterns: [String] { get }
+
+    /// What a program knows of its tables when it is compiled: an adapter that would read it out of the database needs
+    /// not do so afterwards in this process. Called before the clock starts, by what measures an open.
+    func learn(_ tables: TableSet)
+
+    /// What its sessions do for a batch; nil where they cannot do it.
+    func workNote(_ work: Work) -> WorkNote?
 }
 
 extension Engine {
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
+    package var logPatterns: [String] { [] }
+    package var coordinationPatterns: [String] { [] }
+    package func learn(_ tables: TableSet) {}
+    package func workNote(_ work: Work) -> WorkNote? { nil }
 
     package func promises(_ kind: Promise.Kind) -> Bool {
         promises.contains { $0.kind == kind }

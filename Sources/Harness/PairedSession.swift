@@ -72,7 +72,7 @@ package struct PairedSession {
     package func run(
         measure: Measure, record: (SideMeasurement) throws -> Void, observer: some SessionObserver
     ) throws -> Compared {
-        var work = Work(session: self, start: MonotonicClock.now())
+        var work = SessionCourse(session: self, start: MonotonicClock.now())
         try work.trialRound(measure: measure, observer: observer)
         // What flags in the first batch needs as long again.
         try work.batch(0, until: confirms ? 0.6 : 1, measure: measure, record: record, observer: observer)
@@ -84,7 +84,7 @@ package struct PairedSession {
 }
 
 /// The state of a session on its way.
-private struct Work {
+private struct SessionCourse {
     private let session: PairedSession
     private let start: UInt64
     private var refused: [BuildComparison.Refused] = []

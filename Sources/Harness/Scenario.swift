@@ -7,20 +7,10 @@ package enum Schedule: String, Sendable {
     case free
 }
 
-/// A parameter that a scenario understands.
-package struct ScenarioParameter: Sendable {
-    package var name: String
-    package var defaultValue: String
-    /// The values it can take; empty for a number of any size.
-    package var allowed: [String]
-    /// One line for `assay list`.
-    package var summary: String
-
-    package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
-        self.name = name
-        self.defaultValue = defaultValue
-        self.allowed = allowed
-        self.summary = summary
+extension Case {
+    /// A parameter that is a whole number; 0 where it has none of that name.
+    package func integer(_ name: String) -> Int {
+        parameter(name).flatMap { Int($0) } ?? 0
     }
 }
 
@@ -73,11 +63,17 @@ package protocol Scenario: Sendable {
     /// different promises: who waits for ever has lost nothing.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
 
+    /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
+    func objection(to test: Case) -> String?
+
     /// nil when the case starts from an empty directory.
     func fixture(for test: Case) -> FixtureRequest?
 
     /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
+
+    /// Runs what `CaseContext.runStep` asks for, in a process that has done nothing before. The default has no steps.
+    func runStep(_ arguments: [String], _ context: CaseContext) throws
 
     /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
     /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
@@ -97,7 +93,13 @@ extension Scenario {
     package var expects: Promise.Kind? { nil }
     package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
 
+    package func objection(to test: Case) -> String? { nil }
+
     package func fixture(for test: Case) -> FixtureRequest? { nil }
+
+    package func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        throw HarnessError("scenario \(slug) has no steps")
+    }
 
     package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
         let session = try context.open(location)

@@ -62,17 +62,27 @@ package struct ReadDigest: Hashable, Sendable {
     }
 }
 
+/// How many reads share a version of the database.
+package enum SnapshotUse: String, Sendable, CaseIterable {
+    /// One snapshot, or one read transaction, for the whole batch: all of it sees one state.
+    case batch
+    /// The newest version for each read: what a program without transactions gets, and pays.
+    case each
+}
+
 /// Reads of single rows by integer primary key, one after the other.
 package struct PointReads: Sendable {
     package var table: String
     package var keys: [Int64]
     /// Read of every row, in this order.
     package var columns: [String]
+    package var snapshot: SnapshotUse
 
-    package init(table: String, keys: [Int64], columns: [String]) {
+    package init(table: String, keys: [Int64], columns: [String], snapshot: SnapshotUse = .batch) {
         self.table = table
         self.keys = keys
         self.columns = columns
+        self.snapshot = snapshot
     }
 }
 
@@ -115,6 +125,13 @@ package protocol HeldObjectSession: Session {
     func hold(table: String, keys: [Int64]) throws(EngineError)
     /// Reads the property `count` times, going round the held objects in order.
     func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
+    /// The same by the fastest way that the language has, which no program is written in: without counting references.
+    /// nil where that is no other way.
+    func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest?
+}
+
+extension HeldObjectSession {
+    package func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest? { nil }
 }
 
 /// Rows where an integer column is above a bound and a real column below another.
@@ -134,8 +151,17 @@ package struct TwoColumnFilter: Sendable {
     }
 }
 
+/// How an engine hands rows to a program that goes through them.
+package enum RowSteps: String, Sendable {
+    case oneByOne = ""
+    /// Many rows at a time, as arrays of decoded columns.
+    case columns = "batches of columns"
+}
+
 /// Capability `queries`. None of these uses an index.
 package protocol QuerySession: Session {
+    /// What `iterate` does: figures of the one and the other do not compare.
+    var rowSteps: RowSteps { get }
     /// Number of rows whose text column equals `text`.
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int
     /// Sum of an integer column, wrapping, by the engine's own means for that.
@@ -144,6 +170,10 @@ package protocol QuerySession: Session {
     func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int
     /// Goes through the rows one by one, as the engine hands them to its users, and reads an integer of each.
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest
+}
+
+extension QuerySession {
+    package var rowSteps: RowSteps { .oneByOne }
 }
 
 /// A walk over links.
@@ -164,8 +194,13 @@ package struct Traversal: Sendable {
     package var rows: [Int32]
     /// An integer column read at the other end of every link; nil to count the links only.
     package var property: String?
+    package var snapshot: SnapshotUse
 
-    package init(table: String, column: String, direction: Direction, rows: [Int32], property: String?) {
+    package init(
+        table: String, column: String, direction: Direction, rows: [Int32], property: String?,
+        snapshot: SnapshotUse = .batch
+    ) {
+        self.snapshot = snapshot
         self.table = table
         self.column = column
         self.direction = direction
@@ -244,4 +279,11 @@ package struct FileLayerCounters: Hashable, Sendable {
 /// Needs no capability: found by `as?`.
 package protocol CountingSession: Session {
     func fileLayerCounters() -> FileLayerCounters
+}
+
+/// Needs no capability: found by `as?`. Engines whose settings can be asked for conform to it.
+package protocol SettingsSession: Session {
+    /// The settings that the open database says it has, by the names of the engine's `settings(for:)`: not what was
+    /// asked for. Settings that the engine does not tell are left out.
+    func observedSettings() throws(EngineError) -> [EngineSetting]
 }

@@ -4,12 +4,14 @@ import RunRecords
 /// What the runner asks a worker process to do: one JSON document on the worker's standard input.
 package struct WorkerRequest: Sendable, Equatable {
     /// Changes when an older worker would misread a request. `assay worker --describe` prints it.
-    package static let protocolVersion = 1
+    package static let protocolVersion = 2
 
     package enum Task: String, Sendable {
         case runCase = "case"
         /// Build the case's fixture into `fixture`, and verify it.
         case buildFixture = "fixture"
+        /// Run one step of the case's scenario, in a process that has done nothing before.
+        case runStep = "step"
     }
 
     package var task: Task
@@ -19,6 +21,8 @@ package struct WorkerRequest: Sendable, Equatable {
     /// On the monotonic clock, which all processes of a machine share.
     package var deadline: UInt64
     package var onlyTrial: FaultAddress?
+    /// Of a step: what its scenario told it.
+    package var arguments: [String] = []
 
     package init(
         task: Task, test: Case, directory: String, fixture: String?, deadline: UInt64, onlyTrial: FaultAddress? = nil
@@ -39,6 +43,7 @@ package struct WorkerRequest: Sendable, Equatable {
         ]
         if let fixture { members.append(JSONMember("fixture", .string(fixture))) }
         if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
+        if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
         return .object(members)
     }
 
@@ -52,6 +57,7 @@ package struct WorkerRequest: Sendable, Equatable {
             fixture: json.has("fixture") ? try json.string("fixture") : nil,
             deadline: try json.unsigned("deadline"),
             onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
+        if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
     }
 }
 
@@ -65,8 +71,8 @@ package struct WorkerReport: Sendable, Equatable {
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
-    /// See `CaseReport.replayedIndex`.
-    package var replayedIndex: Int?
+    /// Where one trial was asked for.
+    package var replayed: ReplayedTrial?
     /// Why the worker could not do what it was asked.
     package var harnessFailure: String?
 
@@ -88,7 +94,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = report.brokenTrials
         isCut = report.isCut
         isInconclusive = report.isInconclusive
-        replayedIndex = report.replayedIndex
+        replayed = report.replayed
     }
 
     package var json: JSONValue {
@@ -99,7 +105,7 @@ package struct WorkerReport: Sendable, Equatable {
             JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
             JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
         ]
-        if let replayedIndex { members.append(JSONMember("trial_index", .integer(replayedIndex))) }
+        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
         if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
         return .object(members)
     }
@@ -119,11 +125,11 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = try Self.strings(json, "broken")
         isCut = try json.bool("cut")
         isInconclusive = try json.bool("inconclusive")
-        replayedIndex = json.has("trial_index") ? try json.integer("trial_index") : nil
+        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
         harnessFailure = json.has("failure") ? try json.string("failure") : nil
     }
 
-    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+    fileprivate static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
         var list: [String] = []
         for element in try json.array(name) {
             guard case .string(let text) = element else {

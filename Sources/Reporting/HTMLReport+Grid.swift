@@ -5,7 +5,9 @@ extension HTMLReport {
     func grids(_ question: Question, _ section: inout Markup) {
         for grid in digest.grids(question) {
             section.element("h4", capitalized(grid.caption))
-            note("\(grid.summary). A cell leads to its case; times are a render, median and 99th percentile.", &section)
+            note(
+                "\(grid.summary). A cell leads to its case; times are a render: median, and 99th percentile "
+                    + "where there were enough of them.", &section)
             section.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid cells"]) { table in
                     table.element("thead") { gridHead(grid, &$0) }
@@ -45,11 +47,10 @@ extension HTMLReport {
             place.element("a", ["href": self.place(of: id), "title": digest.replayCommand(id)], cell.text)
             // A verdict of its own only where the cell is not as it has to be.
             if cell.result.verdict != .pass { badge(.judged(cell.result.verdict), nil, &place) }
-            if header.measures, let median = cell.result.latencySample("p50"),
-                let tail = cell.result.latencySample("p99")
-            {
+            if header.measures, let median = cell.result.latencySample("p50") {
+                let times = [median, cell.result.latencySample("p99")].compactMap { $0 }
                 place.element(
-                    "small", " \(Figure.duration(nanoseconds: median)) \u{B7} \(Figure.duration(nanoseconds: tail))")
+                    "small", times.map { " " + Figure.duration(nanoseconds: $0) }.joined(separator: " \u{B7}"))
             }
         }
     }

@@ -61,6 +61,8 @@ struct ScenarioTests {
 
     static let production: [Text] = Checkout.swiftFiles
         .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
+        // Programs of their own, which measure what a scenario does without the harness.
+        .filter { !$0.file.path.hasPrefix("Benchmarks/Controls/") }
         .map { Text($0.file.path, $0.source) }
 
     static func scenarioFiles() -> [Text] {

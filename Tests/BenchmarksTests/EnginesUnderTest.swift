@@ -19,9 +19,11 @@ enum EnginesUnderTest {
         var engines: [any Engine] = [ModelEngine(), StrataEngine(), StorageEngine()]
         #if LMDB
             engines.append(LMDBEngine())
+            engines.append(LMDBEngine(tuning: .tuned))
         #endif
         #if RocksDB
             engines.append(RocksDBEngine())
+            engines.append(RocksDBEngine(tuning: .tuned))
         #endif
         #if SQLite
             engines.append(SQLiteEngine())

@@ -19,6 +19,16 @@ struct QueryScenarioTests {
         #expect(report.value("operation_ns") != nil)
     }
 
+    /// With such letters in its texts SQLite is asked no pattern: it would call half of a letter a character.
+    @Test("patterns are compared with SQLite where no letter has a mark behind it", arguments: ["some", "none"])
+    func patterns(marks: String) throws {
+        let report = try CaseUnderTest.run(
+            try ScenarioRunTests.scenario("query-text"), on: try EnginesUnderTest.engine("sqlite"),
+            parameters: ["rows": "300", "queries": "400", "marks": marks])
+        #expect(report.outcomes.keys.filter { $0 != .correct } == [], "\(report.trials)")
+        #expect((report.value("operation_ns", label: "like") != nil) == (marks == "none"))
+    }
+
     @Test("the ends of nodes are right", arguments: ["strata", "sqlite"])
     func boundaries(engine: String) throws {
         let report = try CaseUnderTest.run(

@@ -12,7 +12,8 @@ struct DotPlotTests {
 
     private static func line(_ value: Double, _ low: Double?, _ high: Double?) -> DotPlot.Line {
         DotPlot.Line(
-            name: "figure", ratio: FigureRatio(value: value, peer: "sqlite", low: low, high: high, decision: .ahead))
+            name: "figure", shortName: "figure",
+            ratio: FigureRatio(value: value, peer: "sqlite", low: low, high: high, decision: .ahead))
     }
 
     private static func shares(_ svg: String, _ pattern: Regex<(Substring, Substring)>) -> [Double] {
@@ -43,7 +44,7 @@ struct DotPlotTests {
     @Test("says in words what it draws, and draws what is undecided apart")
     func words() {
         let html = HTMLTests.section("verdict", of: Reporting.html(RunWithRounds.small))
-        let drawings = html.matches(of: /<svg class="fluid".*?<\/desc>/).map { String($0.output.0) }
+        let drawings = html.matches(of: /<svg class="fluid".*?<\/desc>/).map { String($0.output) }
         #expect(drawings.count == 2, "one for each engine of ours")
         for name in ["commit, commits/s", "point-read, one property", "bulk-insert, rows/s", "update-batch, updates/s"]
         {
@@ -63,7 +64,7 @@ struct DotPlotTests {
     @Test("bars carry the interval of their figure as a whisker")
     func whiskers() throws {
         let html = HTMLTests.section("fast", of: Reporting.html(RunWithRounds.small))
-        let charts = html.matches(of: /<figure>.*?<\/figure>/).map { String($0.output.0) }
+        let charts = html.matches(of: /<figure>.*?<\/figure>/).map { String($0.output) }
         let commit = try #require(charts.first { $0.contains("commit") })
         #expect(commit.matches(of: /class="wb"/).count == 3 * 6)
         let traverse = try #require(charts.first { $0.contains("traverse") })

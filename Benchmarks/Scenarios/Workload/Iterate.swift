@@ -19,7 +19,7 @@ struct Iterate: Scenario {
         context.report.check(
             "sum", expected: ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column),
             got: try session.iterate(table: scan.table.name, column: column))
-        try scan.measure(metric: .objectsPerSecond, bytesPerRow: 8) {
+        try scan.measure(metric: .objectsPerSecond, bytesPerRow: 8, label: session.rowSteps.rawValue) {
             _ = try session.iterate(table: scan.table.name, column: column)
         }
         context.report.note("column \(column)")

@@ -11,7 +11,10 @@ struct PointRead: Scenario {
     let layers: Set<Layer> = [.storage, .objects]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("properties", default: "1", allowed: ["1", "3"], summary: "properties read of each row")
+        ScenarioParameter("properties", default: "1", allowed: ["1", "3"], summary: "properties read of each row"),
+        ScenarioParameter(
+            "snapshot", default: "batch", allowed: SnapshotUse.allCases.map(\.rawValue),
+            summary: "one version for all reads of a batch, or the newest for each"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -26,9 +29,11 @@ struct PointRead: Scenario {
         let columns = try Self.columns(of: table, count: try context.integer("properties"))
         let session = try context.open(try context.fixtureLocation(), as: (any TableSession).self)
         var random = context.random("keys")
+        let snapshot = SnapshotUse(rawValue: try context.text("snapshot")) ?? .batch
         func reads(_ count: Int) -> PointReads {
             PointReads(
-                table: table.name, keys: (0..<count).map { _ in keys[random.below(keys.count)] }, columns: columns)
+                table: table.name, keys: (0..<count).map { _ in keys[random.below(keys.count)] }, columns: columns,
+                snapshot: snapshot)
         }
         let oracle = ExactOracle(tables)
         let checked = reads(min(keys.count, 10_000))

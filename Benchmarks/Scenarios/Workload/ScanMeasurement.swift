@@ -31,15 +31,18 @@ struct ScanMeasurement {
 
     /// `pass` goes over all rows once. `bytesPerRow`: what a plain array of the columns would hold of each row, so that
     /// the figure can be put beside that of the memory.
-    func measure(metric: Metric = .rowsPerSecond, bytesPerRow: Int, _ pass: () throws -> Void) throws {
+    func measure(
+        metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", _ pass: () throws -> Void
+    ) throws {
         let timing = try PreparedBatches.measure(
             batches: 9, from: 1, maximum: 1 << 16, isOverBudget: { context.isOverBudget },
             prepare: { passes, _ in passes }, run: { passes in for _ in 0..<passes { try pass() } })
         let rows = Double(table.rowCount)
         let perSecond = rows * 1e9 / max(timing.median, 1e-3)
-        context.report.add(metric, perSecond, statistic: "median", count: timing.count)
+        context.report.add(metric, perSecond, statistic: "median", count: timing.count, label: label)
         context.report.add(
-            .gigabytesPerSecond, perSecond * Double(bytesPerRow) / 1e9, statistic: "median", count: timing.count)
+            .gigabytesPerSecond, perSecond * Double(bytesPerRow) / 1e9, statistic: "median", count: timing.count,
+            label: label)
         context.report.add(.rows, rows, statistic: "count")
     }
 }

@@ -9,6 +9,11 @@ struct Traverse: Scenario {
     let question = "How many links a second can be followed?"
     let requires: Set<Capability> = [.tables, .links]
     let defaultDataset: String? = "dpkg"
+    let parameters = [
+        ScenarioParameter(
+            "snapshot", default: "batch", allowed: SnapshotUse.allCases.map(\.rawValue),
+            summary: "one version for a whole walk, or the newest at each row (SQLite alone tells them apart)")
+    ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -22,11 +27,12 @@ struct Traverse: Scenario {
         let oracle = ExactOracle(tables)
         let session = try context.open(try context.fixtureLocation(), as: (any LinkSession).self)
         var random = context.random("order")
+        let snapshot = SnapshotUse(rawValue: try context.text("snapshot")) ?? .batch
         func walk(_ direction: Traversal.Direction, _ rows: [Int]) -> Traversal {
             let other = direction == .forward ? target : table
             return Traversal(
                 table: table.name, column: column, direction: direction, rows: rows.map { Int32($0) },
-                property: Self.integerProperty(of: other))
+                property: Self.integerProperty(of: other), snapshot: snapshot)
         }
         let walks = [
             ("forward", walk(.forward, Array(0..<table.rowCount))),

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The control of Strata: a program that uses the product as any other package would, with nothing of the harness.
+let package = Package(
+    name: "ControlStrata",
+    dependencies: [.package(name: "Assay", path: "../../..")],
+    targets: [
+        .executableTarget(
+            name: "ControlStrata",
+            dependencies: [.product(name: "Strata", package: "Assay")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+    ]
+)

@@ -1,0 +1,250 @@
+import Foundation
+
+/// The workloads that the programs in C have as well: the same batches, warm-up and counting.
+struct Workloads {
+    let request: Request
+    private var choices: Choices
+    private let files = FileManager.default
+
+    init(_ request: Request) throws {
+        self.request = request
+        choices = Choices(seed: request.seed)
+        try files.createDirectory(atPath: request.directory, withIntermediateDirectories: true)
+    }
+
+    mutating func run(started: UInt64) throws {
+        switch request.workload {
+        case "bulk-insert": try bulkInsert()
+        case "commit": try commit()
+        case "commit-threads": try commitThreads()
+        case "point-read": try pointRead()
+        case "column-sum": try columnSum()
+        case "update-batch": try updateBatch()
+        case "delete-half": try deleteHalf()
+        case "prepare": _ = try prepared()
+        case "load": try loadHere()
+        case "open": try openAndRead(started)
+        default: Request.wrong("no workload \(request.workload)")
+        }
+    }
+
+    private func report(_ metric: String, _ value: Double, _ operations: Int, withClose: Double? = nil) {
+        var line = "{\"engine\":\"strata\",\"version\":\"0.1\",\"workload\":\"\(request.workload)\","
+        line += "\"metric\":\"\(metric)\",\"value\":\(String(format: "%.6g", value)),\"operations\":\(operations)"
+        if let withClose { line += ",\"with_close\":\(String(format: "%.6g", withClose))" }
+        print(line + "}")
+    }
+
+    // MARK: Databases
+
+    private var preparedPath: String { "\(request.directory)/prepared-strata-\(request.rows)" }
+
+    /// A process of its own loads the rows: what is measured finds no warm cache.
+    private func prepared() throws -> String {
+        let path = preparedPath
+        let done = path + ".done"
+        if files.fileExists(atPath: done) { return path }
+        try remove(path)
+        try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let child = Process()
+        child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        child.arguments = ["load", "--directory", path, "--rows", String(request.rows)]
+        try child.run()
+        child.waitUntilExit()
+        guard child.terminationStatus == 0 else { fail("the database could not be prepared") }
+        try Data().write(to: URL(fileURLWithPath: done))
+        sync()
+        return path
+    }
+
+    /// What the process that prepares does.
+    private func loadHere() throws {
+        let database = try Database(request.directory, request)
+        try database.load(People(0..<request.rows))
+        expect("prepared rows", request.rows, database.count())
+        database.close()
+    }
+
+    private func remove(_ path: String) throws {
+        if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
+    }
+
+    private func work(_ isPrepared: Bool) throws -> String {
+        let path = request.directory + "/work"
+        try remove(path)
+        if isPrepared {
+            try files.copyItem(atPath: try prepared(), toPath: path)
+            sync()
+        } else {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        return path
+    }
+
+    private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+    // MARK: Workloads
+
+    private func bulkInsert() throws {
+        let people = People(0..<request.rows)
+        var (acknowledged, closed): ([Double], [Double]) = ([], [])
+        for _ in 0..<request.rounds {
+            let path = try work(false)
+            var database = try Database(path, request)
+            let start = now()
+            try database.load(people)
+            acknowledged.append(Double(now() - start) / 1e9)
+            database.close()
+            closed.append(Double(now() - start) / 1e9)
+            database = try Database(path, request)
+            expect("rows", request.rows, database.count())
+            expect("sum of age", people.ages.reduce(0, +), database.sumAges())
+            database.close()
+        }
+        let rows = Double(request.rows)
+        report("rows_per_second", rows / median(acknowledged), request.rows, withClose: rows / median(closed))
+    }
+
+    private func checkInserted(_ path: String, _ ids: Range<Int>, total: Int) throws {
+        let database = try Database(path, request)
+        expect("rows", total, database.count())
+        expect("sum of what was inserted", ids.reduce(0) { $0 + People.age($1) }, database.readAges(Array(ids)))
+        database.close()
+    }
+
+    private func commit() throws {
+        let base = request.isPrepared ? request.rows : 0
+        let path = try work(request.isPrepared)
+        let end = base + request.commits
+        let warm = max(1, min(1_000, request.commits / 20))
+        let (people, warmUp) = (People(base..<end), People(end..<(end + warm)))
+        let database = try Database(path, request)
+        try database.insertEach(warmUp)
+        let start = now()
+        try database.insertEach(people)
+        let seconds = Double(now() - start) / 1e9
+        database.close()
+        try checkInserted(path, base..<end, total: end + warm)
+        report("commits_per_second", Double(request.commits) / seconds, request.commits)
+    }
+
+    private func commitThreads() throws {
+        let (request, base) = (request, request.rows)
+        let path = try work(true)
+        let each = request.commits / request.threads
+        let line = Rendezvous(request.threads)
+        let lanes = (0..<request.threads).map { index in
+            Lane(path, request, People((base + index * each)..<(base + (index + 1) * each)), line)
+        }
+        for lane in lanes { lane.start() }
+        let times = lanes.map { $0.wait() }
+        let start = times.map(\.start).min() ?? 0
+        let end = times.map(\.end).max() ?? 0
+        let count = each * request.threads
+        try checkInserted(path, base..<(base + count), total: base + count)
+        report("commits_per_second", Double(count) / (Double(end - start) / 1e9), count)
+    }
+
+    private mutating func keys(_ count: Int) -> [Int] { (0..<count).map { _ in choices.below(request.rows) } }
+
+    /// Doubled until a batch takes a millisecond, then up to `most` of that size, three at the least, in a second.
+    private func batches(
+        from first: Int, maximum: Int, most: Int, _ time: (Int) -> UInt64
+    ) -> (median: Double, operations: Int) {
+        var nanoseconds: [Double] = []
+        var size = first
+        while true {
+            let elapsed = time(size)
+            if elapsed >= 50_000_000 { nanoseconds.append(Double(elapsed) / Double(size)) }
+            guard elapsed < 1_000_000, size < maximum else { break }
+            size = min(maximum, size * 2)
+        }
+        let limit = now() + 1_000_000_000
+        while nanoseconds.count < most {
+            if nanoseconds.count >= 3 && now() > limit { break }
+            nanoseconds.append(Double(time(size)) / Double(size))
+        }
+        return (median(nanoseconds), nanoseconds.count * size)
+    }
+
+    private mutating func pointRead() throws {
+        let database = try Database(try work(true), request)
+        let checked = keys(min(request.rows, 10_000))
+        expect("sum of what was read", checked.reduce(0) { $0 + People.age($1) }, database.readAges(checked))
+        var choices = choices
+        let rows = request.rows
+        let timing = batches(from: 256, maximum: 1 << 17, most: 15) { count in
+            let keys = (0..<count).map { _ in choices.below(rows) }
+            let start = now()
+            let sum = database.readAges(keys)
+            let elapsed = now() - start
+            expect("sum of what was read", keys.reduce(0) { $0 + People.age($1) }, sum)
+            return elapsed
+        }
+        database.close()
+        report("operation_ns", timing.median, timing.operations)
+    }
+
+    private func columnSum() throws {
+        let database = try Database(try work(true), request)
+        let expected = (0..<request.rows).reduce(0) { $0 + People.age($1) }
+        expect("sum", expected, database.sumAges())
+        let timing = batches(from: 1, maximum: 1 << 16, most: 9) { passes in
+            let start = now()
+            for _ in 0..<passes { expect("sum", expected, database.sumAges()) }
+            return now() - start
+        }
+        database.close()
+        report("rows_per_second", Double(request.rows) * 1e9 / timing.median, timing.operations * request.rows)
+    }
+
+    private mutating func updateBatch() throws {
+        let path = try work(true)
+        var database = try Database(path, request)
+        var model = (0..<request.rows).map(People.age)
+        var elapsed: UInt64 = 0
+        for _ in 0..<request.transactions {
+            let keys = keys(request.updates)
+            let values = keys.map { _ in choices.below(100) }
+            for (key, value) in zip(keys, values) { model[key] = value }
+            let start = now()
+            try database.update(keys, values)
+            elapsed += now() - start
+        }
+        database.close()
+        database = try Database(path, request)
+        expect("sum after the updates", model.reduce(0, +), database.sumAges())
+        database.close()
+        let count = request.transactions * request.updates
+        report("updates_per_second", Double(count) / (Double(elapsed) / 1e9), count)
+    }
+
+    private func deleteHalf() throws {
+        let path = try work(true)
+        var database = try Database(path, request)
+        let keys = (0..<(request.rows / 2)).map { $0 * 2 + 1 }
+        let start = now()
+        try database.delete(keys)
+        let seconds = Double(now() - start) / 1e9
+        database.close()
+        let closed = Double(now() - start) / 1e9
+        database = try Database(path, request)
+        expect("rows that are left", request.rows - keys.count, database.count())
+        let left = stride(from: 0, to: request.rows, by: 2)
+        expect("sum of what is left", left.reduce(0) { $0 + People.age($1) }, database.sumAges())
+        database.close()
+        let count = Double(keys.count)
+        report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
+    }
+
+    /// Of a database that `prepare` made: from the first line of main to the first value.
+    private mutating func openAndRead(_ started: UInt64) throws {
+        let key = choices.below(request.rows)
+        let database = try Database(preparedPath, request)
+        let age = database.readAges([key])
+        let elapsed = now() - started
+        expect("age", People.age(key), age)
+        database.close()
+        report("open_us", Double(elapsed) / 1e3, 1)
+    }
+}

@@ -1,0 +1,93 @@
+import Harness
+
+extension StrataEngine {
+    package func workNote(_ work: Work) -> WorkNote? {
+        let cache = "the map of the file"
+        let later = "outside: a checkpoint in the background, the rest at close"
+        return switch work {
+        case .open:
+            WorkNote(
+                transaction: "none", snapshot: "that of the Realm",
+                perRow: "Realm(configuration:), object(ofType:), a property",
+                cache: "none: a new process")
+        case .load:
+            WorkNote(
+                transaction: "one write", snapshot: "the writer's",
+                perRow: "an object made, its properties set, add()", cache: cache, writeBack: later)
+        case .insertEach:
+            WorkNote(
+                transaction: "a write each", snapshot: "the writer's",
+                perRow: "an object made, add(), which refuses a key that is there", cache: cache, writeBack: later)
+        case .insertThreads:
+            WorkNote(
+                transaction: "a write each, in the order of asking; a sync for all that wait",
+                snapshot: "the writer's", perRow: "as from one thread, a Realm per thread", cache: cache,
+                writeBack: later)
+        case .readPoints:
+            WorkNote(
+                transaction: "none", snapshot: "one for the batch (`snapshot=each`: refresh() per read)",
+                perRow: "object(ofType:forPrimaryKey:), a property", cache: cache)
+        case .sum:
+            WorkNote(transaction: "none", snapshot: "one", perRow: "sum(of:), by packed columns", cache: cache)
+        case .iterate:
+            WorkNote(transaction: "none", snapshot: "one", perRow: "an object, a property", cache: cache)
+        case .traverse:
+            WorkNote(
+                transaction: "none", snapshot: "one for the walk",
+                perRow: "a list or the objects that link, a property",
+                cache: cache)
+        case .readHeld:
+            WorkNote(
+                transaction: "none", snapshot: "one",
+                perRow: "a property, references counted as Swift does (label `unmanaged`: not counted)", cache: cache)
+        case .update:
+            WorkNote(
+                transaction: "one write", snapshot: "the writer's",
+                perRow: "object(ofType:forPrimaryKey:), a property set", cache: cache, writeBack: later)
+        case .delete:
+            WorkNote(
+                transaction: "one write", snapshot: "the writer's",
+                perRow: "object(ofType:forPrimaryKey:); delete() of all, which empties lists of links to them",
+                cache: cache, writeBack: later)
+        }
+    }
+}
+
+extension StorageEngine {
+    package func workNote(_ work: Work) -> WorkNote? {
+        let cache = "the map of the file"
+        let later = "outside: a checkpoint in the background, the rest at close"
+        return switch work {
+        case .open:
+            WorkNote(
+                transaction: "none", snapshot: "one", perRow: "Store.open, the schema, a cell",
+                cache: "none: a new process")
+        case .load:
+            WorkNote(
+                transaction: "one", snapshot: "the writer's", perRow: "cells without copying texts", cache: cache,
+                writeBack: later)
+        case .insertEach, .insertThreads:
+            WorkNote(
+                transaction: "one each, in the order of asking; a sync for all that wait", snapshot: "the writer's",
+                perRow: "cells without copying texts", cache: cache, writeBack: later)
+        case .readPoints:
+            WorkNote(
+                transaction: "none", snapshot: "one for the batch (`snapshot=each`: one per read)",
+                perRow: "a row located, a cell", cache: cache)
+        case .sum: WorkNote(transaction: "none", snapshot: "one", perRow: "by packed columns", cache: cache)
+        case .iterate:
+            WorkNote(
+                transaction: "none", snapshot: "one",
+                perRow: "decoded columns in batches, as storage hands them out: a figure of its own", cache: cache)
+        case .traverse, .readHeld: nil
+        case .update:
+            WorkNote(
+                transaction: "one", snapshot: "the writer's", perRow: "a cell set by key", cache: cache,
+                writeBack: later)
+        case .delete:
+            WorkNote(
+                transaction: "one", snapshot: "the writer's", perRow: "a row deleted by key", cache: cache,
+                writeBack: later)
+        }
+    }
+}

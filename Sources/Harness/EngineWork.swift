@@ -1,0 +1,83 @@
+import RunRecords
+
+/// The batches that sessions do, as what they cost is compared between engines.
+package enum Work: String, Sendable, CaseIterable {
+    case open = "open and read a value"
+    case load = "all rows in one transaction"
+    case insertEach = "a row per transaction"
+    case insertThreads = "a row per transaction, from several threads"
+    case readPoints = "rows by key"
+    case sum = "sum of a column"
+    case iterate = "row after row"
+    case traverse = "along links"
+    case readHeld = "properties of objects in hand"
+    case update = "many updates in one transaction"
+    case delete = "many deletions in one transaction"
+}
+
+/// What an adapter does for a batch: declared beside the code that does it, a cell of docs/equal-work.md each.
+package struct WorkNote: Sendable, Equatable {
+    package var transaction: String
+    /// Which version reads see, and how often it is looked for.
+    package var snapshot: String
+    /// Statements or calls for each row.
+    package var perRow: String
+    /// What stays in memory from one batch to the next.
+    package var cache: String
+    /// When changes go from the log, or from memory, to where they stay: inside the measured time or after it.
+    package var writeBack: String
+
+    package init(transaction: String, snapshot: String, perRow: String, cache: String, writeBack: String = "nothing") {
+        self.transaction = transaction
+        self.snapshot = snapshot
+        self.perRow = perRow
+        self.cache = cache
+        self.writeBack = writeBack
+    }
+}
+
+/// Needs no capability: found by `as?`. A session that tells which statements the engine ran.
+package protocol TracingSession: Session {
+    /// From now on statements are counted.
+    func startTrace() throws(EngineError)
+    /// The texts without their values, with how often each ran, in the order of the first time; ends the counting.
+    func endTrace() throws(EngineError) -> [(statement: String, count: Int)]
+}
+
+/// The document that says for every engine what stands behind its figures.
+package enum EqualWork {
+    /// Everything up to here follows from the sources alone.
+    package static let endOfDeclared = "<!-- What follows was observed by a run. -->"
+
+    /// What the adapters declare, as Markdown.
+    package static func declared(_ engines: [any Engine]) -> String {
+        var lines = [
+            "# Equal work", "",
+            "What each engine does for a figure, so that a reader can tell whether two figures compare. This page is made",
+            "by `assay equal-work`; a test holds its first part against what the adapters declare, and",
+            "`assay verify-figures` holds the figures against programs that do the same work without the harness.", "",
+            "Every figure of writing is the time to the acknowledgement. Where an engine has work left then, a second",
+            "figure, `with close`, holds all of it.", "",
+        ]
+        for work in Work.allCases {
+            let notes = engines.compactMap { engine in engine.workNote(work).map { (engine.name, $0) } }
+            guard !notes.isEmpty else { continue }
+            lines += [
+                "## \(work.rawValue.prefix(1).uppercased() + work.rawValue.dropFirst())", "",
+                "| engine | transaction | snapshot | for each row | cache | write-back |", "|---|---|---|---|---|---|",
+            ]
+            lines += notes.map { name, note in
+                "| `\(name)` | \(note.transaction) | \(note.snapshot) | \(note.perRow) | \(note.cache) | \(note.writeBack) |"
+            }
+            lines.append("")
+        }
+        lines += ["## Settings", "", "| engine | durability | settings |", "|---|---|---|"]
+        for engine in engines {
+            for durability in DurabilityClass.allCases {
+                let settings = engine.settings(for: durability).list.map { "\($0.name) = \($0.value)" }
+                lines.append("| `\(engine.name)` | \(durability.rawValue) | \(settings.joined(separator: "; ")) |")
+            }
+        }
+        return (lines + ["", endOfDeclared, ""]).joined(separator: "\n")
+    }
+}

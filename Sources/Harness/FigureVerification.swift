@@ -1,0 +1,88 @@
+import RunRecords
+import Seeds
+import Statistics
+
+/// What the harness and a control say of one figure.
+package struct FigureComparison: Sendable {
+    package enum Standing: String, Sendable {
+        /// The ratio and most of its interval lie within the bounds.
+        case holds
+        /// The whole interval lies outside.
+        case off
+        /// The interval reaches over a bound, and the ratio lies outside.
+        case undecided
+    }
+
+    /// A figure of the harness may differ by a tenth from what the engine does without it.
+    package static let bounds = 0.9...1.1
+
+    package var name: String
+    package var engine: String
+    package var metric: String
+    package var assayMedian: Double
+    package var controlMedian: Double
+    /// How many times as good the harness's figure is: the median of the pairs, and an interval of that median; below
+    /// six pairs the least and the most of them.
+    package var ratio: Double
+    package var low: Double
+    package var high: Double
+
+    package var standing: Standing {
+        if Self.bounds.contains(ratio) { return .holds }
+        return high < Self.bounds.lowerBound || low > Self.bounds.upperBound ? .off : .undecided
+    }
+
+    /// Pairs are measured one right after the other: what the machine does meanwhile meets both. nil without a pair.
+    package init?(name: String, engine: String, metric: String, pairs: [(own: Double, other: Double)]) {
+        guard let paired = PairedRatio(pairs, higherIsBetter: metric.hasSuffix("_per_second")) else { return nil }
+        self.name = name
+        self.engine = engine
+        self.metric = metric
+        assayMedian = MedianInterval.median(pairs.map(\.own))
+        controlMedian = MedianInterval.median(pairs.map(\.other))
+        ratio = paired.ratio
+        low = paired.low ?? paired.pairs.min() ?? paired.ratio
+        high = paired.high ?? paired.pairs.max() ?? paired.ratio
+    }
+}
+
+/// Measures a figure by turns on both sides, in an order that the seed throws for every round.
+package struct FigureVerification {
+    /// One figure per value of the list's entry, in its order.
+    package typealias Side = (_ figure: ControlledFigure, _ engine: String, _ round: Int) throws -> [Double]
+
+    private let assay: Side
+    private let control: Side
+
+    package init(assay: @escaping Side, control: @escaping Side) {
+        self.assay = assay
+        self.control = control
+    }
+
+    package func compare(
+        _ figure: ControlledFigure, engine: String, rounds: Int, seed: Seed
+    ) throws -> [FigureComparison] {
+        var random = RandomStream(seed.derived(figure.name + engine))
+        var pairs: [(assay: [Double], control: [Double])] = []
+        for round in 0..<rounds {
+            if random.below(2) == 0 {
+                let own = try assay(figure, engine, round)
+                pairs.append((own, try control(figure, engine, round)))
+            } else {
+                let other = try control(figure, engine, round)
+                pairs.append((try assay(figure, engine, round), other))
+            }
+        }
+        for (own, other) in pairs {
+            guard own.count == figure.values.count, other.count == own.count, (own + other).allSatisfy({ $0 > 0 })
+            else {
+                throw HarnessError("\(figure.name) on \(engine): a figure is missing")
+            }
+        }
+        return figure.values.enumerated().compactMap { index, value in
+            FigureComparison(
+                name: value.label.isEmpty ? figure.name : "\(figure.name) \(value.label)", engine: engine,
+                metric: value.metric, pairs: pairs.map { ($0.assay[index], $0.control[index]) })
+        }
+    }
+}
