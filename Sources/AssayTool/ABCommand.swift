@@ -55,8 +55,8 @@ struct ABCommand: Command {
         let b = try side("--b", arguments, scratch: directory)
         guard (a.library == nil) == (b.library == nil) else {
             throw UsageError(
-                "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which costs it "
-                    + "time: build it beside the other program as well, or remove it", command: name)
+                "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
+                    + "costs it time: build it beside the other program as well, or remove it", command: name)
         }
         let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
         guard !kept.isEmpty else {

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Two builds against each other, for a terminal: what may be said first, never wider than 80 columns where names allow.
+/// Two builds against each other, for a terminal: no line is wider than 80 columns, but for paths.
 struct BuildComparisonText {
     let comparison: BuildComparison
     let width: Int
