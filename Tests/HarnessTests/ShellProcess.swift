@@ -15,7 +15,11 @@ struct ShellProcess {
 
     init(_ directory: TestDirectory) throws {
         self.directory = directory
-        let executable = try #require(AssayProcess.executable, "no assay beside the test bundle")
+        let found = try #require(AssayProcess.executable, "no assay beside the test bundle")
+        // The bundle may have been started by a path that only holds where it was started.
+        let resolved = try #require(realpath(found, nil))
+        defer { free(resolved) }
+        let executable = String(cString: resolved)
         try FileTree.createDirectory(directory.path + "/bin")
         try #require(symlink(executable, directory.path + "/bin/assay") == 0 || errno == EEXIST)
     }
