@@ -1,4 +1,5 @@
 import RunRecords
+import Statistics
 
 /// Engines beside each other: a row per figure that counts, Strata's ratio to the best peer, the limit of the machine.
 ///
@@ -48,16 +49,13 @@ struct PeerTable {
 }
 
 extension RunDigest {
-    /// How many rows per second the memory gives, where a figure says how many bytes it would read of each row.
+    /// How many rows per second the memory gives, where the case read as much of it beside its scan: the middle of what
+    /// the engines of the row found.
     func memoryLimit(_ row: MeasureRow) -> Double? {
         guard row.measure.metric.unit == "1/s", row.measure.label.isEmpty else { return nil }
-        let bytes = row.values.values.lazy.compactMap { entry -> Double? in
-            let gigabytes = entry.result.samples.first { $0.metric.unit == "GB/s" && $0.label.isEmpty }
-            return gigabytes.map { $0.value * 1e9 / entry.sample.value }
-        }.first
-        guard let bytes, bytes.isFinite else { return nil }
-        let label = "memory read, \(Int(bytes.rounded())) bytes a row"
-        return rawResults.lazy.flatMap(\.samples)
-            .first { $0.label == label && $0.metric.name == Metric.rowsPerSecond.name }?.value
+        let beside = row.values.values.compactMap { entry in
+            entry.result.samples.first { $0.label == "raw memory read" }?.value
+        }
+        return beside.isEmpty ? nil : MedianInterval.median(beside)
     }
 }

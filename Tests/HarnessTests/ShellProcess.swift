@@ -15,7 +15,11 @@ struct ShellProcess {
 
     init(_ directory: TestDirectory) throws {
         self.directory = directory
-        let executable = try #require(AssayProcess.executable, "no assay beside the test bundle")
+        let found = try #require(AssayProcess.executable, "no assay beside the test bundle")
+        // The bundle may have been started by a path that only holds where it was started.
+        let resolved = try #require(realpath(found, nil))
+        defer { free(resolved) }
+        let executable = String(cString: resolved)
         try FileTree.createDirectory(directory.path + "/bin")
         try #require(symlink(executable, directory.path + "/bin/assay") == 0 || errno == EEXIST)
     }
@@ -37,7 +41,11 @@ struct ShellProcess {
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // Threads of the test runner block signals, and a child would go on with that.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var processID: pid_t = 0
         let lines = "cd \(ShellWord.quoted(directory.path))\nPATH=$PWD/bin:$PATH\nexport PATH\n\(script)\n"
         let status = CommandVector.with(["/bin/sh", "-c", lines]) { words in

@@ -10,7 +10,7 @@ struct ColumnSum: Scenario {
     let layers: Set<Layer> = [.storage, .objects]
     let defaultDataset: String? = "people"
 
-    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+    func fixture(for test: Case) -> FixtureRequest? { ScanMeasurement.fixture(for: test) }
 
     func run(_ context: CaseContext) throws {
         let scan = try ScanMeasurement(context)

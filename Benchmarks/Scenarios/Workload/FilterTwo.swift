@@ -13,20 +13,42 @@ struct FilterTwo: Scenario {
         ScenarioParameter("updates", default: "0", summary: "rows set at random in transactions of 1 000 before")
     ]
 
-    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+    func fixture(for test: Case) -> FixtureRequest? {
+        test.parameter("updates") == "0" ? ScanMeasurement.fixture(for: test) : FixtureRequest()
+    }
 
     func run(_ context: CaseContext) throws {
         let scan = try ScanMeasurement(context)
         let integer = try scan.integerColumn()
+        let real = try scan.realColumn()
         let filter = TwoColumnFilter(
-            table: scan.table.name, integer: integer, above: 50, real: try scan.realColumn(), below: 30)
+            table: scan.table.name, integer: integer, above: Self.middle(scan.table, integer), real: real,
+            below: Self.third(scan.table, real))
         let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         var oracle = ExactOracle(try context.tables())
         try update(context, session, &oracle, scan.table, integer, count: try context.integer("updates"))
         context.report.check("count", expected: oracle.count(filter), got: try session.count(filter))
         try scan.measure(bytesPerRow: 16) { _ = try session.count(filter) }
-        context.report.note("\(integer) > 50 and \(filter.real) < 30")
+        context.report.note("\(integer) > \(filter.above) and \(real) < \(filter.below)")
         try session.close()
+    }
+
+    /// Of the first thousand rows the value in the middle: about half of all rows lie above.
+    private static func middle(_ table: Table, _ column: String) -> Int64 {
+        guard let index = table.columnIndex(column), case .integer(let values) = table.columns[index].values,
+            !values.isEmpty
+        else { return 0 }
+        let sorted = values.prefix(1_000).sorted()
+        return sorted[sorted.count / 2]
+    }
+
+    /// The same for the value that about three of ten rows lie below.
+    private static func third(_ table: Table, _ column: String) -> Double {
+        guard let index = table.columnIndex(column), case .real(let values) = table.columns[index].values,
+            !values.isEmpty
+        else { return 0 }
+        let sorted = values.prefix(1_000).sorted()
+        return sorted[sorted.count * 3 / 10]
     }
 
     private func update(

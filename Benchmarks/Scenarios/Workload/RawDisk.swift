@@ -28,7 +28,7 @@ struct RawDisk: Scenario {
         let read = try loop.sequentialRead(mebibytes: mebibytes, rounds: 3)
         report.add(.gigabytesPerSecond, read / 1e9, statistic: "max", count: 3, label: "sequential read")
         for bytes in [8, 16] {
-            let memory = Self.memoryRead(mebibytes: mebibytes, bytesPerRow: bytes, rounds: 5)
+            let memory = MemoryReadLoop.read(bytes: mebibytes << 20, bytesPerRow: bytes, rounds: 5)
             let label = "memory read, \(bytes) bytes a row"
             report.add(.gigabytesPerSecond, memory.bytesPerSecond / 1e9, statistic: "max", count: 5, label: label)
             report.add(
@@ -36,42 +36,5 @@ struct RawDisk: Scenario {
             report.check("\(bytes) bytes a row", expected: memory.expected, got: memory.sum)
         }
         report.add(.operations, Double(syncs), statistic: "count")
-    }
-
-    /// Sums words that lie one after the other, on one thread: one array of them, or two side by side, as a scan of one
-    /// or of two columns does.
-    private static func memoryRead(
-        mebibytes: Int, bytesPerRow: Int, rounds: Int
-    ) -> (bytesPerSecond: Double, sum: UInt64, expected: UInt64) {
-        let rows = mebibytes << 20 / bytesPerRow
-        let first = [UInt64](repeating: 3, count: rows)
-        let second = [UInt64](repeating: 5, count: bytesPerRow == 16 ? rows : 0)
-        var best = UInt64.max
-        var sum: UInt64 = 0
-        for _ in 0..<rounds {
-            let start = MonotonicClock.now()
-            sum = first.withUnsafeBufferPointer { first in
-                second.withUnsafeBufferPointer { second in
-                    second.isEmpty ? Self.sum(first) : Self.sum(first, second)
-                }
-            }
-            best = min(best, MonotonicClock.now() - start)
-        }
-        let bytes = Double(rows * bytesPerRow)
-        return (bytes / (Double(max(1, best)) / 1e9), sum, UInt64(rows) * (bytesPerRow == 16 ? 8 : 3))
-    }
-
-    private static func sum(_ words: UnsafeBufferPointer<UInt64>) -> UInt64 {
-        var sum: UInt64 = 0
-        for word in words { sum &+= word }
-        return sum
-    }
-
-    private static func sum(
-        _ first: UnsafeBufferPointer<UInt64>, _ second: UnsafeBufferPointer<UInt64>
-    ) -> UInt64 {
-        var sum: UInt64 = 0
-        for row in 0..<min(first.count, second.count) { sum &+= first[row] &+ second[row] }
-        return sum
     }
 }
