@@ -90,7 +90,8 @@ struct VerifyFiguresCommand: Command {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure over that of a program without it: median of \(rounds) pairs, and an interval")
         try Output.line(
-            "of that median (95 % or more from 6 pairs on). Outside \(bounds.lowerBound) .. \(bounds.upperBound): marked."
+            "of that median (95 % from 6 pairs on). Above 1: Assay's is the better figure. "
+                + "\(bounds.lowerBound) .. \(bounds.upperBound) holds."
         )
         try Output.line()
         try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
