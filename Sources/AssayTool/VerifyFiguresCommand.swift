@@ -88,11 +88,10 @@ struct VerifyFiguresCommand: Command {
         seed: Seed
     ) throws -> Bool {
         let bounds = FigureComparison.bounds
-        try Output.line("Assay's figure over that of a program without it: median of \(rounds) pairs, and an interval")
+        try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
+        try Output.line("of their ratios, an interval of it (95 % from 6 pairs on). Above 1: Assay is better.")
         try Output.line(
-            "of that median (95 % from 6 pairs on). Above 1: Assay's is the better figure. "
-                + "\(bounds.lowerBound) .. \(bounds.upperBound) holds."
-        )
+            "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()
         try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
         var failures = 0
