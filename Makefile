@@ -25,9 +25,10 @@ help: ## this list
 run: build ## install what is missing, build, run PLAN (quick) with ARGS, and say where the report is
 	.build/run/release/assay run $(PLAN) $(ARGS)
 
-build: deps ## the release build of assay and strata, in .build/run/release
+build: deps ## the release build of assay, the library that its workers preload, and strata, in .build/run/release
 	@set -e; traits=$$(Tools/traits); set -x; \
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product assay; \
+	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product AssayPreload; \
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product strata
 	Benchmarks/Controls/build --only-c
 

@@ -67,6 +67,7 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
+        .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
     ],
     traits: [
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
@@ -104,7 +105,8 @@ let package = Package(
             dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
             swiftSettings: settings),
 
-        // Assay: the harness.
+        // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
+        .target(name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")]),
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
@@ -150,9 +152,15 @@ let package = Package(
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
         tests("StatisticsTests", ["Seeds", "Statistics"]),
         tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
-        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel"]),
+        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
+        .executableTarget(
+            name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("pthread")]),
+        .executableTarget(
+            name: "WitnessProbe", dependencies: ["Measuring"], path: "Tests/WitnessProbe", swiftSettings: settings),
+        tests("PreloadTests", ["PreloadProbe", "WitnessProbe"]),
         tests(
             "BenchmarksTests",
             everyEngine + [

@@ -61,6 +61,9 @@
 
         package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
 
+        package var logPatterns: [String] { ["data"] }
+        package var coordinationPatterns: [String] { ["*-lock"] }
+
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let main = location.mainFile
             return [

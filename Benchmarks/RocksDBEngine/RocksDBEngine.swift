@@ -57,6 +57,9 @@
         package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
 
         /// What the library reads at open. Its information log and its copies of the options are no data.
+        package var logPatterns: [String] { ["*.log"] }
+        package var coordinationPatterns: [String] { ["LOCK"] }
+
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let names: [String]
             do { names = try FileTree.names(in: location.directory) } catch { return [] }

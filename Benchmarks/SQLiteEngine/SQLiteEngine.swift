@@ -71,6 +71,9 @@
 
         package func learn(_ tables: TableSet) { KnownLayouts.learn(tables) }
 
+        package var logPatterns: [String] { ["*-wal", "*-journal"] }
+        package var coordinationPatterns: [String] { ["*-shm"] }
+
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let main = location.mainFile
             let candidates = [

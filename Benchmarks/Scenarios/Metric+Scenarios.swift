@@ -8,7 +8,6 @@ extension Metric {
     static let rawShare = Metric("raw_share_ratio", unit: "ratio", .higherIsBetter, .measured)
     /// Disks after a crash that were opened, read and judged.
     static let statesPerSecond = Metric("states_per_second", unit: "1/s", .higherIsBetter, .measured)
-    static let diskBytesPerUpdate = Metric("disk_bytes_per_update", unit: "bytes", .lowerIsBetter, .measured)
     /// From the call that opens to the first value read.
     static let openMicroseconds = Metric("open_us", unit: "us", .lowerIsBetter, .measured)
     /// A size over the size before.

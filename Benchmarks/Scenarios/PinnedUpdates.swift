@@ -47,13 +47,13 @@ struct PinnedUpdates {
 
     private mutating func go(writer: any UpdateSession, reader: any SnapshotSession) throws {
         oracle = ExactOracle(try context.tables())
-        let transactions = max(1, try context.integer("transactions"))
-        let updates = max(1, try context.integer("updates"))
-        let readers = max(0, try context.integer("readers"))
+        let transactions = try context.integer("transactions")
+        let updates = try context.integer("updates")
+        let readers = try context.integer("readers")
         var pins: [(token: SnapshotToken, expected: ReadDigest)] = []
         try note(writer, position: 0)
         var nanoseconds: UInt64 = 0
-        let usage = ResourceUsage.now()
+        let meter = CostMeter(context)
         var done = 0
         for transaction in 0..<transactions {
             // One pin at the start, the others spread over the run.
@@ -68,7 +68,7 @@ struct PinnedUpdates {
                 break
             }
         }
-        let diskBytes = ResourceUsage.now().since(usage).diskWrittenBytes
+        let costs = meter.samples(per: "update", count: max(1, done * updates))
         for (index, pin) in pins.enumerated() {
             context.report.check(
                 "pinned version \(index)", expected: pin.expected,
@@ -84,10 +84,7 @@ struct PinnedUpdates {
         context.report.add(
             .updatesPerSecond, Double(done * updates) / (Double(max(1, nanoseconds)) / 1e9),
             count: done * updates)
-        if context.engine.capabilities.contains(.persistent) {
-            context.report.add(
-                .diskBytesPerUpdate, Double(diskBytes) / Double(done * updates), count: done * updates)
-        }
+        if context.engine.capabilities.contains(.persistent) { context.report.add(costs) }
         context.report.add(.operations, Double(done * updates), statistic: "count")
     }
 

@@ -49,6 +49,9 @@ package struct StorageEngine: Engine {
         try StorageSession(path: location.mainFile, options: Self.options(settings, CountingFileSystem.shared))
     }
 
+    package var logPatterns: [String] { ["*.log"] }
+    package var coordinationPatterns: [String] { ["*.lock"] }
+
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {
         let path = location.mainFile
         return [

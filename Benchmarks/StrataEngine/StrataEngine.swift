@@ -79,6 +79,9 @@ package struct StrataEngine: Engine {
         dataset.isTyped ? nil : "\(name)'s tables are classes of a program: strata-storage holds any table"
     }
 
+    package var logPatterns: [String] { ["*.log"] }
+    package var coordinationPatterns: [String] { ["*.lock"] }
+
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {
         guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
         let path = group.path(at: location)

@@ -17,7 +17,7 @@ enum AssayMain {
             name: "assay", version: assayVersion,
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
-                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), VerifyFiguresCommand(),
+                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), VerifyFiguresCommand(),
                 EqualWorkCommand(), WorkerCommand(),
             ],
             exitStatuses:

@@ -56,7 +56,7 @@ struct ListCommand: Command {
             for scenario in scenarios {
                 try Output.line("  \(scenario.slug.padded(to: width))\(scenario.question)")
                 for parameter in scenario.parameters {
-                    let choices = parameter.allowed.isEmpty ? "" : " (\(parameter.allowed.joined(separator: ", ")))"
+                    let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
                     let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
                     try Output.line("  \("".padded(to: width))--param \(text)")
                 }

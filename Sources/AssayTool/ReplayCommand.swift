@@ -17,51 +17,77 @@ struct ReplayCommand: Command {
         guard directory.exists else {
             throw UsageError("no run in \(directory.path): there is no run.json", command: name)
         }
+        do {
+            let scratch = try RunClaim.scratch(for: directory.path)
+            let status: Int32
+            do {
+                status = try replay(arguments, RunDirectory(path: directory.path, workDirectory: scratch.files))
+            } catch {
+                try RunClaim.giveUp(scratch, of: directory.path)
+                throw error
+            }
+            try RunClaim.giveUp(scratch, of: directory.path)
+            return status
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
+    }
+
+    private func replay(_ arguments: Arguments, _ directory: RunDirectory) throws -> Int32 {
         let run = try directory.load()
         let recorded = try find(arguments.positional[1], in: run)
-        let trial = try arguments.positional.count > 2 ? address(arguments.positional[2], of: recorded) : nil
+        let trial = arguments.positional.count > 2 ? try address(arguments.positional[2], of: recorded) : nil
         let manifest = try RunManifest.read(from: directory)
         guard let planned = manifest.cases.first(where: { $0.test.id == recorded.test.id }) else {
             throw HarnessError("case \(recorded.test.id) is not in cases.json")
         }
-        var runner = Runner(try configuration(arguments, run, manifest))
-        let times = try arguments.unsigned("--times").map { Int($0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
+        let times = try arguments.unsigned("--times").map { Int(clamping: $0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
+        guard times > 0 else { throw UsageError("--times needs a whole number from 1, not 0", command: name) }
+        let configuration = try configuration(arguments, run, manifest, directory)
+        try sayBuild(run.header, configuration)
+        var runner = Runner(configuration)
         try describe(recorded, trial)
-        let codes = run.details[recorded.test.id]?.trialCodes ?? []
         var reproduced = 0
         var before: Outcome?
-        for round in 0..<max(1, times) {
+        var status: Int32 = 0
+        for round in 0..<times {
             let (result, _) = try runner.replay(planned, trial: trial)
-            before = expected(recorded, trial, code: runner.replayedIndex.flatMap { codes.element(at: $0) })
+            if trial != nil, let refusal = runner.replayed?.refusal { throw UsageError(refusal, command: name) }
+            before = expected(run, recorded, trial, index: runner.replayed?.index)
             if round == 0 {
                 let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
                 try Output.line("recorded: \(before?.rawValue ?? nothing)")
             }
-            try print(result)
-            if result.outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
+            let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
+            try print(result, outcome, trial)
+            if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
+            if outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
         }
-        try FileTree.remove(Self.scratch(run))
-        if trial != nil && before == nil { return 0 }
-        try Output.line("same outcome: \(reproduced) of \(max(1, times))")
-        return reproduced > 0 ? 0 : 3
+        if trial != nil && before == nil { return status }
+        try Output.line("same outcome: \(reproduced) of \(times)")
+        return status == 0 && reproduced == 0 ? 3 : status
     }
 
-    /// Beside the run, so that the same file system is used.
-    private static func scratch(_ run: Run) -> String {
-        run.directory + "/replay"
+    /// The first line, where another build than the run's may come to another end.
+    private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) throws {
+        let this = BuildIdentity.text(
+            configuration.registries, executable: configuration.executable, isRelease: ProgramBuild.isRelease)
+        if this.digest == header.buildDigest { return }
+        try Output.line("ANOTHER BUILD: the run was made by \(header.buildText), this is \(this.text)")
     }
 
     private func configuration(
-        _ arguments: Arguments, _ run: Run, _ manifest: RunManifest
+        _ arguments: Arguments, _ run: Run, _ manifest: RunManifest, _ directory: RunDirectory
     ) throws -> RunConfiguration {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
-        let known = try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
+        let registries = BuildRegistries.make()
+        let known = try Checkout.knownViolations(
+            given: arguments.value("--plans"), executable: executable, registries: registries)
         var plan = manifest.plan(name: run.header.plan, seed: run.header.seed)
         plan.budgetSeconds = nil
-        let directory = RunDirectory(path: Self.scratch(run))
         return RunConfiguration(
-            plan: plan, cases: manifest.cases, registries: BuildRegistries.make(), directory: directory,
-            executable: executable, known: known)
+            plan: plan, cases: manifest.cases, registries: registries, directory: directory, executable: executable,
+            known: known)
     }
 
     /// A case by its id, or by the beginning of it where that is enough.
@@ -79,20 +105,26 @@ struct ReplayCommand: Command {
             command: name)
     }
 
-    private func address(_ text: String, of recorded: CaseResult) throws -> FaultAddress {
-        guard text.contains(":") else {
-            let kept = recorded.trials.map(\.address.text).joined(separator: ", ")
-            let example = kept.isEmpty ? "" : "; kept of this case: \(kept)"
-            throw UsageError("a trial is named like bit:123456, not \(text)\(example)", command: name)
+    /// nil for what stands for the case as a whole: its process, or its fixture.
+    private func address(_ text: String, of recorded: CaseResult) throws -> FaultAddress? {
+        if ["case", "fixture"].contains(text) { return nil }
+        guard recorded.outcome != nil || recorded.verdict == .harnessError else {
+            throw UsageError(
+                "case \(recorded.test.id) has no trials: it is \(recorded.verdict.rawValue)", command: name)
         }
         return FaultAddress(text: text)
     }
 
-    /// What the run recorded: for a trial by its place in the trial file.
-    private func expected(_ recorded: CaseResult, _ trial: FaultAddress?, code: UInt8?) -> Outcome? {
+    /// What the run recorded. Of a trial that was not kept in full it is its place in the trial file that tells.
+    private func expected(_ run: Run, _ recorded: CaseResult, _ trial: FaultAddress?, index: Int?) -> Outcome? {
         guard let trial else { return recorded.outcome }
-        if let code { return Outcome(code: code) }
-        return recorded.trials.first { $0.address == trial }?.outcome
+        let kept = recorded.trials.filter { $0.address == trial }.map(\.outcome)
+        if let gravest = kept.max(by: { $0.gravity < $1.gravity }) { return gravest }
+        guard let index else { return nil }
+        let codes = run.details[recorded.test.id]?.trialCodes ?? []
+        // One trial alone has no trial file.
+        if codes.isEmpty { return recorded.outcome }
+        return codes.element(at: index).flatMap { Outcome(code: $0) }
     }
 
     private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) throws {
@@ -103,13 +135,12 @@ struct ReplayCommand: Command {
         if let trial { try Output.line("trial \(trial)") }
     }
 
-    private func print(_ result: CaseResult) throws {
-        let outcome = result.outcome?.rawValue ?? "no outcome"
+    private func print(_ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?) throws {
+        let outcome = outcome?.rawValue ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"
         try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
-        for trial in result.trials.prefix(3) where !trial.detail.isEmpty {
-            try Output.line("  \(trial.address): \(trial.detail)")
-        }
+        let shown = result.trials.filter { !$0.detail.isEmpty && (trial == nil || $0.address == trial) }
+        for trial in shown.prefix(3) { try Output.line("  \(trial.address): \(trial.detail)") }
         if let crash = result.crash, !crash.standardError.isEmpty {
             try Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
         }

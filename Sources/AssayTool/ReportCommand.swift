@@ -16,13 +16,19 @@ struct ReportCommand: Command {
         let path = arguments.positional[0]
         let directory = RunDirectory(path: trimmed(path))
         guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
-        let run = try directory.load()
         if arguments.has("--deterministic") {
-            try Output.write(Reporting.deterministic(run))
+            try Output.write(Reporting.deterministic(try directory.load()))
             return 0
         }
-        try ReportFiles.write(run)
-        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        do {
+            // Before anything is read: what is not a run's is nothing to report on, or to write into.
+            _ = try RunMarker.read(from: directory.path)
+            let run = try directory.load()
+            try ReportFiles.write(run)
+            try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
         return 0
     }
 }
@@ -37,9 +43,9 @@ func trimmed(_ path: String) -> String {
 /// What a run's directory holds beside the raw results: all rendered from them.
 enum ReportFiles {
     static func write(_ run: Run) throws {
-        try FileTree.replaceText(run.directory + "/report.html", Reporting.html(run))
-        try FileTree.replaceText(run.directory + "/results.csv", Reporting.csv(run))
+        try RunClaim.write(Reporting.html(run), to: "report.html", in: run.directory)
+        try RunClaim.write(Reporting.csv(run), to: "results.csv", in: run.directory)
         let peers = Reporting.peersCSV(run)
-        if !peers.isEmpty { try FileTree.replaceText(run.directory + "/peers.csv", peers) }
+        if !peers.isEmpty { try RunClaim.write(peers, to: "peers.csv", in: run.directory) }
     }
 }

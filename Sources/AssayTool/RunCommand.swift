@@ -31,28 +31,86 @@ struct RunCommand: Command {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
+    /// Options that a run that goes on may be given anew.
+    private static let free: Set<String> = ["--budget", "--plans", "--resume", "--out", "--dry-run"]
+
+    private struct Prepared {
+        var claim: RunClaim
+        var header: RunHeader
+        var configuration: RunConfiguration
+    }
+
     func run(_ arguments: Arguments) throws -> Int32 {
         if arguments.has("--dry-run") { return try listCases(arguments) }
+        do {
+            return try execute(arguments)
+        } catch let error as RunClaimError {
+            if error.isInUse { throw error }
+            throw UsageError(error.description, command: name)
+        } catch let error as FileTreeError {
+            throw HarnessError(Self.text(error))
+        }
+    }
+
+    /// What failed, and what helps.
+    private static func text(_ error: FileTreeError) -> String {
+        guard let remedy = HarnessFault.reason(code: error.code, directory: error.path) else { return "\(error)" }
+        return "\(error): \(remedy)"
+    }
+
+    private func execute(_ arguments: Arguments) throws -> Int32 {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let registries = BuildRegistries.make()
-        let prepared: (RunHeader, RunConfiguration)
+        Interruption.install()
+        // What a killed run left in memory, wherever it ran.
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        let prepared: Prepared
         if let path = arguments.value("--resume") {
             prepared = try resume(trimmed(path), arguments, registries, executable)
         } else {
             prepared = try begin(arguments, registries, executable)
         }
-        var runner = Runner(prepared.1)
-        let run = try runner.run(prepared.0, observer: TerminalProgress())
+        let run = try carryOut(prepared)
         try ReportFiles.write(run)
         try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
-        return prepared.1.exitStatus(run)
+        for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
+            Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
+        }
+        if Interruption.isRequested && !run.isFinished {
+            Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done; go on with")
+            Output.error("  \(Self.resumeCommand(run.directory))")
+            return Interruption.exitStatus
+        }
+        return prepared.configuration.exitStatus(run)
+    }
+
+    private static func resumeCommand(_ directory: String) -> String {
+        "assay run --resume \(ShellWord.quoted(directory))"
+    }
+
+    /// Whatever ends the run early, its scratch goes, and what was done stays.
+    private func carryOut(_ prepared: Prepared) throws -> Run {
+        var runner = Runner(prepared.configuration)
+        let run: Run
+        do {
+            run = try runner.run(prepared.header, observer: TerminalProgress())
+        } catch {
+            do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }
+            let text = (error as? FileTreeError).map { Self.text($0) } ?? "\(error)"
+            throw HarnessError(
+                "the run stopped: \(text)\nwhat was done is kept; go on with\n  "
+                    + Self.resumeCommand(prepared.claim.directory.path))
+        }
+        try prepared.claim.end()
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        return run
     }
 
     private func expand(
         _ arguments: Arguments, _ checkout: Checkout, _ registries: Registries
     ) throws -> (Plan, PlanFilter, [PlannedCase]) {
         let plan = try checkout.plan(arguments.positional.first ?? "quick")
-        let filter = try filter(arguments)
+        let filter = try PlanFilter(arguments)
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
         try expansion.checkParameters()
         let cases = try expansion.cases()
@@ -78,22 +136,28 @@ struct RunCommand: Command {
 
     private func begin(
         _ arguments: Arguments, _ registries: Registries, _ executable: String
-    ) throws -> (RunHeader, RunConfiguration) {
+    ) throws -> Prepared {
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
         let (plan, filter, cases) = try expand(arguments, checkout, registries)
+        let known = try checkout.knownViolations(registries)
         let seed = filter.seed ?? plan.seed
+        let budget = filter.budgetSeconds ?? plan.budgetSeconds
+        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? 3_600))
+        try space.require(in: Self.existing(trimmed(arguments.value("--out") ?? "Reports")))
         let startTime = Int(time(nil))
-        let id = "\(timestamp(startTime))-\(plan.name)-\(seed)"
-        let directory = RunDirectory(path: trimmed(arguments.value("--out") ?? "Reports/\(id)"))
-        try setAside(directory)
-        try FileTree.createDirectory(directory.path)
+        let claim = try claim(
+            arguments, id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)", options: options(arguments, plan.name))
         let configuration = RunConfiguration(
-            plan: plan, cases: cases, registries: registries, directory: directory, executable: executable,
-            known: try checkout.knownViolations(), budgetSeconds: filter.budgetSeconds)
-        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: directory)
+            plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
+            known: known, budgetSeconds: budget)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: claim.directory)
         var header = RunHeader(
-            id: id, plan: plan.name, seed: seed,
-            machine: try MachineInspection.inspect(directory: directory.path))
+            id: claim.id, plan: plan.name, seed: seed,
+            machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
         header.startTime = startTime
         header.command = command
         (header.commit, header.branch) = checkout.revision()
@@ -103,13 +167,50 @@ struct RunCommand: Command {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }
-        complete(&header, cases, registries)
-        return (header, configuration)
+        complete(&header, cases, registries, executable)
+        return Prepared(claim: claim, header: header, configuration: configuration)
     }
 
-    private func complete(_ header: inout RunHeader, _ cases: [PlannedCase], _ registries: Registries) {
+    private func claim(_ arguments: Arguments, id: String, options: [String: [String]]) throws -> RunClaim {
+        guard let out = arguments.value("--out") else {
+            return try RunClaim.make(below: "Reports", id: id, options: options)
+        }
+        // The directory's name is the user's, and may be used again: the random end keeps ids apart.
+        let unique = "\(id)-\(ScratchDirectory.newName().suffix(6))"
+        return try RunClaim.take(trimmed(out), id: unique, options: options) { target in
+            Output.error("the run that was in \(out) is now in \(target)")
+        }
+    }
+
+    /// The directory itself, or the nearest above it that is there.
+    private static func existing(_ path: String) -> String {
+        var path = path
+        while !FileTree.isDirectory(path) {
+            guard let slash = path.lastIndex(of: "/") else { return "." }
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        return path
+    }
+
+    /// What makes this run another one than the plan alone: a run that goes on is compared with it.
+    private func options(_ arguments: Arguments, _ plan: String) -> [String: [String]] {
+        var given = ["plan": [plan]]
+        for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
+            given[option.name] = values(arguments, option.name)
+        }
+        return given
+    }
+
+    private func values(_ arguments: Arguments, _ option: String) -> [String] {
+        option == "--param" ? arguments.all(option) : arguments.list(option).sorted()
+    }
+
+    private func complete(
+        _ header: inout RunHeader, _ cases: [PlannedCase], _ registries: Registries, _ executable: String
+    ) {
         header.assayVersion = assayVersion
-        header.isReleaseBuild = Self.isReleaseBuild
+        header.isReleaseBuild = ProgramBuild.isRelease
+        header.buildDigest = BuildIdentity.digest(executable: executable, engines: registries.engines.engines)
         let used = Set(cases.map(\.test.engine))
         header.engines = registries.engines.engines.filter { used.contains($0.name) }
             .map { engine in
@@ -132,82 +233,68 @@ struct RunCommand: Command {
 
     private func resume(
         _ path: String, _ arguments: Arguments, _ registries: Registries, _ executable: String
-    ) throws -> (RunHeader, RunConfiguration) {
-        let directory = RunDirectory(path: path)
-        guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
-        let header = try directory.readHeader()
-        let manifest = try RunManifest.read(from: directory)
-        try FileTree.remove(directory.workDirectory)
-        let known = try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
-        let budget = try arguments.seconds("--budget")
+    ) throws -> Prepared {
+        guard RunDirectory(path: path).exists else {
+            throw UsageError("no run in \(path): there is no run.json", command: name)
+        }
+        let marker = try RunMarker.read(from: path)
+        let header = try RunDirectory(path: path).readHeader()
+        try refuseContradictions(arguments, marker, header, path)
+        let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
+        guard header.buildDigest == this.digest else {
+            throw UsageError(
+                "the run in \(path) was made by \(header.buildText), this is \(this.text): figures of two builds do "
+                    + "not belong into one run. Use that build, or start a new run", command: name)
+        }
+        let known = try Checkout.knownViolations(
+            given: arguments.value("--plans"), executable: executable, registries: registries)
+        let manifest = try RunManifest.read(from: RunDirectory(path: path))
+        let budget = try arguments.seconds("--budget") ?? manifest.budgetSeconds
+        let space = FreeSpace(manifest.cases, registries: registries)
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(manifest.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? 3_600))
+        let claim = try RunClaim.resume(path).claim
         let configuration = RunConfiguration(
             plan: manifest.plan(name: header.plan, seed: header.seed), cases: manifest.cases, registries: registries,
-            directory: directory, executable: executable, known: known,
-            budgetSeconds: budget ?? manifest.budgetSeconds)
-        return (header, configuration)
+            directory: claim.directory, executable: executable, known: known, budgetSeconds: budget)
+        return Prepared(claim: claim, header: header, configuration: configuration)
     }
 
-    /// A run that is there already is kept beside: nothing that was measured is written over.
-    private func setAside(_ directory: RunDirectory) throws {
-        guard directory.exists else { return }
-        var number = 1
-        while FileTree.exists("\(directory.path).\(number)") { number += 1 }
-        let target = "\(directory.path).\(number)"
-        guard rename(directory.path, target) == 0 else {
-            throw HarnessError("\(directory.path) holds a run, and cannot be moved to \(target)")
+    /// A run that goes on is the run that was begun: an option that would make another one is refused.
+    private func refuseContradictions(
+        _ arguments: Arguments, _ marker: RunMarker, _ header: RunHeader, _ path: String
+    ) throws {
+        func refuse(_ begun: String, _ given: String) throws {
+            throw UsageError(
+                "the run in \(path) was begun \(begun), not \(given): leave that out to finish it, or start a new run",
+                command: name)
         }
-        Output.error("the run that was in \(directory.path) is now in \(target)")
-    }
-
-    private func filter(_ arguments: Arguments) throws -> PlanFilter {
-        var filter = PlanFilter()
-        filter.scenarios = arguments.list("--scenario")
-        filter.engines = arguments.list("--engine")
-        filter.datasets = arguments.list("--dataset")
-        filter.seed = try arguments.unsigned("--seed").map { Seed($0) }
-        filter.size = try arguments.unsigned("--size").map { Int($0) }
-        filter.budgetSeconds = try arguments.seconds("--budget")
-        let families = Family.allCases.filter { $0 != .planted }.map(\.rawValue)
-        for name in arguments.list("--only") {
-            if let layer = Layer(rawValue: name) {
-                filter.layers.append(layer)
-                continue
-            }
-            let families = Layer.allCases.map(\.rawValue) + families
-            guard let family = Family(rawValue: name), families.contains(name) else {
-                throw UsageError(NearestName.complaint("layer or family", name, among: families), command: self.name)
-            }
-            filter.families.append(family)
+        if let plan = arguments.positional.first, Checkout.name(ofPlan: plan) != header.plan {
+            try refuse("with plan \(header.plan)", "with \(plan)")
         }
-        for pair in arguments.all("--param") {
-            guard let equals = pair.firstIndex(of: "="), equals != pair.startIndex else {
-                throw UsageError("--param needs NAME=VALUE, not \(pair)", command: name)
-            }
-            filter.parameters.append(
-                CaseParameter(name: String(pair[..<equals]), value: String(pair[pair.index(after: equals)...])))
+        if let out = arguments.value("--out"), trimmed(out) != path { try refuse("there", "in \(out)") }
+        for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
+            let given = values(arguments, option.name)
+            let begun = marker.options[option.name]
+            if given == begun || option.name == "--seed" && given == ["\(header.seed.rawValue)"] { continue }
+            let text = begun.map { "with \(option.name) \($0.joined(separator: ","))" } ?? "without \(option.name)"
+            try refuse(text, "with \(option.name) \(given.joined(separator: ","))")
         }
-        return filter
     }
 
     private var command: String {
-        (["assay"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+        (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
     }
 
     /// `20261121-081503`, in universal time.
-    private func timestamp(_ seconds: Int) -> String {
+    static func timestamp(_ seconds: Int) -> String {
         var time = time_t(seconds)
         var parts = tm()
         gmtime_r(&time, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(parts.tm_year + 1_900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
             + two(parts.tm_hour) + two(parts.tm_min) + two(parts.tm_sec)
-    }
-
-    private static var isReleaseBuild: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
     }
 }

@@ -90,7 +90,7 @@ package final class CaseContext {
         try engine.open(location, settings: settings)
     }
 
-    /// Throws: `HarnessError` when the plan gave a value that is no integer.
+    /// Within the parameter's range: values are checked when the plan is read.
     package func integer(_ name: String) throws -> Int {
         guard let text = test.parameter(name) else { throw HarnessError("no parameter \(name)") }
         guard let value = Int(text) else { throw HarnessError("parameter \(name) is no integer: \(text)") }

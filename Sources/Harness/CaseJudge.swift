@@ -25,7 +25,7 @@ struct CaseJudge: Sendable {
         if let failure = harnessFailure(end, result) {
             result.verdict = .harnessError
             result.message = failure
-            return MeasuredCase(result: result, details: details, replayedIndex: end.report?.replayedIndex)
+            return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
         }
         let judgement = rule.judge(result.outcomes, test: result.test, scenario: scenario, engine: engine)
         result.verdict = judgement.verdict
@@ -42,7 +42,16 @@ struct CaseJudge: Sendable {
                 "took \(Self.tenths(seconds)) s, though its share of the budget was \(Self.tenths(share)) s",
                 to: &result)
         }
-        return MeasuredCase(result: result, details: details, replayedIndex: end.report?.replayedIndex)
+        return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
+    }
+
+    /// A machine that lacks what a case needs is no engine's fault. Asked while the case's files are still there.
+    func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
+        guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
+            let reason = HarnessFault.reason(after: end, directory: directory)
+        else { return }
+        result.verdict = .harnessError
+        result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
     }
 
     private static func add(_ note: String, to result: inout CaseResult) {

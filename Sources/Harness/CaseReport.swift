@@ -11,15 +11,18 @@ package final class CaseReport {
     package private(set) var trialCodes: [UInt8] = []
     package private(set) var messages: [String] = []
     package private(set) var brokenTrials: [String] = []
-    /// In a replay of one trial: its place among the trials of the whole sweep; nil when the sweep has no such trial.
-    package internal(set) var replayedIndex: Int?
+    /// In a replay of one trial: what came of it. nil otherwise.
+    package internal(set) var replayed: ReplayedTrial?
     package private(set) var isCut = false
     package private(set) var isInconclusive = false
 
     /// How many trials of every outcome that is not honest are kept in full.
     package static let keptTrials = 20
 
-    package init() {}
+    /// `replaying`: the one trial that is asked for.
+    package init(replaying wanted: FaultAddress? = nil) {
+        replayed = wanted.map { ReplayedTrial($0) }
+    }
 
     package func add(_ sample: Sample) {
         samples.append(sample)
@@ -56,6 +59,7 @@ package final class CaseReport {
 
     /// A trial of a sweep, in address order; or the single outcome of a case without one.
     package func add(_ trial: Trial) {
+        replayed?.note(trial, index: trialCodes.count)
         trialCodes.append(trial.outcome.code)
         let seen = outcomes[trial.outcome, default: 0]
         outcomes[trial.outcome] = seen + 1
@@ -66,6 +70,7 @@ package final class CaseReport {
 
     /// A trial that broke the harness: stands in the trial file as 0, and makes the case's verdict `harness-error`.
     package func addBroken(_ address: FaultAddress, _ reason: String) {
+        replayed?.noteBroken(address, index: trialCodes.count)
         trialCodes.append(0)
         brokenTrials.append("\(address): \(reason)")
     }

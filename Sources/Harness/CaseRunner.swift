@@ -24,20 +24,23 @@ package struct CaseRunner {
     private let judge: CaseJudge
     private let directory: String
     private let readsInPlace: Bool
+    private let buildDigest: String
     private var fixtures: FixtureStore
 
     /// - Parameters:
     ///   - directory: exists; what the cases need is made below it.
     ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a time.
+    ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
         executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
-        known: [KnownViolation] = []
+        known: [KnownViolation] = [], buildDigest: String = ""
     ) {
         self.readsInPlace = readsInPlace
         process = WorkerProcess(executable: executable)
         self.registries = registries
         self.limits = limits
         self.directory = directory
+        self.buildDigest = buildDigest
         judge = CaseJudge(rule: VerdictRule(known: known))
         fixtures = FixtureStore(directory: directory + "/fixtures", process: process)
     }
@@ -79,6 +82,7 @@ package struct CaseRunner {
             let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
             if let failure = built.failure {
                 var failed = judge.conclude(failure, result, scenario, engine, share: nil)
+                judge.blameMachine(failure, &failed.result, directory)
                 failed.result.message = "the fixture could not be built: \(failed.result.message)"
                 if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
                 try FileTree.remove(place)
@@ -98,6 +102,7 @@ package struct CaseRunner {
         let worker = try process.start(request, limits: workerLimits(seconds: seconds))
         return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
+            judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
             if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
@@ -120,7 +125,7 @@ package struct CaseRunner {
             let engine = registries.engines.engine(named: test.engine),
             engine.capabilities.contains(.persistent), let request = scenario.fixture(for: test)
         else { return nil }
-        return FixtureStore.key(request, test: test, engine: engine)
+        return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)
     }
 
     /// Frees the disk space of a fixture that no later case asks for.
@@ -133,8 +138,8 @@ package struct CaseRunner {
 package struct MeasuredCase: Sendable {
     package var result: CaseResult
     package var details = CaseDetails()
-    /// In a replay of one trial: its place in the case's trial file; nil when the sweep has no such trial.
-    package var replayedIndex: Int?
+    /// In a replay of one trial: what came of it.
+    package var replayed: ReplayedTrial?
 }
 
 /// A measurement on its way. Not Sendable: the thread that started it follows it.

@@ -21,9 +21,11 @@ package struct Checkout: Sendable {
     }
 
     /// The violations that are known here: none where there is no checkout and none was named.
-    package static func knownViolations(given: String?, executable: String) throws -> [KnownViolation] {
+    package static func knownViolations(
+        given: String?, executable: String, registries: Registries? = nil
+    ) throws -> [KnownViolation] {
         if given == nil && search(executable: executable) == nil { return [] }
-        return try find(given: given, executable: executable).knownViolations()
+        return try find(given: given, executable: executable).knownViolations(registries)
     }
 
     package static func find(given: String?, executable: String) throws -> Checkout {
@@ -63,9 +65,7 @@ package struct Checkout: Sendable {
     /// A plan by name, or by path when it has a slash or the extension.
     package func plan(_ name: String) throws -> Plan {
         if name.contains("/") || name.hasSuffix(".json5") {
-            let file = String(name.split(separator: "/").last ?? "")
-            let short = file.hasSuffix(".json5") ? String(file.dropLast(6)) : file
-            return try Plan.read(try FileTree.readText(name), name: short, file: name)
+            return try Plan.read(try FileTree.readText(name), name: Self.name(ofPlan: name), file: name)
         }
         let names = try planNames()
         guard names.contains(name) else {
@@ -75,11 +75,19 @@ package struct Checkout: Sendable {
         return try Plan.read(try FileTree.readText(file), name: name, file: file)
     }
 
+    /// Of a plan that is given by name or by path.
+    package static func name(ofPlan given: String) -> String {
+        let file = String(given.split(separator: "/").last ?? "")
+        return file.hasSuffix(".json5") ? String(file.dropLast(6)) : file
+    }
+
     /// The violations that are known, from `known.json5` beside the plans' directory; none when there is no such file.
-    package func knownViolations() throws -> [KnownViolation] {
+    ///
+    /// `registries`: what its names are looked up in.
+    package func knownViolations(_ registries: Registries? = nil) throws -> [KnownViolation] {
         let file = plansDirectory + "/../known.json5"
         guard FileTree.exists(file) else { return [] }
-        return try KnownViolation.read(try FileTree.readText(file), file: file)
+        return try KnownViolation.read(try FileTree.readText(file), file: file, registries: registries)
     }
 
     /// Commit and branch of the checkout, without starting git; empty where there is none.

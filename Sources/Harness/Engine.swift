@@ -162,6 +162,13 @@ package protocol Engine: Sendable {
     /// The files of a closed database that exist now, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
 
+    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the log,
+    /// or the database itself where there is none.
+    var logPatterns: [String] { get }
+
+    /// The same for files that its processes only lock or talk through.
+    var coordinationPatterns: [String] { get }
+
     /// What a program knows of its tables when it is compiled: an adapter that would read it out of the database needs
     /// not do so afterwards in this process. Called before the clock starts, by what measures an open.
     func learn(_ tables: TableSet)
@@ -172,6 +179,8 @@ package protocol Engine: Sendable {
 
 extension Engine {
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
+    package var logPatterns: [String] { [] }
+    package var coordinationPatterns: [String] { [] }
     package func learn(_ tables: TableSet) {}
     package func workNote(_ work: Work) -> WorkNote? { nil }
 

@@ -25,7 +25,7 @@ package struct FixtureStore {
 
     /// Names what a fixture depends on; equal keys mean equal content.
     package static func key(
-        _ request: FixtureRequest, test: Case, engine: any Engine
+        _ request: FixtureRequest, test: Case, engine: any Engine, buildDigest: String = ""
     ) -> String {
         let settings = engine.settings(for: test.durability)
         let list = settings.list.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
@@ -34,7 +34,8 @@ package struct FixtureStore {
         let parameters = request.recipe == FixtureRequest().recipe ? "" : test.parameterText
         return StableHash.identifier(
             of: "engine=\(engine.name);version=\(engine.version);settings=\(list);dataset=\(test.dataset);"
-                + "size=\(test.size);seed=\(test.seed);recipe=\(recipe);parameters=\(parameters)")
+                + "size=\(test.size);seed=\(test.seed);recipe=\(recipe);parameters=\(parameters)"
+                + (buildDigest.isEmpty ? "" : ";build=\(buildDigest)"))
     }
 
     /// The fixture, built on first use.

@@ -51,7 +51,9 @@ package struct PlanExpansion {
     package func cases() throws(PlanError) -> [PlannedCase] {
         var cases: [PlannedCase] = []
         var seen: Set<String> = []
-        for entry in try entries() {
+        let entries = try entries()
+        try checkEngines(entries)
+        for entry in entries {
             for planned in try expand(entry) where isInLayer(planned) && seen.insert(planned.test.id).inserted {
                 cases.append(planned)
             }
@@ -101,15 +103,19 @@ package struct PlanExpansion {
         let parameterSets = try parameterSets(entry, scenario)
         var cases: [PlannedCase] = []
         for dataset in try datasets(entry, scenario) {
-            for size in sizes(entry, dataset) {
+            for size in try sizes(entry, dataset) {
                 for parameters in parameterSets {
                     for durability in scenario.durability.map({ [$0] }) ?? entry.durability ?? plan.durability {
                         for seed in filter.seed.map({ [$0] }) ?? entry.seeds ?? [plan.seed] {
-                            for engine in try engines(entry) {
+                            for engine in try chosenEngines(entry) {
                                 let test = Case(
                                     scenario: scenario.slug, family: scenario.family, engine: engine,
                                     dataset: dataset?.name ?? "", size: size, parameters: parameters, seed: seed,
                                     durability: durability)
+                                if let objection = scenario.objection(to: test) {
+                                    let text = "\(scenario.slug): \(objection)"
+                                    throw PlanError(file: plan.file, text, at: entry.scenario.position)
+                                }
                                 var planned = planned(test, scenario, weight: entry.weight)
                                 planned.isHeadline = entry.isHeadline && plan.rounds > 1
                                 planned.isRequired = entry.isRequired ?? plan.isRequired
@@ -152,11 +158,33 @@ package struct PlanExpansion {
         for name in names where !known.contains(name.text) {
             throw error("engine", name, among: known)
         }
-        let list = names.map(\.text)
+        return names.map(\.text)
+    }
+
+    /// The engines of an entry that the command line leaves. A scenario that is asked for by name runs on an engine
+    /// that is asked for by name, also where no entry of it has that.
+    private func chosenEngines(_ entry: PlanEntry) throws(PlanError) -> [String] {
+        let list = try engines(entry)
         if filter.engines.isEmpty { return list }
-        let chosen = list.filter { filter.engines.contains($0) }
-        // A scenario that is asked for by name runs on the engine that is asked for by name.
-        return chosen.isEmpty && !filter.scenarios.isEmpty ? filter.engines : chosen
+        if filter.scenarios.isEmpty { return list.filter { filter.engines.contains($0) } }
+        var elsewhere: Set<String> = []
+        for other in plan.entries where other.scenario == entry.scenario { elsewhere.formUnion(try engines(other)) }
+        return filter.engines.filter { list.contains($0) || !elsewhere.contains($0) }
+    }
+
+    /// An engine of the command line that nothing of the plan runs on would be left out without a word.
+    private func checkEngines(_ entries: [PlanEntry]) throws(PlanError) {
+        guard filter.scenarios.isEmpty, !filter.engines.isEmpty else { return }
+        var planned: [String] = []
+        for entry in entries {
+            for name in try engines(entry) where !planned.contains(name) { planned.append(name) }
+        }
+        for name in filter.engines where !planned.contains(name) {
+            throw PlanError(
+                file: "--engine",
+                "plan \(plan.name) has no case on \(name), but on \(planned.joined(separator: ", ")); "
+                    + "--scenario NAME --engine \(name) runs a scenario on it")
+        }
     }
 
     private func datasets(_ entry: PlanEntry, _ scenario: any Scenario) throws(PlanError) -> [(any DatasetSource)?] {
@@ -179,11 +207,18 @@ package struct PlanExpansion {
         return sources
     }
 
-    private func sizes(_ entry: PlanEntry, _ dataset: (any DatasetSource)?) -> [Int] {
+    private func sizes(_ entry: PlanEntry, _ dataset: (any DatasetSource)?) throws(PlanError) -> [Int] {
         guard let dataset else { return [0] }
         guard let own = dataset.defaultSize else { return [0] }
         if let size = filter.size { return [size] }
-        return entry.sizes ?? [own]
+        let sizes = entry.sizes ?? [own]
+        // To have no row is no size of a data set: 0 stands for one that decides itself.
+        guard sizes.allSatisfy({ $0 > 0 }) else {
+            throw PlanError(
+                file: plan.file, "\(entry.scenario.text): sizes needs whole numbers from 1", at: entry.scenario.position
+            )
+        }
+        return sizes
     }
 
     /// Every combination of the parameters' values, those not named at their default.
@@ -200,12 +235,15 @@ package struct PlanExpansion {
             if let given = entry.parameters.first(where: { $0.name.text == parameter.name }) { values = given.values }
             let overriding = filter.parameters.filter { $0.name == parameter.name }
             if !overriding.isEmpty { values = overriding.map { PlanName($0.value) } }
-            for value in values where !parameter.allowed.isEmpty && !parameter.allowed.contains(value.text) {
-                throw error("value of \(parameter.name):", value, among: parameter.allowed)
+            let file = overriding.isEmpty ? plan.file : "--param"
+            let chosen = try values.map { value throws(PlanError) in
+                do throws(ParameterError) {
+                    return try parameter.canonical(value.text)
+                } catch {
+                    throw PlanError(file: file, "\(scenario.slug): \(error)", at: value.position)
+                }
             }
-            sets = sets.flatMap { set in
-                values.map { set + [CaseParameter(name: parameter.name, value: $0.text)] }
-            }
+            sets = sets.flatMap { set in chosen.map { set + [CaseParameter(name: parameter.name, value: $0)] } }
         }
         return sets
     }

@@ -18,6 +18,9 @@ package enum PlantedScenarios {
         registry.register(PlantedSilentExit())
         registry.register(PlantedTrials())
         registry.register(PlantedPass())
+        registry.register(PlantedChecks())
+        registry.register(PlantedFullDisk())
+        registry.register(PlantedWait())
     }
 
     /// Allocates and touches memory until it is stopped. Bounded, so that a harness that does not stop it fails a
@@ -100,6 +103,69 @@ struct PlantedPass: Scenario {
     }
 }
 
+/// Waits for a file `go` beside the run's directory, so that a test can look at a run that is under way.
+struct PlantedWait: Scenario {
+    let slug = "planted-wait"
+    let family = Family.planted
+    let question = "What becomes of a run that is disturbed?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        // The case's directory is RUN/work/SCRATCH/files/CASE/case.
+        let sign = context.directory + "/../../../../../../go"
+        while !FileTree.exists(sign) && !context.isOverBudget { usleep(1_000) }
+        context.report.check("sign", expected: true, got: FileTree.exists(sign))
+    }
+}
+
+/// Checks without a sweep, two of them wrong, named as scenarios name them.
+struct PlantedChecks: Scenario {
+    let slug = "planted-checks"
+    let family = Family.planted
+    let question = "Can each check of a case be repeated by its name?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        context.report.check("content", expected: 1, got: 1)
+        context.report.check("thread 0", expected: 1, got: 2)
+        context.report.check("it's 'quoted'", expected: 1, got: 2)
+    }
+}
+
+/// Fills the file system below its directory, and then blames the engine: so does an engine that cannot write.
+struct PlantedFullDisk: Scenario {
+    let slug = "planted-full-disk"
+    let family = Family.planted
+    let question = "Is a full disk under the harness no verdict on the engine?"
+    let requires: Set<Capability> = []
+    let parameters = [
+        ScenarioParameter("mebibytes", default: "16", range: 1...1_024, summary: "that are written at most"),
+        ScenarioParameter("sweep", default: "false", allowed: ["true", "false"], summary: "in a trial of a sweep"),
+    ]
+
+    func run(_ context: CaseContext) throws {
+        let most = try context.integer("mebibytes")
+        guard try context.text("sweep") == "true" else {
+            Self.fill(context.directory, most)
+            context.report.check("content", expected: "all rows", got: "fewer")
+            return
+        }
+        try context.sweep([FaultAddress("fill", 0)]) { address in
+            Self.fill(context.trialDirectory, most)
+            return Trial(address: address, outcome: .lostCommit, detail: "rows are missing")
+        }
+    }
+
+    private static func fill(_ directory: String, _ mebibytes: Int) {
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        do {
+            for _ in 0..<mebibytes { try FileTree.append(directory + "/filling", piece) }
+        } catch {
+            // Full: an engine would notice nothing but that its write failed.
+        }
+    }
+}
+
 /// A sweep of `count` trials in which every tenth is bad, in the way that its place says.
 struct PlantedTrials: Scenario {
     let slug = "planted-trials"
@@ -108,7 +174,7 @@ struct PlantedTrials: Scenario {
     let requires: Set<Capability> = []
     let accepts = Outcome.honest
     let parameters = [
-        ScenarioParameter("count", default: "60", summary: "trials"),
+        ScenarioParameter("count", default: "60", range: 1...10_000, summary: "trials"),
         ScenarioParameter("silent", default: "false", allowed: ["true", "false"], summary: "one exits 0 silently"),
         ScenarioParameter("hang", default: "true", allowed: ["true", "false"], summary: "one hangs"),
     ]

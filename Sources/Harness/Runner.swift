@@ -50,8 +50,8 @@ package struct Runner {
     private var remainingSeconds: Double?
     private var remainingWeight = 0.0
     private var random: RandomStream
-    /// After a replay of one trial: its place in the case's trial file; nil when the sweep has no such trial.
-    package private(set) var replayedIndex: Int?
+    /// After a replay of one trial: what came of it.
+    package private(set) var replayed: ReplayedTrial?
 
     package init(_ configuration: RunConfiguration) {
         self.configuration = configuration
@@ -121,6 +121,11 @@ package struct Runner {
         let begin = MonotonicClock.now()
         let budget = remainingSeconds
         while next < turns.count || !lanes.isEmpty {
+            if Interruption.isRequested {
+                // What was under way is done again by a run that goes on.
+                for lane in lanes { try lane.running.cancel() }
+                return
+            }
             while lanes.count < laneCount, next < turns.count {
                 let planned = configuration.cases[turns[next].index]
                 observer.measurementBegins(
@@ -131,7 +136,8 @@ package struct Runner {
             }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
-                guard let measured = try lane.running.advance() else { continue }
+                // An interruption ends the workers: what comes of them then is none of a case.
+                guard let measured = try lane.running.advance(), !Interruption.isRequested else { continue }
                 lanes.removeAll { $0.place == lane.place }
                 try configuration.directory.append(measured.result, details: measured.details)
                 progress.done += 1
@@ -172,7 +178,7 @@ package struct Runner {
         try FileTree.createDirectory(configuration.directory.workDirectory)
         let measured = try cases.run(
             planned, directory: directoryName(), seconds: shareSeconds(planned.weight), trial: trial)
-        replayedIndex = measured.replayedIndex
+        replayed = measured.replayed
         // The next round builds its fixture anew: nothing of this one may reach it.
         if let key = cases.fixtureKey(planned.test) { try cases.discardFixture(key) }
         try FileTree.remove(configuration.directory.workDirectory)

@@ -100,7 +100,8 @@ package final class RunningWorker {
         } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
             stopped = .memoryLimit
         }
-        if stopped != nil { kill(-processID, SIGKILL) }
+        // The runner drops what comes of an interrupted one.
+        if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
         return nil
     }
 

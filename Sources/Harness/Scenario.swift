@@ -7,20 +7,10 @@ package enum Schedule: String, Sendable {
     case free
 }
 
-/// A parameter that a scenario understands.
-package struct ScenarioParameter: Sendable {
-    package var name: String
-    package var defaultValue: String
-    /// The values it can take; empty for a number of any size.
-    package var allowed: [String]
-    /// One line for `assay list`.
-    package var summary: String
-
-    package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
-        self.name = name
-        self.defaultValue = defaultValue
-        self.allowed = allowed
-        self.summary = summary
+extension Case {
+    /// A parameter that is a whole number; 0 where it has none of that name.
+    package func integer(_ name: String) -> Int {
+        parameter(name).flatMap { Int($0) } ?? 0
     }
 }
 
@@ -73,6 +63,9 @@ package protocol Scenario: Sendable {
     /// different promises: who waits for ever has lost nothing.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
 
+    /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
+    func objection(to test: Case) -> String?
+
     /// nil when the case starts from an empty directory.
     func fixture(for test: Case) -> FixtureRequest?
 
@@ -99,6 +92,8 @@ extension Scenario {
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
     package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
+
+    package func objection(to test: Case) -> String? { nil }
 
     package func fixture(for test: Case) -> FixtureRequest? { nil }
 

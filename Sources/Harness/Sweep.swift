@@ -7,17 +7,29 @@ extension CaseContext {
     /// Call it before an engine was opened or a thread was started in this process. `trial` runs in a child: what it
     /// changes in memory stays there; its files go to `trialDirectory`. An `EngineError` that it throws counts as
     /// `detected-at-read` (damage) or `refused`; other errors break the trial, and the case's verdict becomes
-    /// `harness-error`. At the deadline the sweep stops and the case is marked as cut. A replay of one trial runs
-    /// that one only.
+    /// `harness-error`. At the deadline the sweep stops and the case is marked as cut.
+    ///
+    /// A replay of one trial runs that one only, where `accepts` says that it can be: by default one of `addresses`.
+    /// `directories`: where trials keep files beside their own directory, looked at when one ends badly.
     package func sweep(
         _ addresses: [FaultAddress], secondsPerTrial: Double = 5, megabytes: Int = 1_024,
+        accepts: ((FaultAddress) -> Bool)? = nil, directories: [String] = [],
         trial: @escaping (FaultAddress) throws -> Trial
     ) throws {
-        let chosen = onlyTrial.map { [$0] } ?? addresses
-        report.replayedIndex = onlyTrial.flatMap { addresses.firstIndex(of: $0) }
-        let runner = TrialRunner(
+        var chosen = addresses
+        if let onlyTrial {
+            let index = addresses.firstIndex(of: onlyTrial)
+            guard index != nil || accepts?(onlyTrial) == true else {
+                report.replayed?.decline(addresses.prefix(1))
+                return
+            }
+            report.replayed?.accept(index: index)
+            chosen = [onlyTrial]
+        }
+        var runner = TrialRunner(
             secondsPerTrial: secondsPerTrial, memoryLimitBytes: UInt64(megabytes) << 20, deadline: deadline,
             scratchDirectory: directory)
+        runner.watchedDirectories = directories
         let ends = try runner.run(chosen) { address, directory in
             self.trialDirectory = directory
             return try trial(address)
@@ -30,5 +42,13 @@ extension CaseContext {
             }
         }
         report.add(.trials, Double(ends.count { $0 != nil }), statistic: "count")
+    }
+}
+
+extension FaultAddress {
+    /// Whether it is, in its one spelling, that fault at one of those places.
+    package func isFault(_ fault: String, at positions: Range<Int>) -> Bool {
+        guard let position, positions.contains(position) else { return false }
+        return self == FaultAddress(fault, position)
     }
 }

@@ -29,6 +29,8 @@ package struct TrialRunner {
     package var deadline: UInt64
     /// Each child's private directory is made below it.
     package var scratchDirectory: String
+    /// Where trials keep files beside that.
+    package var watchedDirectories: [String] = []
 
     package init(secondsPerTrial: Double, memoryLimitBytes: UInt64, deadline: UInt64, scratchDirectory: String) {
         self.secondsPerTrial = secondsPerTrial
@@ -86,12 +88,12 @@ package struct TrialRunner {
                 if MonotonicClock.now() >= deadline { break }
                 TrialMessage.begin(index).send(to: output)
                 do {
-                    let trial = try body(addresses[index], directory)
-                    TrialMessage.end(index, trial).send(to: output)
-                } catch let error as EngineError {
-                    let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
-                    let trial = Trial(address: addresses[index], outcome: outcome, detail: error.description)
-                    TrialMessage.end(index, trial).send(to: output)
+                    let trial = try attempt(addresses[index], directory, body)
+                    if let fault = fault(trial, directory) {
+                        TrialMessage.broken(index, fault).send(to: output)
+                    } else {
+                        TrialMessage.end(index, trial).send(to: output)
+                    }
                 } catch {
                     TrialMessage.broken(index, "\(error)").send(to: output)
                 }
@@ -103,6 +105,33 @@ package struct TrialRunner {
         lane.current = nil
         lane.buffer = []
         lane.noteSignOfLife()
+    }
+
+    private func attempt(
+        _ address: FaultAddress, _ directory: String,
+        _ body: (_ address: FaultAddress, _ directory: String) throws -> Trial
+    ) throws -> Trial {
+        do {
+            return try body(address, directory)
+        } catch let error as EngineError {
+            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            return Trial(address: address, outcome: outcome, detail: error.description)
+        }
+    }
+
+    /// What the machine did to a trial that ended badly; nil when it says something about the engine. A limit of the
+    /// trial's own does.
+    private func fault(_ trial: Trial, _ directory: String) -> String? {
+        switch trial.outcome {
+        case .correct, .repaired, .hung, .memoryLimit: return nil
+        default: break
+        }
+        if let signal = trial.signal, let reason = HarnessFault.reason(signal: signal) { return reason }
+        for place in [directory] + watchedDirectories where FileTree.isDirectory(place) {
+            // Damage that was detected is what thousands of trials end with: a look is enough there.
+            if let reason = HarnessFault.reason(in: place, probing: !trial.outcome.isHonest) { return reason }
+        }
+        return HarnessFault.reason(texts: [trial.detail], directory: directory)
     }
 
     private func wait(for descriptors: [Int32]) {
@@ -120,7 +149,13 @@ package struct TrialRunner {
             lane.apply(message, into: &ends)
         }
         guard isOpen else {
-            if let end = lane.reap(addresses) { ends.append(end) }
+            if let (index, end) = lane.reap(addresses) {
+                if case .tried(let trial) = end, let fault = fault(trial, lane.directory) {
+                    ends.append((index, .broken(fault)))
+                } else {
+                    ends.append((index, end))
+                }
+            }
             return ends
         }
         var killed: (outcome: Outcome, detail: String)?

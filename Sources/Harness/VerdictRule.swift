@@ -25,7 +25,11 @@ package struct KnownViolation: Sendable, Equatable {
     }
 
     /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset.
-    package static func read(_ text: String, file: String) throws(PlanError) -> [KnownViolation] {
+    ///
+    /// `registries`: what the names are looked up in; nil where nobody goes by them.
+    package static func read(
+        _ text: String, file: String, registries: Registries? = nil
+    ) throws(PlanError) -> [KnownViolation] {
         var list: [KnownViolation] = []
         for node in try JSONNode.read(text, file: file).elements(file) {
             let reader = PlanObject(
@@ -42,14 +46,46 @@ package struct KnownViolation: Sendable, Equatable {
             guard let outcome = Outcome(rawValue: outcomeName) else {
                 let known = Outcome.allCases.map(\.rawValue)
                 throw PlanError(
-                    file: file, NearestName.complaint("outcome", outcomeName, among: known), at: node.position)
+                    file: file, NearestName.complaint("outcome", outcomeName, among: known),
+                    at: reader.member("outcome")?.value.position ?? node.position)
             }
+            if let registries { try checkNames(reader, file: file, registries) }
             list.append(
                 KnownViolation(
                     scenario: scenario, engine: engine, outcome: outcome, dataset: try reader.string("dataset"),
                     reason: reason))
         }
         return list
+    }
+
+    /// A name that nothing has would excuse nothing, and nobody would hear of it.
+    private static func checkNames(
+        _ reader: PlanObject, file: String, _ registries: Registries
+    ) throws(PlanError) {
+        let engines = registries.engines.engines.map(\.name) + registries.engines.notBuilt.map(\.name)
+        let known = [
+            ("scenario", "scenario", registries.scenarios.scenarios.map(\.slug)), ("engine", "engine", engines),
+            ("dataset", "data set", registries.datasets.sources.map(\.name)),
+        ]
+        for (key, what, names) in known {
+            guard let member = reader.member(key) else { continue }
+            let name = try member.value.name(file)
+            if names.contains(name.text) || key == "dataset" && registries.dataset(named: name.text) != nil { continue }
+            throw PlanError(file: file, NearestName.complaint(what, name.text, among: names), at: name.position)
+        }
+    }
+
+    /// The entries whose case ran to its end and had no such outcome: what they excuse may be mended.
+    package static func notNeeded(_ known: [KnownViolation], by results: [CaseResult]) -> [KnownViolation] {
+        let judged: Set<Verdict> = [.pass, .known, .violation, .unpromised]
+        return known.filter { entry in
+            let concerned = results.filter { entry.covers($0.test, entry.outcome) && judged.contains($0.verdict) }
+            return !concerned.isEmpty && concerned.allSatisfy { !$0.isCut && $0.count(of: entry.outcome) == 0 }
+        }
+    }
+
+    package var text: String {
+        "\(scenario) on \(engine)\(dataset.map { ", \($0)" } ?? ""): \(outcome.rawValue)"
     }
 }
 

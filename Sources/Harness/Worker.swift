@@ -23,6 +23,9 @@ package struct Worker {
     package func run(parent: Int32?) -> Int32 {
         dieWithRunner(parent)
         forbidCoreFiles()
+        #if Zoo
+            PlantedDelay.beginInWorker()
+        #endif
         do {
             let request = try Self.readRequest()
             let report = work(request)
@@ -60,7 +63,7 @@ package struct Worker {
 
     /// Runs the request. Errors become part of the report: what was found before one is kept.
     package func work(_ request: WorkerRequest) -> WorkerReport {
-        let caseReport = CaseReport()
+        let caseReport = CaseReport(replaying: request.onlyTrial)
         var failure: String?
         do {
             try perform(request, caseReport)
@@ -97,13 +100,57 @@ package struct Worker {
         context.executable = Checkout.executablePath(fallback: "")
         switch request.task {
         case .runCase:
+            watchFiles(of: request, engine)
             let start = ResourceUsage.now()
+            let counts = IOWitness.shared?.counts()
             try scenario.run(context)
             addResources(ResourceUsage.now().since(start), to: report)
+            if let counts, let now = IOWitness.shared?.counts() { addFileCalls(now - counts, to: report) }
+            try checkSettings(context)
         case .runStep:
             try scenario.runStep(request.arguments, context)
         case .buildFixture:
             try buildFixture(scenario, context)
+        }
+    }
+
+    /// Tells the preloaded library which files are the case's, and which of them are logs.
+    private func watchFiles(of request: WorkerRequest, _ engine: any Engine) {
+        guard let witness = IOWitness.shared else { return }
+        let roots = [request.directory, request.fixture].compactMap { $0.flatMap(FileTree.absolute) }
+        _ = witness.setLogNames(engine.logPatterns)
+        _ = witness.setIgnoredNames(engine.coordinationPatterns)
+        // A path with a colon cannot be told: its files are not counted then, and the figures are absent or zero.
+        if !witness.setRoot(roots) { _ = witness.setRoot([]) }
+    }
+
+    private func addFileCalls(_ counts: IOCounts, to report: CaseReport) {
+        let figures: [(String, UInt64)] = [
+            ("file_write_calls", counts.writeCalls), ("file_written_bytes", counts.writtenBytes),
+            ("file_read_calls", counts.readCalls), ("file_syncs", counts.allSyncs),
+            ("file_shared_writable_maps", counts.sharedWritableMaps), ("file_unseen_calls", counts.unseenCalls),
+        ]
+        for (name, value) in figures {
+            let metric = Metric(name, unit: name.hasSuffix("bytes") ? "bytes" : "count", .neutral, .measured)
+            report.add(metric, Double(value), label: "whole case")
+        }
+    }
+
+    /// Asks a new database whether it has the settings that the report will name: a figure stands under the class of its
+    /// durability, and belongs to none where the engine is in another.
+    private func checkSettings(_ context: CaseContext) throws {
+        guard context.engine.capabilities.contains(.persistent),
+            [.workload, .concurrency].contains(context.test.family),
+            context.onlyTrial == nil, let source = context.source
+        else { return }
+        let location = try context.emptyLocation("settings")
+        let tables = try source.tables(size: 0, seed: context.seed)
+        let differences = try SettingsCheck.differences(
+            context.engine, context.test.durability, tables: tables, at: location)
+        try FileTree.remove(location.directory)
+        if let differences, !differences.isEmpty {
+            let text = differences.map(\.description).joined(separator: ", ")
+            context.report.inconclusive("SETTINGS NOT MET: \(text)")
         }
     }
 

@@ -73,7 +73,9 @@ package struct WorkerProcess: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         var processID: pid_t = 0
         let status = CommandVector.with([executable, "worker", "--parent", String(getpid())]) { arguments in
-            posix_spawn(&processID, executable, &actions, &attributes, arguments, KernelCalls.environment)
+            CommandVector.with(WorkerEnvironment.variables(executable: executable)) { variables in
+                posix_spawn(&processID, executable, &actions, &attributes, arguments, variables)
+            }
         }
         guard status == 0 else {
             throw HarnessError("cannot start \(executable): \(String(cString: strerror(status)))")

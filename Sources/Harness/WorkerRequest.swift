@@ -71,8 +71,8 @@ package struct WorkerReport: Sendable, Equatable {
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
-    /// See `CaseReport.replayedIndex`.
-    package var replayedIndex: Int?
+    /// Where one trial was asked for.
+    package var replayed: ReplayedTrial?
     /// Why the worker could not do what it was asked.
     package var harnessFailure: String?
 
@@ -94,7 +94,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = report.brokenTrials
         isCut = report.isCut
         isInconclusive = report.isInconclusive
-        replayedIndex = report.replayedIndex
+        replayed = report.replayed
     }
 
     package var json: JSONValue {
@@ -105,7 +105,7 @@ package struct WorkerReport: Sendable, Equatable {
             JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
             JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
         ]
-        if let replayedIndex { members.append(JSONMember("trial_index", .integer(replayedIndex))) }
+        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
         if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
         return .object(members)
     }
@@ -125,7 +125,7 @@ package struct WorkerReport: Sendable, Equatable {
         brokenTrials = try Self.strings(json, "broken")
         isCut = try json.bool("cut")
         isInconclusive = try json.bool("inconclusive")
-        replayedIndex = json.has("trial_index") ? try json.integer("trial_index") : nil
+        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
         harnessFailure = json.has("failure") ? try json.string("failure") : nil
     }
 

@@ -2,20 +2,42 @@
 ///
 /// A slow operation (2 us and more) is timed one by one: `recorder.time { .. }`. Of a fast one every 64th is timed, in
 /// a pass of its own: `recorder.timeSampled(index) { .. }`.
+///
+/// With a witness every timed operation is one that is acknowledged as durable, and `commits` says what was seen of its
+/// syncs. The witness is asked before the clock starts and after it has stopped.
 package final class LatencyRecorder {
     package private(set) var histogram = Histogram()
+    /// Empty without a witness.
+    package private(set) var commits = CommitAnswers()
+    package let witness: IOWitness?
 
-    package init() {}
+    package init(witness: IOWitness? = nil) {
+        self.witness = witness
+    }
 
     package func record(nanoseconds: UInt64) {
         histogram.record(nanoseconds)
     }
 
+    /// An operation that throws was not acknowledged: it has neither a latency nor an answer.
     @inlinable
     package func time<Result, Failure: Error>(_ operation: () throws(Failure) -> Result) throws(Failure) -> Result {
+        if let witness { return try time(operation, by: witness) }
         let start = MonotonicClock.now()
         let result = try operation()
         record(nanoseconds: MonotonicClock.now() &- start)
+        return result
+    }
+
+    package func time<Result, Failure: Error>(
+        _ operation: () throws(Failure) -> Result, by witness: IOWitness
+    ) throws(Failure) -> Result {
+        let commit = witness.beginCommit()
+        let start = MonotonicClock.now()
+        let result = try operation()
+        let end = MonotonicClock.now()
+        commits.count(witness.endCommit(commit))
+        record(nanoseconds: end &- start)
         return result
     }
 

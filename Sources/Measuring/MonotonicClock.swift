@@ -9,6 +9,9 @@ package enum MonotonicClock {
     /// Nanoseconds since an arbitrary moment, the same for all processes of the machine until it restarts.
     @inlinable
     package static func now() -> UInt64 {
+        #if Zoo
+            PlantedDelay.wait()
+        #endif
         var time = timespec()
         // The only way for this to fail is a clock that does not exist.
         clock_gettime(CLOCK_MONOTONIC, &time)

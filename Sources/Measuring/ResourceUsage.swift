@@ -17,8 +17,6 @@ package struct ResourceUsage: Sendable, Equatable {
     package var writtenBytes: UInt64 = 0
     package var readSystemCalls: UInt64 = 0
     package var writeSystemCalls: UInt64 = 0
-    /// What was handed to the disk, or will be: dirtied page-cache bytes of this process.
-    package var diskWrittenBytes: UInt64 = 0
 
     package init() {}
 
@@ -52,7 +50,6 @@ package struct ResourceUsage: Sendable, Equatable {
         difference.writtenBytes -= start.writtenBytes
         difference.readSystemCalls -= start.readSystemCalls
         difference.writeSystemCalls -= start.writeSystemCalls
-        difference.diskWrittenBytes -= min(start.diskWrittenBytes, difference.diskWrittenBytes)
         return difference
     }
 
@@ -81,7 +78,6 @@ package struct ResourceUsage: Sendable, Equatable {
                 case "wchar": writtenBytes = value
                 case "syscr": readSystemCalls = value
                 case "syscw": writeSystemCalls = value
-                case "write_bytes": diskWrittenBytes = value
                 default: break
                 }
             }

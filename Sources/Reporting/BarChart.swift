@@ -19,7 +19,7 @@ struct BarChart {
     var bars: [Bar]
     var limit: Double?
 
-    private static let left = 80.0
+    private static let left = 90.0
     private static let right = Drawing.width - 118
     private static let step = 23.0
 
@@ -73,7 +73,7 @@ struct BarChart {
     private func draw(_ bar: Bar, at y: Double, _ scale: Scale, _ svg: inout Markup) {
         let end = max(scale.position(bar.value), Self.left + 1.5)
         let (top, middle, bottom) = (y + 3, y + Self.step / 2, y + Self.step - 3)
-        Drawing.label(&svg, "lb", Self.left - 7, y + 15.5, .end, TextTable.shortened(bar.name, to: 13))
+        Drawing.label(&svg, "lb", Self.left - 7, y + 15.5, .end, TextTable.shortened(bar.name, to: 14))
         let isBeyond = bar.value > scale.domain.upperBound
         let corners: [(x: Double, y: Double)] =
             isBeyond

@@ -25,7 +25,7 @@ extension RunDigest {
 
     private static let always: Set<String> = [
         "rows_per_second", "commits_per_second", "updates_per_second", "objects_per_second", "links_per_second",
-        "operation_ns", "open_us", "file_bytes_per_row", "disk_bytes_per_update", "written_bytes_per_update",
+        "operation_ns", "open_us", "file_bytes_per_row", "written_bytes_per_update",
         "device_bytes_per_update", "growth_ratio",
     ]
 
@@ -36,7 +36,7 @@ extension RunDigest {
         case "duration_ms": return sample.label.isEmpty
         case "written_bytes_per_commit": return true
         // Without syncs bytes reach the disk when the system likes.
-        case "disk_bytes_per_commit", "device_bytes_per_commit": return result.test.durability == .full
+        case "device_bytes_per_commit": return result.test.durability == .full
         case "file_bytes": return sample.label == "after"
         case "latency_ns":
             let hasRate = result.samples.contains { always.contains($0.metric.name) && Measure($0).isRate }

@@ -15,6 +15,8 @@ import Statistics
 struct DotPlot {
     struct Line {
         var name: String
+        /// Stands beside the line.
+        var shortName: String
         var ratio: FigureRatio
         /// Where the numbers of the figure stand.
         var link: String?
@@ -60,6 +62,13 @@ struct DotPlot {
         }
     }
 
+    /// The end of a name says which figure it is: what does not fit is left out of its middle.
+    private static func shortened(_ name: String) -> String {
+        guard name.count > longestName else { return name }
+        let tail = longestName / 2
+        return name.prefix(longestName - tail - 1) + "\u{2026}" + name.suffix(tail)
+    }
+
     private func band(_ factor: Double, at top: Double, _ scale: Scale, _ svg: inout Markup) {
         let (start, end) = (scale.position(1 / factor), scale.position(factor))
         svg.open(
@@ -77,7 +86,7 @@ struct DotPlot {
         svg.element("a", ["href": line.link]) { link in
             link.element("title", "\(line.name): \(ratio.words)")
             Drawing.fluidLabel(
-                &link, "lb", Self.names, middle + 4, .end, TextTable.shortened(line.name, to: Self.longestName))
+                &link, "lb", Self.names, middle + 4, .end, Self.shortened(line.shortName))
         }
         if let low = ratio.low, let high = ratio.high {
             let (from, to) = (scale.position(low), scale.position(high))

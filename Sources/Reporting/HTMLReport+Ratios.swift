@@ -51,7 +51,8 @@ extension HTMLReport {
             title: "\(headline.engine) beside the best peer: \(headline.standing())",
             lines: headline.lines.map { line in
                 let id = line.figures.values[headline.engine]?.result.test.id
-                return DotPlot.Line(name: line.name, ratio: line.ratio, link: id.flatMap { place(of: $0) })
+                return DotPlot.Line(
+                    name: line.name, shortName: line.shortName, ratio: line.ratio, link: id.flatMap { place(of: $0) })
             })
     }
 

@@ -5,6 +5,8 @@ import Statistics
 struct HeadlineFigures {
     struct Line {
         var name: String
+        /// Without the names of parameters, for the small room beside a line.
+        var shortName: String
         var figures: MeasureRow
         var ratio: FigureRatio
     }
@@ -56,7 +58,9 @@ extension RunDigest {
         return own.compactMap { engine in
             let lines = rows.compactMap { row -> HeadlineFigures.Line? in
                 guard let ratio = ratio(row, of: engine, among: peers), ratio.decision != nil else { return nil }
-                return HeadlineFigures.Line(name: lineName(row), figures: row, ratio: ratio)
+                return HeadlineFigures.Line(
+                    name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
+                    figures: row, ratio: ratio)
             }
             if lines.isEmpty { return nil }
             let sorted = lines.sorted {
@@ -67,8 +71,8 @@ extension RunDigest {
     }
 
     /// `commit, threads 8, commits/s`, with the durability class where it is not the strictest.
-    private func lineName(_ row: MeasureRow) -> String {
-        let words = "\(name(row.subject)), \(row.measure.words)"
+    private func lineName(_ row: MeasureRow, _ subject: String) -> String {
+        let words = "\(subject), \(row.measure.words)"
         return row.subject.durability == .full ? words : "\(words), \(RunDigest.durabilityText(row.subject.durability))"
     }
 }

@@ -31,7 +31,7 @@ struct Measure: Hashable {
         "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
     ]
     /// Names of what an operation costs beyond its time: bytes and syncs that it takes.
-    private static let costs = ["disk_bytes_", "written_bytes_", "device_bytes_", "write_amplification", "sync"]
+    private static let costs = ["written_bytes_", "device_bytes_", "write_amplification", "sync"]
 
     var kind: MeasureClass {
         if metric.direction == .neutral, metric.unit == "count" { return .amount }

@@ -193,6 +193,9 @@ enum ReportStyle {
         svg.at{width:1px;height:1px}
         .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,660px),1fr));gap:30px 44px;\
         margin:22px 0 10px;align-items:start}
+        .plots figcaption span span{display:inline;font-size:inherit}
+        .plots figcaption .t-ahead{color:var(--good)}
+        .plots figcaption .t-behind{color:var(--bad)}
         .fluid text{font-size:12px}
         .fluid a:hover text{text-decoration:underline}
         .band{fill:var(--line);opacity:.7}

@@ -8,7 +8,7 @@ extension TerminalReport {
         lines += standingLines
         let hasLimit = peers.rows.contains { $0.limit != nil }
         let hasDecision = !digest.headlines.isEmpty
-        var table = TextTable(leftColumns: 2)
+        var table = TextTable(leftColumns: 2, namesLeftOut: true)
         table.rows.append(
             (["", ""] + peers.engines + ["to best peer"] + (hasDecision ? [""] : [])
                 + (hasLimit ? ["of limit"] : [])).map { TextTable.Cell($0, .faint) })

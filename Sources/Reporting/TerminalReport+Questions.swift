@@ -32,7 +32,7 @@ extension TerminalReport {
 
     /// A table whose first heading names the durability class.
     private func table(_ durability: DurabilityClass, _ heads: [String]) -> TextTable {
-        var table = TextTable(leftColumns: 2)
+        var table = TextTable(leftColumns: 2, namesLeftOut: true)
         table.rows.append(
             [TextTable.Cell(RunDigest.durabilityText(durability), .faint), TextTable.Cell("")]
                 + heads.map { TextTable.Cell($0, .faint) })

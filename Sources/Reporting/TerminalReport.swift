@@ -118,7 +118,7 @@ struct TerminalReport {
             var text = WrappedText()
             text.add("\(engine):")
             text.add(words, violations == 0 ? .good : .bad)
-            text.add(scope)
+            text.add(scope + (others.isEmpty ? "" : ","))
             text.add(others.joined(separator: ", "), .doubt)
             lines += text.lines(
                 width: width, lead: lines.isEmpty ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11,

@@ -16,6 +16,9 @@ struct TextTable {
     /// Columns that are left out where there is no room, the first to go first. None of the left ones.
     var droppable: [Int] = []
 
+    /// A last line names the columns that were left out.
+    var namesLeftOut = false
+
     private static let gap = 2
 
     /// The lines, none wider than `width`: columns are left out, then the left ones are shortened to 14 characters and
@@ -34,14 +37,19 @@ struct TextTable {
         }
         // Of columns that cannot be left out, the last have to go all the same.
         while total() > width, let last = shown.last, last >= leftColumns { shown.removeLast() }
-        return rows.map { row in
-            let start = Self.spaces(indent)
+        let start = Self.spaces(indent)
+        let lines = rows.map { row in
             if row.count == 1 {
                 let text = Self.shortened(row[0].text, to: width - indent)
                 return start + row[0].style.applied(to: text, colour: colour)
             }
             return start + line(row, shown, widths, colour: colour)
         }
+        let heads = rows.first ?? []
+        let leftOut = (0..<count).filter { !shown.contains($0) && $0 < heads.count && !heads[$0].text.isEmpty }
+        guard namesLeftOut, !leftOut.isEmpty else { return lines }
+        let names = "not shown: " + leftOut.map { heads[$0].text }.joined(separator: ", ")
+        return lines + [start + TextStyle.faint.applied(to: Self.shortened(names, to: width - indent), colour: colour)]
     }
 
     private func naturalWidth(_ column: Int) -> Int {

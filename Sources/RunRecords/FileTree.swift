@@ -44,6 +44,29 @@ package enum FileTree {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    package enum Kind: Sendable {
+        case file, directory, link, other
+    }
+
+    /// What stands at a path, a link not followed; nil where nothing does.
+    package static func kind(_ path: String) -> Kind? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .directory
+        case S_IFLNK: return .link
+        default: return .other
+        }
+    }
+
+    /// The path from the root, without symbolic links; nil when nothing is there.
+    package static func absolute(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     package static func size(_ path: String) throws(FileTreeError) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileTreeError("look at", path) }
@@ -59,6 +82,12 @@ package enum FileTree {
         #else
             return Int(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int(status.st_mtimespec.tv_nsec)
         #endif
+    }
+
+    /// Of a file; 0 where there is none.
+    package static func fileBytes(_ path: String) -> UInt64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
     }
 
     /// Names in a directory, ascending, without `.` and `..`.
@@ -143,7 +172,7 @@ package enum FileTree {
     /// Writes beside the file and renames: a reader sees the old content or the new.
     package static func replaceText(_ path: String, _ text: String) throws(FileTreeError) {
         let temporary = path + ".new"
-        try writeText(temporary, text)
+        try write(temporary, Array(text.utf8), flags: O_TRUNC | O_NOFOLLOW)
         if rename(temporary, path) != 0 { throw FileTreeError("rename to", path) }
     }
 

@@ -10,19 +10,28 @@ import JSONText
 /// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke
 ///   the harness, 255 for one that the budget left out.
 /// - `series/CASE.json`: series and histograms; `series/CASE-ROUND.json` and `-control.json` where there are rounds.
-/// - `work/`: fixtures and the files of running cases, removed when the run ends.
+/// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
+/// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
     package static let lineLimit = 64 << 10
 
-    package var path: String
+    /// What a run makes in its directory beside its marker, its lock and its scratch.
+    static let entries = [
+        "run.json", "cases.json", "results.jsonl", "trials", "series", "report.html", "results.csv", "peers.csv",
+    ]
 
-    package init(path: String) {
+    package var path: String
+    /// Where databases stand while the run goes on: all of it may be removed at any time.
+    package var workDirectory: String
+
+    /// `workDirectory`: nil for somebody who only reads.
+    package init(path: String, workDirectory: String? = nil) {
         self.path = path
+        self.workDirectory = workDirectory ?? path + "/work/" + ScratchDirectory.prefix + "unclaimed"
     }
 
     package var headerFile: String { path + "/run.json" }
     package var resultsFile: String { path + "/results.jsonl" }
-    package var workDirectory: String { path + "/work" }
 
     package func trialsFile(_ id: String) -> String { "\(path)/trials/\(id).bin" }
 
@@ -35,9 +44,8 @@ package struct RunDirectory: Sendable {
     package var exists: Bool { FileTree.exists(headerFile) }
 
     package func create(_ header: RunHeader) throws {
-        for part in ["", "/trials", "/series", "/work"] {
-            try FileTree.createDirectory(path + part)
-        }
+        for part in ["", "/trials", "/series"] { try FileTree.createDirectory(path + part) }
+        try FileTree.createDirectory(workDirectory)
         try FileTree.replaceText(headerFile, header.json.text + "\n")
     }
 

@@ -39,7 +39,9 @@ package struct Metric: Hashable, Sendable {
     package static let fileBytes = Metric("file_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let fileBytesPerRow = Metric("file_bytes_per_row", unit: "bytes", .lowerIsBetter, .measured)
     package static let liveBytes = Metric("live_bytes", unit: "bytes", .neutral, .measured)
-    package static let diskBytesPerCommit = Metric("disk_bytes_per_commit", unit: "bytes", .lowerIsBetter, .measured)
+    /// What the engine wrote to its files for each commit, by write calls.
+    package static let writtenBytesPerCommit = Metric(
+        "written_bytes_per_commit", unit: "bytes", .lowerIsBetter, .measured)
     package static let syncsPerCommit = Metric("syncs_per_commit", unit: "count", .lowerIsBetter, .measured)
     package static let allocationsPerOperation = Metric(
         "allocations_per_operation", unit: "count", .lowerIsBetter, .measured)

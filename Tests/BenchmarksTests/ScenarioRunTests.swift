@@ -62,7 +62,7 @@ struct ScenarioRunTests {
         Small(slug: "delete-refill", parameters: ["rounds": "4"], metrics: ["file_bytes", "rows_per_second"]),
         Small(
             slug: "million-small-commits", parameters: ["commits": "400"],
-            metrics: ["disk_bytes_per_commit", "commits_per_second"]),
+            metrics: ["written_bytes_per_commit", "commits_per_second"]),
         Small(
             slug: "many-writer-threads", parameters: ["rounds": "6", "threads": "2", "updates": "10", "held": "2"],
             metrics: ["file_bytes"]),

@@ -40,7 +40,7 @@ struct PlanTests {
         var layers: Set<Layer> = [.storage]
         var defaultDataset: String?
         let parameters = [
-            ScenarioParameter("threads", default: "1", summary: ""),
+            ScenarioParameter("threads", default: "1", range: 1...64, summary: ""),
             ScenarioParameter("policy", default: "never", allowed: ["never", "always"], summary: ""),
         ]
         func run(_ context: CaseContext) throws {}
@@ -152,6 +152,92 @@ struct PlanTests {
         let expansion = PlanExpansion(
             plan: try read("{ cases: [{ scenario: 'alone' }] }"), filter: filter, registries: registries)
         #expect(throws: PlanError.self) { try expansion.checkParameters() }
+    }
+
+    @Test(
+        "a parameter's value is refused where it stands, with what is allowed",
+        arguments: [
+            ("threads: 'abc'", "threads needs 1 to 64, not abc"), ("threads: -5", "not -5"),
+            ("threads: [1, 0]", "not 0"), ("threads: 65", "1 to 64"), ("threads: 1.5", "not 1.5"),
+        ])
+    func parameterRange(text: String, expected: String) throws {
+        let text = "{ cases: [\n{ scenario: 'alone', parameters: { \(text) } }] }"
+        let error = try #require(throws: PlanError.self) { try expand(text) }
+        #expect(error.message.contains(expected) && error.message.hasPrefix("alone: "), "\(error)")
+        #expect(error.position?.line == 2)
+    }
+
+    @Test("a parameter of the command line is refused alike, and a value has one spelling")
+    func parameterOption() throws {
+        let text = "{ engines: 'one', cases: [{ scenario: 'alone' }] }"
+        var filter = PlanFilter()
+        filter.parameters = [CaseParameter(name: "threads", value: "0")]
+        let error = try #require(throws: PlanError.self) { try expand(text, filter) }
+        #expect(error.description == "--param: alone: threads needs 1 to 64, not 0")
+        filter.parameters = [CaseParameter(name: "threads", value: "+07")]
+        #expect(try expand(text, filter).map { $0.test.parameter("threads") } == ["7"])
+    }
+
+    @Test("the kind of a parameter follows from its default")
+    func parameterKinds() {
+        func kind(_ value: String, allowed: [String] = []) -> ScenarioParameter.Kind {
+            ScenarioParameter("p", default: value, allowed: allowed, summary: "").kind
+        }
+        #expect(kind("20") == .integer(1...ScenarioParameter.most))
+        #expect(kind("0") == .integer(0...ScenarioParameter.most))
+        #expect(kind("1", allowed: ["1", "3"]) == .choice(["1", "3"]))
+        #expect(kind("word") == .text)
+    }
+
+    @Test("an engine that the plan lacks is refused with those that it has, unless a scenario is named")
+    func engineOfAnotherPlan() throws {
+        let text = "{ engines: 'one', cases: [{ scenario: 'alone' }, { scenario: 'on-rows' }] }"
+        var filter = PlanFilter()
+        filter.engines = ["one", "two"]
+        let error = try #require(throws: PlanError.self) { try expand(text, filter) }
+        #expect(error.message.contains("plan p has no case on two, but on one;"), "\(error)")
+        filter.scenarios = ["alone"]
+        #expect(try expand(text, filter).map(\.test.engine) == ["one", "two"])
+    }
+
+    @Test("no rows are no size")
+    func noRows() {
+        #expect(throws: PlanError.self) { try expand("{ cases: [{ scenario: 'on-rows', sizes: [5, 0] }] }") }
+    }
+
+    @Test("a known violation names what exists, else its place and the nearest name are told")
+    func knownNames() throws {
+        func read(_ members: String) throws -> [KnownViolation] {
+            try KnownViolation.read("[\n{ \(members), reason: 'r' }]", file: "known.json5", registries: registries)
+        }
+        let right = "scenario: 'alone', engine: 'three', outcome: 'hung', dataset: 'rows'"
+        #expect(try read(right).count == 1)
+        for (name, wrong) in [("alone", "alon"), ("three", "thre"), ("hung", "hang"), ("rows", "rowz")] {
+            let error = #expect(throws: PlanError.self) {
+                try read(right.replacing("'\(name)'", with: "'\(wrong)'"))
+            }
+            #expect(error?.message.contains("did you mean \(name)?") == true, "\(String(describing: error))")
+            #expect(error?.position?.line == 2 && error?.position?.column ?? 0 > 3, "\(String(describing: error))")
+        }
+    }
+
+    @Test("a known violation is not needed when its case ran whole and did not end so")
+    func knownNotNeeded() {
+        let test = Case(
+            scenario: "alone", family: .growth, engine: "one", dataset: "", size: 0, parameters: [], seed: Seed(1),
+            durability: .full)
+        let entry = KnownViolation(scenario: "alone", engine: "one", outcome: .hung, reason: "r")
+        func isNotNeeded(_ change: (inout CaseResult) -> Void) -> Bool {
+            var result = CaseResult(test: test, verdict: .pass)
+            result.outcomes = [OutcomeCount(outcome: .correct, count: 1)]
+            change(&result)
+            return !KnownViolation.notNeeded([entry], by: [result]).isEmpty
+        }
+        #expect(isNotNeeded { _ in })
+        #expect(!isNotNeeded { $0.outcomes.append(OutcomeCount(outcome: .hung, count: 1)) })
+        #expect(!isNotNeeded { $0.isCut = true })
+        #expect(!isNotNeeded { $0.verdict = .notBuilt })
+        #expect(!isNotNeeded { $0.test.engine = "two" })
     }
 
     @Test("known violations are read, and each needs a reason")

@@ -12,7 +12,8 @@ struct DotPlotTests {
 
     private static func line(_ value: Double, _ low: Double?, _ high: Double?) -> DotPlot.Line {
         DotPlot.Line(
-            name: "figure", ratio: FigureRatio(value: value, peer: "sqlite", low: low, high: high, decision: .ahead))
+            name: "figure", shortName: "figure",
+            ratio: FigureRatio(value: value, peer: "sqlite", low: low, high: high, decision: .ahead))
     }
 
     private static func shares(_ svg: String, _ pattern: Regex<(Substring, Substring)>) -> [Double] {

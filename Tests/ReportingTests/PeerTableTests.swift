@@ -87,7 +87,7 @@ struct PeerTableTests {
     func once() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         let terminal = Reporting.terminal(Self.run, width: 140, colour: false)
-        #expect(terminal.contains("to best peer") && terminal.contains("0.97\u{D7} sqlite"))
+        #expect(terminal.contains("to best peer") && terminal.contains("1.53\u{D7} sqlite"))
         let html = Reporting.html(Self.run)
         #expect(HTMLTests.section("peers", of: html).contains("0.97"))
         for word in ["ahead", "behind", "undecided"] {

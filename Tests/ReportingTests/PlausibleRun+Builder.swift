@@ -78,7 +78,7 @@ extension PlausibleRun {
             var more = CaseDetails()
             let middle = (durability == .full ? 1_650_000 : 21_000) / factor(engine)
             result.samples = [
-                Sample(.commitsPerSecond, 1e9 / middle * 0.93), Sample(.diskBytesPerCommit, 8_312 / factor(engine)),
+                Sample(.commitsPerSecond, 1e9 / middle * 0.93), Sample(.writtenBytesPerCommit, 8_312 / factor(engine)),
                 Sample(.syncsPerCommit, engine == "model" ? 0 : 1),
                 Sample(.operationsPerSecond, 1_210, count: 200, label: "raw overwrite and sync"),
             ]

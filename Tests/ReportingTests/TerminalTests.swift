@@ -60,6 +60,9 @@ struct TerminalTests {
             table.lines(width: 80, indent: 0, colour: false) == ["a head\u{2026}  two  three", "name  x    2      3"])
         #expect(table.lines(width: 13, indent: 0, colour: false) == ["a head\u{2026}  two", "name  x    2"])
         #expect(table.lines(width: 8, indent: 0, colour: false) == ["a head\u{2026}", "name  x"])
+        table.namesLeftOut = true
+        #expect(table.lines(width: 19, indent: 1, colour: false).last == " not shown: three")
+        #expect(table.lines(width: 80, indent: 1, colour: false).count == 2)
     }
 
     @Test("a run without a result, and one that was stopped, say so")

@@ -14,13 +14,14 @@ import Synchronization
 ///
 /// A violation: another order than that of the calls, a write that was taken back and ran, one that was never told how
 /// it ended, or a group of commits that is there in part.
-struct AsyncWriteOrder: ObjectTrialScenario {
+struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     let slug = "async-write"
     let family = Family.concurrency
     let question = "Do asynchronous writes run in order, once, and whole?"
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("kills", default: "20", summary: "processes killed while they commit in groups")
+        ScenarioParameter(
+            "kills", default: "20", range: 0...100_000, summary: "processes killed while they commit in groups")
     ]
 
     enum Way: String, CaseIterable {
@@ -29,7 +30,7 @@ struct AsyncWriteOrder: ObjectTrialScenario {
     }
 
     func run(_ context: CaseContext) throws {
-        for number in 0..<max(0, try context.integer("kills")) {
+        for number in 0..<(try context.integer("kills")) {
             try Self.killGroups(context, number)
         }
         try PolicyTrials(context, policy: .substitute).run(Self.names, mayTrap: { _ in false }, trial: Self.trial)

@@ -13,8 +13,8 @@ struct BankTransfer: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("readers", default: "4", summary: "threads that add up"),
-        ScenarioParameter("writers", default: "2", summary: "threads that transfer"),
+        ScenarioParameter("readers", default: "4", range: 1...256, summary: "threads that add up"),
+        ScenarioParameter("writers", default: "2", range: 1...256, summary: "threads that transfer"),
         ScenarioParameter("transfers", default: "200", summary: "transfers per writer"),
     ]
 
@@ -26,8 +26,8 @@ struct BankTransfer: Scenario {
     private static let accounts = 20
 
     func run(_ context: CaseContext) throws {
-        let (readers, writers) = (max(1, try context.integer("readers")), max(1, try context.integer("writers")))
-        let transfers = max(1, try context.integer("transfers"))
+        let (readers, writers) = (try context.integer("readers"), try context.integer("writers"))
+        let transfers = try context.integer("transfers")
         let place = TrialPlace(directory: try context.emptyLocation("bank").directory, policy: .substitute)
         try context.withEngineErrors {
             let realm = try place.realm([Account.self])

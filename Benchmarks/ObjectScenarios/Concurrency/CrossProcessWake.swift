@@ -48,7 +48,7 @@ struct CrossProcessWake: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        let count = max(1, try context.integer("commits"))
+        let count = try context.integer("commits")
         let directory = try context.emptyLocation("wake").directory
         let configuration = EntryClasses.configuration(directory + "/a.strata", context.test.durability)
         let gate = directory + "/go"

@@ -10,12 +10,11 @@ struct OpenCloseRace: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "threads that open and let go"),
+        ScenarioParameter("threads", default: "4", range: 2...256, summary: "threads that open and let go"),
         ScenarioParameter("rounds", default: "60", summary: "openings per thread"),
     ]
-
     func run(_ context: CaseContext) throws {
-        let (threads, rounds) = (max(2, try context.integer("threads")), max(1, try context.integer("rounds")))
+        let (threads, rounds) = (try context.integer("threads"), try context.integer("rounds"))
         let place = TrialPlace(directory: try context.emptyLocation("race").directory, policy: .substitute)
         try context.withEngineErrors {
             let configuration: Realm.Configuration

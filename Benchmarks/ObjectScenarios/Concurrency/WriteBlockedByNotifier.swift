@@ -17,9 +17,10 @@ struct WriteBlockedByNotifier: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("objects", default: "300", summary: "objects of the graph"),
+        ScenarioParameter("objects", default: "300", range: 2...1_000_000, summary: "objects of the graph"),
         ScenarioParameter("links", default: "20", summary: "links of each, to others of the graph"),
-        ScenarioParameter("observers", default: "4", summary: "observers of all of it, each on a queue of its own"),
+        ScenarioParameter(
+            "observers", default: "4", range: 1...256, summary: "observers of all of it, each on a queue of its own"),
         ScenarioParameter("commits", default: "50", summary: "commits of one changed object"),
         ScenarioParameter("bound", default: "2000", summary: "milliseconds that the slowest write may take"),
     ]
@@ -52,7 +53,7 @@ struct WriteBlockedByNotifier: Scenario {
         try context.withEngineErrors {
             let realm = try Realm(configuration: configuration)
             try Self.fill(
-                realm, objects: max(2, try context.integer("objects")), links: max(1, try context.integer("links")))
+                realm, objects: try context.integer("objects"), links: try context.integer("links"))
             try Self.slowCallback(realm, context.report)
             try Self.graph(realm, context, bound)
         }
@@ -88,8 +89,8 @@ struct WriteBlockedByNotifier: Scenario {
     }
 
     private static func graph(_ realm: Realm, _ context: CaseContext, _ bound: Int) throws {
-        let count = max(1, try context.integer("commits"))
-        let observers = max(1, try context.integer("observers"))
+        let count = try context.integer("commits")
+        let observers = try context.integer("observers")
         let board = Board(observers: observers)
         let all = realm.objects(Acquaintance.self)
         let total = all.count

@@ -15,14 +15,15 @@ struct ManyListeners: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("commits", default: "300", summary: "commits of a hundred changed objects each"),
-        ScenarioParameter("observers", default: "100", summary: "observers on eight queues"),
-        ScenarioParameter("bound", default: "130", summary: "percent of the size without them, and 256 KiB"),
+        ScenarioParameter(
+            "commits", default: "300", range: 10...1_000_000, summary: "commits of a hundred changed objects each"),
+        ScenarioParameter("observers", default: "100", range: 1...10_000, summary: "observers on eight queues"),
+        ScenarioParameter(
+            "bound", default: "130", range: 100...10_000, summary: "percent of the size without them, and 256 KiB"),
     ]
-
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("commits"))
-        let observers = max(1, try context.integer("observers"))
+        let count = try context.integer("commits")
+        let observers = try context.integer("observers")
         try context.withEngineErrors {
             let alone = try IdlePins(context, "alone").commit(count, name: "no observer")
             context.report.add(alone)

@@ -14,12 +14,13 @@ struct UnresolvedReference: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("commits", default: "300", summary: "commits of a hundred changed objects each"),
-        ScenarioParameter("bound", default: "120", summary: "percent of the size without it, and 256 KiB"),
+        ScenarioParameter(
+            "commits", default: "300", range: 10...1_000_000, summary: "commits of a hundred changed objects each"),
+        ScenarioParameter(
+            "bound", default: "120", range: 100...10_000, summary: "percent of the size without it, and 256 KiB"),
     ]
-
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("commits"))
+        let count = try context.integer("commits")
         let bound = try context.integer("bound")
         let report = context.report
         try context.withEngineErrors {

@@ -65,7 +65,7 @@ struct ChangesetMismatch: Scenario {
 
     func run(_ context: CaseContext) throws {
         let place = TrialPlace(directory: try context.emptyLocation("mirror").directory, policy: .substitute)
-        let commits = max(1, try context.integer("commits"))
+        let commits = try context.integer("commits")
         try context.withEngineErrors {
             let realm = try place.realm(EntryClasses.all)
             try EntryClasses.fill(realm, count: 78)

@@ -34,6 +34,10 @@ struct UIMatrix: Scenario {
         ScenarioParameter("events", default: "50", summary: "presses of the button; fewer than rows"),
     ]
 
+    func objection(to test: Case) -> String? {
+        test.integer("rows") > test.integer("events") ? nil : "needs more rows than events"
+    }
+
     func run(_ context: CaseContext) throws {
         let policy = try context.text("policy")
         let cell = ScreenCell(
@@ -41,7 +45,6 @@ struct UIMatrix: Scenario {
             view: try Self.choice(context, "view"), key: try Self.choice(context, "key"),
             isObserved: try context.text("observer") == "on")
         let (rows, events) = (try context.integer("rows"), try context.integer("events"))
-        guard rows > events, events > 0 else { throw HarnessError("ui-matrix needs more rows than events") }
         let end = try PolicyTrials(context).ends(["\(cell.container)"]) { _, place in
             let realm = try place.realm([KeyedCell.self, PlainCell.self])
             let outcome = try cell.run(realm, rows: rows, events: events)

@@ -18,7 +18,7 @@ struct KillMidMigration: Scenario {
     let schedule = Schedule.free
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
-        ScenarioParameter("rows", default: "500", summary: "objects in the file"),
+        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
         ScenarioParameter("trials", default: "60", summary: "kills"),
         ScenarioParameter(
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
@@ -32,7 +32,7 @@ struct KillMidMigration: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         let isPlan = try context.text("way") == "plan"
         let source = ResidentFile(path: try context.emptyLocation("source").directory + "/a.strata", count: count)
         let durability = context.test.durability
@@ -45,7 +45,7 @@ struct KillMidMigration: Scenario {
         }
         guard filler.wait() == .exited(0) else { throw HarnessError("the file to migrate could not be written") }
         let bytes = try FileTree.readBytes(source.path)
-        let trials = max(1, try context.integer("trials"))
+        let trials = try context.integer("trials")
         let addresses = (0..<trials).map { FaultAddress("kill", $0) }
         try context.sweep(addresses, secondsPerTrial: 20) { address in
             let directory = context.trialDirectory + "/database"

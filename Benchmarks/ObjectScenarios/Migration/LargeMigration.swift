@@ -17,7 +17,7 @@ struct LargeMigration: Scenario {
     let question = "Is the memory of a migration independent of the number of objects?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "100000", summary: "objects in the file"),
+        ScenarioParameter("rows", default: "100000", range: 10...100_000_000, summary: "objects in the file"),
         ScenarioParameter(
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
     ]
@@ -27,7 +27,7 @@ struct LargeMigration: Scenario {
     }
 
     private func runCase(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         let durability = context.test.durability
         let directory = try context.emptyLocation("database").directory
         let file = ResidentFile(path: directory + "/a.strata", count: count)

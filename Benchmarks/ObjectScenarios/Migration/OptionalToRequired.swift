@@ -14,7 +14,9 @@ struct OptionalToRequired: Scenario {
     let family = Family.migration
     let question = "Are values kept, and nulls refused without a rule, when a property becomes required?"
     let requires: Set<Capability> = [.migrations]
-    let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects in the file")]
+    let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
 
     enum Loose {
         final class Reading: Object {
@@ -43,7 +45,7 @@ struct OptionalToRequired: Scenario {
     private static let names = ["whole", "real", "text", "day", "flag"]
 
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let full = try checks.file("full")
             try fill(checks.configuration(full, 0, [Loose.Reading.self]), count, everyNull: 0)

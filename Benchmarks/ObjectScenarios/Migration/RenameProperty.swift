@@ -8,7 +8,9 @@ struct RenameProperty: Scenario {
     let family = Family.migration
     let question = "Does a renamed property keep its values and links, and fail clearly otherwise?"
     let requires: Set<Capability> = [.migrations]
-    let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects in the file")]
+    let parameters = [
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+    ]
 
     enum Old {
         final class Person: Object {
@@ -42,7 +44,7 @@ struct RenameProperty: Scenario {
     ]
 
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             try fill(checks.configuration(url, 0, [Old.Person.self]), count)

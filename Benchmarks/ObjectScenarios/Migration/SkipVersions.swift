@@ -17,7 +17,7 @@ struct SkipVersions: Scenario {
 
     private func runCase(_ context: CaseContext) throws {
         let report = context.report
-        let count = max(1, try context.integer("rows"))
+        let count = try context.integer("rows")
         let durability = context.test.durability
         let direct = ResidentFile(path: try context.emptyLocation("direct").directory + "/a.strata", count: count)
         let stepwise = ResidentFile(path: try context.emptyLocation("stepwise").directory + "/a.strata", count: count)

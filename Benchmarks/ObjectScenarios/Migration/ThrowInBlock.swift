@@ -25,8 +25,8 @@ struct ThrowInBlock: Scenario {
 
     private func runCase(_ context: CaseContext) throws {
         let report = context.report
-        let count = max(1, try context.integer("rows"))
-        let times = max(1, try context.integer("times"))
+        let count = try context.integer("rows")
+        let times = try context.integer("times")
         let durability = context.test.durability
         let file = ResidentFile(path: try context.emptyLocation("database").directory + "/a.strata", count: count)
         try file.fill(durability)

@@ -17,7 +17,7 @@ struct TwoSchemas: Scenario {
     let requires: Set<Capability> = [.migrations]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("rows", default: "500", summary: "objects in the file"),
+        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
         ScenarioParameter("rounds", default: "8", summary: "races"),
     ]
 
@@ -25,9 +25,9 @@ struct TwoSchemas: Scenario {
     private static let refused: Int32 = 10
 
     func run(_ context: CaseContext) throws {
-        let count = max(10, try context.integer("rows"))
+        let count = try context.integer("rows")
         let durability = context.test.durability
-        for round in 0..<max(1, try context.integer("rounds")) {
+        for round in 0..<(try context.integer("rounds")) {
             let directory = try context.emptyLocation("round-\(round)").directory
             try race(ResidentFile(path: directory + "/a.strata", count: count), round, durability, context.report)
         }

@@ -10,7 +10,7 @@ struct BacklinkEquality: Scenario {
     let question = "Are backlinks the inverse of links, lists, sets and maps after any history?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
-        ScenarioParameter("objects", default: "1200", summary: "objects of the graph"),
+        ScenarioParameter("objects", default: "1200", range: 10...1_000_000, summary: "objects of the graph"),
         ScenarioParameter("operations", default: "6000", summary: "links made and undone"),
     ]
 
@@ -27,7 +27,7 @@ struct BacklinkEquality: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        let (objects, operations) = (max(10, try context.integer("objects")), try context.integer("operations"))
+        let (objects, operations) = (try context.integer("objects"), try context.integer("operations"))
         let place = TrialPlace(directory: try context.emptyLocation("graph").directory, policy: .substitute)
         try context.withEngineErrors {
             let realm = try place.realm([Node.self])

@@ -22,7 +22,7 @@ struct NotifyObservers: Scenario {
             "way", default: "commit", allowed: Way.allCases.map(\.rawValue),
             summary: "told at the end of the observer's own commit, on a queue, or by refresh on another thread"),
         ScenarioParameter("objects", default: "100000", summary: "objects of the observed collection"),
-        ScenarioParameter("observers", default: "1", summary: "observers of it"),
+        ScenarioParameter("observers", default: "1", range: 1...10_000, summary: "observers of it"),
         ScenarioParameter("changes", default: "1", summary: "objects that each commit changes"),
         ScenarioParameter(
             "collection", default: "class", allowed: ["class", "filter"], summary: "what is observed"),
@@ -96,8 +96,8 @@ struct NotifyObservers: Scenario {
         guard let way = Way(rawValue: try context.text("way")) else { throw HarnessError("no such way") }
         let path = try context.emptyLocation("notify").directory + "/notify.strata"
         let work = Work(
-            objects: max(1, try context.integer("objects")), observers: max(1, try context.integer("observers")),
-            changes: max(1, try context.integer("changes")), commits: max(1, try context.integer("commits")),
+            objects: try context.integer("objects"), observers: try context.integer("observers"),
+            changes: try context.integer("changes"), commits: try context.integer("commits"),
             isFiltered: try context.text("collection") == "filter", deadline: context.deadline,
             configuration: Realm.Configuration(
                 fileURL: URL(fileURLWithPath: path), objectTypes: [Item.self], durability: .none))

@@ -17,23 +17,30 @@ struct CommitProcesses: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("processes", default: "2", summary: "writers"),
+        ScenarioParameter("processes", default: "2", range: 1...64, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all processes together"),
     ]
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("processes") ? "commits needs at least one per process" : nil
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    /// Start, end, commits, those with a sync and those without.
+    private static let answerWords = 5
 
     /// What a child says at its end: when it began and ended, and how many of its commits were acknowledged.
     private struct Lane {
         var start: UInt64
         var end: UInt64
         var commits: Int
+        var answers = CommitAnswers()
     }
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let processes = max(1, try context.integer("processes"))
-        let each = max(1, try context.integer("commits") / processes)
+        let processes = try context.integer("processes")
+        let each = try context.integer("commits") / processes
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
         // All wait until this is written: opening is not part of the figure.
@@ -45,18 +52,25 @@ struct CommitProcesses: Scenario {
                 try ForkedChild.start { output in Self.write(context, location, chunks, gate, output) })
         }
         usleep(200_000)
+        let meter = CostMeter(context)
         try FileTree.writeText(gate, "")
         var lanes: [Lane] = []
+        var answers = CommitAnswers()
         for child in children {
-            var answer: [UInt64] = [0, 0, 0]
+            var answer = [UInt64](repeating: 0, count: Self.answerWords)
+            let bytes = Self.answerWords * 8
             #if canImport(Glibc)
-                let count = Glibc.read(child.output, &answer, 24)
+                let count = Glibc.read(child.output, &answer, bytes)
             #else
-                let count = Darwin.read(child.output, &answer, 24)
+                let count = Darwin.read(child.output, &answer, bytes)
             #endif
             let end = child.wait()
-            guard count == 24, end == .exited(0) else { throw HarnessError("a writer ended so: \(end)") }
-            lanes.append(Lane(start: answer[0], end: answer[1], commits: Int(answer[2])))
+            guard count == bytes, end == .exited(0) else { throw HarnessError("a writer ended so: \(end)") }
+            var lane = Lane(start: answer[0], end: answer[1], commits: Int(answer[2]))
+            lane.answers.synced = Int(answer[3])
+            lane.answers.unsynced = Int(answer[4])
+            answers.merge(lane.answers)
+            lanes.append(lane)
         }
         let total = lanes.reduce(0) { $0 + $1.commits }
         if total < processes * each { report.cut() }
@@ -67,6 +81,8 @@ struct CommitProcesses: Scenario {
         if let slowest = rates.min(), let fastest = rates.max(), fastest > 0 {
             report.add(.fairness, slowest / fastest, count: processes)
         }
+        report.add(meter.samples(per: "commit", count: total))
+        report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(total), statistic: "count")
         try verify(context, location, base: base, each: each, lanes: lanes)
     }
@@ -77,14 +93,17 @@ struct CommitProcesses: Scenario {
         do {
             let session = try context.open(location, as: (any TableSession).self)
             while !FileTree.exists(gate) { usleep(200) }
-            var answer: [UInt64] = [MonotonicClock.now(), 0, 0]
+            let latency = context.commitRecorder()
+            var answer: [UInt64] = [MonotonicClock.now(), 0, 0, 0, 0]
             for chunk in chunks {
-                answer[2] += UInt64(try session.insertEach(chunk, latency: nil))
+                answer[2] += UInt64(try session.insertEach(chunk, latency: latency))
                 if context.isOverBudget { break }
             }
             answer[1] = MonotonicClock.now()
+            answer[3] = UInt64(latency.commits.total - latency.commits.withoutSync)
+            answer[4] = UInt64(latency.commits.withoutSync)
             try session.close()
-            return Self.write(output, &answer, 24) == 24 ? 0 : 2
+            return Self.write(output, &answer, Self.answerWords * 8) == Self.answerWords * 8 ? 0 : 2
         } catch {
             let text = "\(error)\n"
             text.withCString { _ = Self.write(STDERR_FILENO, $0, strlen($0)) }

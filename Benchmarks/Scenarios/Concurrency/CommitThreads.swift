@@ -12,12 +12,15 @@ struct CommitThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "writers"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
         ScenarioParameter(
             "writers", default: "serialized", allowed: WriterOrder.allCases.map(\.rawValue),
             summary: "one lock of the process, or the engine's own waiting, where the engine leaves the choice"),
     ]
+    func objection(to test: Case) -> String? {
+        test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -26,21 +29,28 @@ struct CommitThreads: Scenario {
         var end: UInt64
         var commits: Int
         var latency: Histogram
+        var answers = CommitAnswers()
     }
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let threads = max(1, try context.integer("threads"))
-        let each = max(1, try context.integer("commits") / threads)
+        let threads = try context.integer("threads")
+        let each = try context.integer("commits") / threads
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
         var settings = context.settings
         settings.writers = WriterOrder(rawValue: try context.text("writers")) ?? .serialized
+        let meter = CostMeter(context)
+        let witness = context.commitRecorder().witness
         let lanes = try Self.write(
             threads: threads, each: each, base: base, engine: context.engine, settings: settings,
-            location: location, deadline: context.deadline)
+            location: location, deadline: context.deadline, witness: witness)
         var latency = Histogram()
-        for lane in lanes { latency.merge(lane.latency) }
+        var answers = CommitAnswers()
+        for lane in lanes {
+            latency.merge(lane.latency)
+            answers.merge(lane.answers)
+        }
         let total = lanes.reduce(0) { $0 + $1.commits }
         if total < threads * each { report.cut() }
         let start = lanes.map(\.start).min() ?? 0
@@ -51,13 +61,15 @@ struct CommitThreads: Scenario {
             report.add(.fairness, slowest / fastest, count: threads)
         }
         report.add(latency, name: "commit")
+        report.add(meter.samples(per: "commit", count: total))
+        report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(total), statistic: "count")
         try Self.verify(context, location, base: base, each: each, lanes: lanes)
     }
 
     private static func write(
         threads: Int, each: Int, base: Int, engine: any Engine, settings: EngineSettings, location: DatabaseLocation,
-        deadline: UInt64
+        deadline: UInt64, witness: IOWitness?
     ) throws -> [Lane] {
         let line = StartLine(count: threads)
         return try ThreadGroup.run(threads) { index in
@@ -67,7 +79,7 @@ struct CommitThreads: Scenario {
             }
             line.arriveAndWait()
             let session = try opened.get()
-            let latency = LatencyRecorder()
+            let latency = LatencyRecorder(witness: witness)
             var lane = Lane(start: MonotonicClock.now(), end: 0, commits: 0, latency: Histogram())
             for chunk in chunks.tables {
                 lane.commits += try session.insertEach(chunk, latency: latency)
@@ -75,6 +87,7 @@ struct CommitThreads: Scenario {
             }
             lane.end = MonotonicClock.now()
             lane.latency = latency.histogram
+            lane.answers = latency.commits
             try session.close()
             return lane
         }

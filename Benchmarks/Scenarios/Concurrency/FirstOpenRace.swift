@@ -12,12 +12,12 @@ struct FirstOpenRace: Scenario {
     let expects: Promise.Kind? = .isolation
     let parameters = [
         ScenarioParameter("trials", default: "50", summary: "new databases"),
-        ScenarioParameter("processes", default: "8", summary: "openers of each"),
+        ScenarioParameter("processes", default: "8", range: 2...64, summary: "openers of each"),
     ]
 
     func run(_ context: CaseContext) throws {
-        let processes = max(2, try context.integer("processes"))
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("race", $0) }
+        let processes = try context.integer("processes")
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("race", $0) }
         let schema = try PeopleRows.noRows()
         try context.sweep(addresses, secondsPerTrial: 40) { address in
             let directory = context.trialDirectory + "/database"

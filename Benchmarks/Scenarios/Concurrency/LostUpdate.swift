@@ -12,9 +12,12 @@ struct LostUpdate: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("threads", default: "4", summary: "writers"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
         ScenarioParameter("increments", default: "1000", summary: "increments of all threads together"),
     ]
+    func objection(to test: Case) -> String? {
+        test.integer("increments") < test.integer("threads") ? "increments needs at least one per thread" : nil
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -28,8 +31,8 @@ struct LostUpdate: Scenario {
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let threads = max(1, try context.integer("threads"))
-        let each = max(1, try context.integer("increments") / threads)
+        let threads = try context.integer("threads")
+        let each = try context.integer("increments") / threads
         let count = try PeopleRows.count(in: context)
         guard count > 0 else { throw HarnessError("there is no row to count in") }
         var random = context.random("row")

@@ -28,7 +28,7 @@ struct StoppedWriter: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("stop", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("stop", $0) }
         try context.sweep(addresses, secondsPerTrial: 90) { address in
             var random = context.random("stopped \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)

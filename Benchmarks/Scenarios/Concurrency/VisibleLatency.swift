@@ -27,7 +27,7 @@ struct VisibleLatency: Scenario {
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let count = max(1, try context.integer("commits"))
+        let count = try context.integer("commits")
         guard try PeopleRows.count(in: context) > 0 else { throw HarnessError("there is no row to update") }
         let location = try context.fixtureLocation()
         let board = Board()

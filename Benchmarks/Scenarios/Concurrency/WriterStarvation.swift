@@ -21,7 +21,7 @@ struct WriterStarvation: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .boundedWait
     let parameters = [
-        ScenarioParameter("greedy", default: "4", summary: "threads that commit without pause"),
+        ScenarioParameter("greedy", default: "4", range: 1...256, summary: "threads that commit without pause"),
         ScenarioParameter("waits", default: "200", summary: "commits of the patient thread, a millisecond apart"),
         ScenarioParameter("bound", default: "1000", summary: "milliseconds that its slowest commit may take"),
     ]
@@ -42,8 +42,8 @@ struct WriterStarvation: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        let greedy = max(1, try context.integer("greedy"))
-        let waits = max(1, try context.integer("waits"))
+        let greedy = try context.integer("greedy")
+        let waits = try context.integer("waits")
         let bound = try context.integer("bound")
         let base = ExactOracle(try context.tables())
         let keys = (0...greedy).map { Int64($0) }

@@ -7,16 +7,17 @@ struct BitFlip: DamageScenario {
     let question = "When one bit of the file is wrong, does a reader get wrong data?"
     let parameters = [
         DamageSweep.shape,
-        ScenarioParameter("trials", default: "2000", summary: "bits chosen by the seed; 0 flips every bit"),
+        ScenarioParameter(
+            "trials", default: "2000", range: 0...10_000_000, summary: "bits chosen by the seed; 0 flips every bit"),
     ]
 
     /// Bit n of the address is bit n % 8 of byte n / 8, counted over all files in the engine's order.
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
         var random = context.random("bits")
-        let bits = sweep.positions(count: max(0, try context.integer("trials")), scale: 8, random: &random)
-        try sweep.run(bits.map { FaultAddress("bit", $0) }) { address in
-            guard let bit = address.position, bit >= 0 else { throw HarnessError("no bit: \(address)") }
+        let bits = sweep.positions(count: try context.integer("trials"), scale: 8, random: &random)
+        try sweep.run(bits.map { FaultAddress("bit", $0) }, among: 0..<(sweep.byteCount * 8)) { address in
+            guard let bit = address.position else { throw HarnessError("no bit: \(address)") }
             let file = try sweep.file(at: bit / 8)
             var bytes = file.bytes
             bytes[bit / 8 - file.start] ^= 1 << UInt8(bit % 8)

@@ -27,7 +27,7 @@ struct CopyWhileOpen: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("copy", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("copy", $0) }
         try context.sweep(addresses, secondsPerTrial: 30) { address in
             var random = context.random("copy \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)

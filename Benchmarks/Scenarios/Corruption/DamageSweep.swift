@@ -40,8 +40,8 @@ struct DamageSweep {
     let context: CaseContext
     let files: [DamagedFile]
     /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
-    /// closed syncs, and a sweep opens thousands. Named by the case's directory, so that a run finds its own leftovers.
-    private let scratch: String
+    /// closed syncs, and a sweep opens thousands. What a killed process leaves there, the next run removes.
+    private let scratch: ScratchDirectory
     private let oracle: DamageReadOracle
 
     // MARK: Fixture
@@ -77,13 +77,6 @@ struct DamageSweep {
         return DamageDataset.persons(count..<(count + loggedCommits), dogCount: count)
     }
 
-    /// The path from the root, so that runs in different places do not share copies.
-    private static func fullPath(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
     private static func name(of path: String) -> String {
         String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
     }
@@ -103,11 +96,8 @@ struct DamageSweep {
         }
         guard start > 0 else { throw HarnessError("the fixture of \(context.test.engine) has no files") }
         self.files = files
-        let memory = "/dev/shm"
-        scratch =
-            FileTree.isDirectory(memory)
-            ? "\(memory)/assay-\(StableHash.identifier(of: Self.fullPath(context.directory)))"
-            : context.directory + "/copies"
+        let memory = ScratchDirectory.memory
+        scratch = try ScratchDirectory.make(in: FileTree.isDirectory(memory) ? memory : context.directory)
         let logged = try context.text("shape") == "log" ? try Self.loggedRows(context) : nil
         oracle = DamageReadOracle(try context.tables(), appended: logged)
         context.report.note(
@@ -140,21 +130,28 @@ struct DamageSweep {
         return file
     }
 
-    /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies.
-    func run(_ addresses: [FaultAddress], _ trial: @escaping (FaultAddress) throws -> Trial) throws {
-        removeCopies()
+    /// Of all files.
+    var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
+
+    /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies. A replay may ask for any of
+    /// `positions`.
+    func run(
+        _ addresses: [FaultAddress], among positions: Range<Int>, _ trial: @escaping (FaultAddress) throws -> Trial
+    ) throws {
         defer { removeCopies() }
-        try context.sweep(addresses, trial: trial)
+        let kind = addresses.first?.fault ?? ""
+        try context.sweep(
+            addresses, accepts: { $0.isFault(kind, at: positions) }, directories: [scratch.files], trial: trial)
     }
 
     func removeCopies() {
-        do { try FileTree.remove(scratch) } catch { context.report.note("left behind: \(error)") }
+        do { try scratch.remove() } catch { context.report.note("left behind: \(error)") }
     }
 
     /// Writes the files with `damaged` in place of the file of that name, opens, reads and judges. Runs in a child.
     func judge(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> Trial {
         // Two children run at a time: each has a directory of its own.
-        let directory = scratch + "/" + Self.name(of: context.trialDirectory)
+        let directory = scratch.files + "/" + Self.name(of: context.trialDirectory)
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
         for file in files {

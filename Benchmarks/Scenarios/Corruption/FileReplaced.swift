@@ -27,7 +27,7 @@ struct FileReplaced: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("replace", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("replace", $0) }
         try context.sweep(addresses, secondsPerTrial: 30) { address in
             let isDeleted = (address.position ?? 0) % 2 == 1
             let trial = try IncrementTrial(context, files)

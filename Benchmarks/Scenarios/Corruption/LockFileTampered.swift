@@ -30,7 +30,7 @@ struct LockFileTampered: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("tamper", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("tamper", $0) }
         try context.sweep(addresses, secondsPerTrial: 40) { address in
             let position = address.position ?? 0
             let way = Way.allCases[position % Way.allCases.count]

@@ -7,20 +7,21 @@ struct Truncate: DamageScenario {
     let question = "When the file was cut short, does a reader get wrong data, or crash?"
     let parameters = [
         DamageSweep.shape,
-        ScenarioParameter("trials", default: "200", summary: "random lengths beside every page boundary"),
+        ScenarioParameter(
+            "trials", default: "200", range: 0...1_000_000, summary: "random lengths beside every page boundary"),
     ]
 
     /// The position in an address is that of the first byte that is gone, counted over all files in the engine's order.
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
         var random = context.random("cuts")
-        let count = max(0, try context.integer("trials"))
+        let count = try context.integer("trials")
         var cuts = Set(count > 0 ? sweep.positions(count: count, scale: 1, random: &random) : [])
         for file in sweep.files {
             cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
         }
-        try sweep.run(cuts.sorted().map { FaultAddress("cut", $0) }) { address in
-            guard let cut = address.position, cut >= 0 else { throw HarnessError("no length: \(address)") }
+        try sweep.run(cuts.sorted().map { FaultAddress("cut", $0) }, among: 0..<sweep.byteCount) { address in
+            guard let cut = address.position else { throw HarnessError("no length: \(address)") }
             let file = try sweep.file(at: cut)
             return try sweep.judge(address, file.name, damaged: Array(file.bytes.prefix(cut - file.start)))
         }

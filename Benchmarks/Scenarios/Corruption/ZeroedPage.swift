@@ -7,7 +7,8 @@ struct ZeroedPage: DamageScenario {
     let question = "When a page of the file is all zeros, does a reader get wrong data, or crash?"
     let parameters = [
         DamageSweep.shape,
-        ScenarioParameter("trials", default: "200", summary: "pages chosen by the seed; 0 zeroes every page"),
+        ScenarioParameter(
+            "trials", default: "200", range: 0...1_000_000, summary: "pages chosen by the seed; 0 zeroes every page"),
     ]
 
     /// The position in an address is that of the page's first byte, counted over all files in the engine's order.
@@ -21,13 +22,13 @@ struct ZeroedPage: DamageScenario {
                 if page.contains(where: { $0 != 0 }) { pages.append(file.start + start) }
             }
         }
-        let count = max(0, try context.integer("trials"))
+        let count = try context.integer("trials")
         if count > 0 && count < pages.count {
             var random = context.random("pages")
             pages = random.permutation(of: pages.count).prefix(count).map { pages[$0] }.sorted()
         }
-        try sweep.run(pages.map { FaultAddress("zero", $0) }) { address in
-            guard let start = address.position, start >= 0 else { throw HarnessError("no page: \(address)") }
+        try sweep.run(pages.map { FaultAddress("zero", $0) }, among: 0..<sweep.byteCount) { address in
+            guard let start = address.position else { throw HarnessError("no page: \(address)") }
             let file = try sweep.file(at: start)
             var bytes = file.bytes
             for index in (start - file.start)..<min(start - file.start + Self.pageBytes, bytes.count) {

@@ -22,7 +22,7 @@ struct DeadWriter: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("kill", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("kill", $0) }
         try context.sweep(addresses, secondsPerTrial: 30) { address in
             var random = context.random("dead \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)

@@ -25,7 +25,7 @@ struct DeleteFiles: Scenario {
 
     func run(_ context: CaseContext) throws {
         let files = try IncrementTrial.files(context)
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("delete", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("delete", $0) }
         let tables = try context.tables()
         try context.sweep(addresses, secondsPerTrial: 30) { address in
             var random = context.random("delete \(address.position ?? 0)")

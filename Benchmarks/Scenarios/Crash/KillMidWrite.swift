@@ -35,7 +35,7 @@ struct KillMidWrite: Scenario {
             files.append((String(file.path.dropFirst(fixture.directory.count + 1)), try FileTree.readBytes(file.path)))
         }
         let tables = try context.tables()
-        let addresses = (0..<max(1, try context.integer("trials"))).map { FaultAddress("kill", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("kill", $0) }
         try context.sweep(addresses, secondsPerTrial: 20) { address in
             let directory = context.trialDirectory + "/database"
             try FileTree.remove(directory)

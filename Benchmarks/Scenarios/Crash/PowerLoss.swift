@@ -37,9 +37,9 @@ struct PowerLoss: Scenario {
         guard let engine = context.engine as? any SimulatableEngine else {
             throw HarnessError("\(context.engine.name) declares simulated-disk, and is no SimulatableEngine")
         }
-        let rows = max(1, try context.integer("rows"))
-        let most = max(1, try context.integer("states"))
-        let disk = SimulatedDisk(seed: context.seed)
+        let rows = try context.integer("rows")
+        let most = try context.integer("states")
+        let disk = SimulatedDisk(seed: Seed(context.seed.rawValue))
         let marks = try record(engine, context, disk, rows: rows)
         let keeps = context.test.durability == .full
         var tried = 0
@@ -76,7 +76,7 @@ struct PowerLoss: Scenario {
         try tables.load(Self.tables(rows))
         marks.acknowledged.append(disk.operations)
         let keys = (0..<Int64(rows)).map { $0 }
-        for number in 1...max(1, try context.integer("transactions")) {
+        for number in 1...(try context.integer("transactions")) {
             disk.setOperation("commit-\(number)")
             marks.begun.append(disk.operations)
             try updates.update(

@@ -17,12 +17,14 @@ struct AccountSwitch: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .persistent, .compaction]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("switches", default: "40", summary: "changes from one database to the other"),
+        ScenarioParameter(
+            "switches", default: "40", range: 4...100_000, summary: "changes from one database to the other"),
         ScenarioParameter("transactions", default: "20", summary: "transactions on a database before it is left"),
         ScenarioParameter("updates", default: "100", summary: "random rows updated by each"),
         ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is compacted then"),
         ScenarioParameter("bound", default: "5000", summary: "milliseconds that a change may take"),
-        ScenarioParameter("plateau", default: "110", summary: "percent of the size after the first, and 1 MiB"),
+        ScenarioParameter(
+            "plateau", default: "110", range: 100...10_000, summary: "percent of the size after the first, and 1 MiB"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -36,7 +38,7 @@ struct AccountSwitch: Scenario {
         try second.load(try context.tables())
         try second.close()
         let (transactions, updates) = (
-            max(1, try context.integer("transactions")), max(1, try context.integer("updates"))
+            try context.integer("transactions"), try context.integer("updates")
         )
         let isCompacting = try context.text("compact") == "yes"
         var oracles = [ExactOracle(try context.tables()), ExactOracle(try context.tables())]
@@ -44,7 +46,7 @@ struct AccountSwitch: Scenario {
         var course = SizeCourse(step: "switches")
         var stalls = Histogram()
         var handles: [Int] = []
-        let switches = max(4, try context.integer("switches"))
+        let switches = try context.integer("switches")
         var session = try context.open(locations[0], as: (any UpdateSession).self)
         for number in 0..<switches {
             let place = number % 2

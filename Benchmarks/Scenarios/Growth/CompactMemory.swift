@@ -60,7 +60,7 @@ struct CompactMemory: Scenario {
         report.add(.peakResidentBytes, Double(taken), label: "anonymous, above what was there")
         report.add(.fileBytes, Double(before), label: "before")
         report.add(.fileBytes, Double(try context.fileBytes(at: location)), label: "after")
-        let bound = UInt64(max(0, try context.integer("bound"))) << 20
+        let bound = UInt64(try context.integer("bound")) << 20
         report.add(
             Trial(
                 address: FaultAddress(text: "memory"), outcome: taken <= bound ? .correct : .memoryLimit,

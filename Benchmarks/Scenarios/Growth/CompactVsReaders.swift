@@ -16,8 +16,9 @@ struct CompactVsReaders: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("readers", default: "2", summary: "threads that open, read and close"),
-        ScenarioParameter("writers", default: "1", summary: "threads that open, increment a row and close"),
+        ScenarioParameter("readers", default: "2", range: 1...256, summary: "threads that open, read and close"),
+        ScenarioParameter(
+            "writers", default: "1", range: 1...256, summary: "threads that open, increment a row and close"),
         ScenarioParameter("compactions", default: "40", summary: "attempts"),
     ]
 
@@ -42,8 +43,8 @@ struct CompactVsReaders: Scenario {
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let (readers, writers) = (max(1, try context.integer("readers")), max(1, try context.integer("writers")))
-        let compactions = max(1, try context.integer("compactions"))
+        let (readers, writers) = (try context.integer("readers"), try context.integer("writers"))
+        let compactions = try context.integer("compactions")
         let location = try context.fixtureLocation()
         var deletion = try HalfDeletion(try context.tables())
         let deleting = try context.open(location, as: (any DeletionSession).self)

@@ -13,9 +13,13 @@ struct DeleteRefill: Scenario {
     let requires: Set<Capability> = [.tables, .deletions, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("rounds", default: "10", summary: "times that everything is deleted and inserted again"),
-        ScenarioParameter("warm-up", default: "2", summary: "rounds that show how large the file has to be"),
-        ScenarioParameter("bound", default: "110", summary: "percent of that, and 1 MiB, that later rounds may reach"),
+        ScenarioParameter(
+            "rounds", default: "10", range: 1...10_000, summary: "times that everything is deleted and inserted again"),
+        ScenarioParameter(
+            "warm-up", default: "2", range: 1...100, summary: "rounds that show how large the file has to be"),
+        ScenarioParameter(
+            "bound", default: "110", range: 100...10_000,
+            summary: "percent of that, and 1 MiB, that later rounds may reach"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -33,8 +37,8 @@ struct DeleteRefill: Scenario {
         }
         var course = SizeCourse(step: "transactions")
         try course.note(session, at: 0)
-        let rounds = max(1, try context.integer("rounds"))
-        let warmUp = max(1, try context.integer("warm-up"))
+        let rounds = try context.integer("rounds")
+        let warmUp = try context.integer("warm-up")
         var (deletes, refills) = (UInt64(0), UInt64(0))
         var done = 0
         while done < rounds {

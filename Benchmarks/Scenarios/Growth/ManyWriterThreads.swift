@@ -15,8 +15,8 @@ struct ManyWriterThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("rounds", default: "100", summary: "times that the threads come"),
-        ScenarioParameter("threads", default: "4", summary: "threads of a round"),
+        ScenarioParameter("rounds", default: "100", range: 2...100_000, summary: "times that the threads come"),
+        ScenarioParameter("threads", default: "4", range: 1...256, summary: "threads of a round"),
         ScenarioParameter("updates", default: "200", summary: "random rows that each updates in a transaction"),
         ScenarioParameter("held", default: "8", summary: "rounds after which what a thread opened is closed"),
         ScenarioParameter(
@@ -34,10 +34,10 @@ struct ManyWriterThreads: Scenario {
     func run(_ context: CaseContext) throws {
         let report = context.report
         let rows = try PeopleRows.count(in: context)
-        let (rounds, threads) = (max(2, try context.integer("rounds")), max(1, try context.integer("threads")))
+        let (rounds, threads) = (try context.integer("rounds"), try context.integer("threads"))
         guard rows > threads else { throw HarnessError("each thread needs a row") }
-        let updates = max(1, try context.integer("updates"))
-        let held = max(1, try context.integer("held"))
+        let updates = try context.integer("updates")
+        let held = try context.integer("held")
         let location = try context.fixtureLocation()
         let watcher = try context.open(location)
         var course = SizeCourse(step: "rounds")

@@ -13,7 +13,7 @@ struct MillionSmallCommits: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "1000000", summary: "transactions"),
+        ScenarioParameter("commits", default: "1000000", range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
             "bound", default: "200", summary: "percent of the size of the first tenth, and 1 MiB, that others may reach"
         ),
@@ -27,14 +27,14 @@ struct MillionSmallCommits: Scenario {
         let report = context.report
         let rows = try PeopleRows.count(in: context)
         guard rows > 0 else { throw HarnessError("there is no row to update") }
-        let count = max(10, try context.integer("commits"))
+        let count = try context.integer("commits")
         let location = try context.fixtureLocation()
         let session = try context.open(location, as: (any UpdateSession).self)
         var random = context.random("updates")
         var oracle = ExactOracle(try context.tables())
         var course = SizeCourse(step: "commits")
         try course.note(session, at: 0)
-        let (points, usage) = (200, ResourceUsage.now())
+        let (points, meter) = (200, CostMeter(context))
         var (done, nanoseconds) = (0, UInt64(0))
         while done < count {
             let end = min(count, done + max(1, count / points))
@@ -53,12 +53,12 @@ struct MillionSmallCommits: Scenario {
                 break
             }
         }
-        let written = ResourceUsage.now().since(usage).diskWrittenBytes
+        let written = meter.writtenBytes()
         try session.close()
         report.add(.commitsPerSecond, Double(done) / (Double(max(1, nanoseconds)) / 1e9), count: done)
         report.add(.operations, Double(done), statistic: "count")
         let average = Double(written) / Double(done)
-        report.add(.diskBytesPerCommit, average, count: done)
+        report.add(.writtenBytesPerCommit, average, count: done)
         report.add(.writeAmplification, average / 8, count: done)
         if context.engine.promises(.boundedSize) {
             let limit = Double(try context.integer("written"))

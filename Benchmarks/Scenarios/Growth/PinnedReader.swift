@@ -12,7 +12,8 @@ struct PinnedReader: Scenario {
     let parameters = [
         ScenarioParameter("transactions", default: "200", summary: "update transactions while the reader reads"),
         ScenarioParameter("updates", default: "1000", summary: "random rows updated per transaction"),
-        ScenarioParameter("readers", default: "1", summary: "versions held, the first before the first update"),
+        ScenarioParameter(
+            "readers", default: "1", range: 1...1_000, summary: "versions held, the first before the first update"),
         ScenarioParameter(
             "bound", default: "4",
             summary: "times its size at the start that an engine which promises a bound may reach, plus 1 MiB"),

@@ -11,8 +11,9 @@ struct ProbeTrials {
     private var declined: [String: Int] = [:]
 
     static let parameters = [
-        ScenarioParameter("rows", default: "2000", summary: "rows that are asked about"),
-        ScenarioParameter("queries", default: "400", summary: "questions, each compared with a naive answer"),
+        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "rows that are asked about"),
+        ScenarioParameter(
+            "queries", default: "400", range: 3...10_000_000, summary: "questions, each compared with a naive answer"),
     ]
 
     /// Stores the rows in an empty database of the case.

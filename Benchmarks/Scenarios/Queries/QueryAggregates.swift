@@ -20,7 +20,7 @@ struct QueryAggregates: Scenario {
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
-        let count = Int64(max(10, try context.integer("rows")))
+        let count = Int64(try context.integer("rows"))
         let isExtreme = try context.text("values") == "extreme"
         if isExtreme, context.engine.name.hasPrefix("sqlite") {
             context.report.inconclusive("SQLite stores what is not a number as null, and stops where a sum overflows")
@@ -38,7 +38,7 @@ struct QueryAggregates: Scenario {
         var choice = context.random("questions")
         let columns: [ProbeColumn] = [.number, .indexedNumber, .real]
         var queries: [ProbeQuery] = []
-        for number in 0..<max(3, try context.integer("queries")) {
+        for number in 0..<(try context.integer("queries")) {
             let condition = Self.condition(&choice, rows: Int(count))
             try trials.ask(columns[number % 3], where: condition)
             queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(columns[number % 3])]))

@@ -12,14 +12,13 @@ struct QueryBoundaries: Scenario {
     let question = "Are values right at the ends of nodes, through splits and merges, nulls among them?"
     let requires: Set<Capability> = [.probes]
     let parameters = [
-        ScenarioParameter("most", default: "4097", summary: "rows of the largest table"),
+        ScenarioParameter("most", default: "4097", range: 9...10_000_000, summary: "rows of the largest table"),
         ScenarioParameter("queries", default: "30", summary: "questions after every change"),
     ]
-
     func run(_ context: CaseContext) throws {
-        let most = max(9, try context.integer("most"))
+        let most = try context.integer("most")
         let sizes = [64, 128, 256, 512, 1_024, 2_048, 4_096].flatMap { [$0 - 1, $0, $0 + 1] }.filter { $0 <= most }
-        let count = max(1, try context.integer("queries"))
+        let count = try context.integer("queries")
         var queries: [ProbeQuery] = []
         var trials: ProbeTrials?
         for size in sizes.isEmpty ? [most] : sizes {

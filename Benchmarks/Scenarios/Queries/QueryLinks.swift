@@ -14,7 +14,7 @@ struct QueryLinks: Scenario {
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
-        let count = Int64(max(10, try context.integer("rows")))
+        let count = Int64(try context.integer("rows"))
         let rows = (0..<count).map { id in
             // Two thirds link to row 0, which has more than a thousand links then; the others anywhere.
             let friend = random.below(3) > 0 ? 0 : Int64(random.below(Int(count)))
@@ -27,7 +27,7 @@ struct QueryLinks: Scenario {
         var trials = try ProbeTrials(context, rows)
         var choice = context.random("questions")
         var queries: [ProbeQuery] = []
-        for _ in 0..<max(1, try context.integer("queries")) { queries.append(Self.query(&choice)) }
+        for _ in 0..<(try context.integer("queries")) { queries.append(Self.query(&choice)) }
         for query in queries.prefix(queries.count / 2) { try trials.ask(query) }
         // The row that most link to goes, and links are looked for where it was.
         let changed = (2..<min(count, 200)).map { id in

@@ -17,7 +17,7 @@ struct QueryNulls: Scenario {
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
-        let count = Int64(max(10, try context.integer("rows")))
+        let count = Int64(try context.integer("rows"))
         let rows = (0..<count).map { id in
             ProbeRow(
                 id: id, number: Self.numbers[random.below(Self.numbers.count)],
@@ -28,7 +28,7 @@ struct QueryNulls: Scenario {
         var trials = try ProbeTrials(context, rows)
         var queries: [ProbeQuery] = []
         var choice = context.random("questions")
-        for _ in 0..<max(1, try context.integer("queries")) / 2 {
+        for _ in 0..<(try context.integer("queries")) / 2 {
             let (kind, condition) = Self.condition(&choice, depth: 0)
             // The same question of the column with an index and of its twin.
             for isIndexed in [false, true] { queries.append(ProbeQuery(kind, condition.on(indexed: isIndexed))) }

@@ -14,7 +14,7 @@ struct QueryOrder: Scenario {
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
-        let count = Int64(max(10, try context.integer("rows")))
+        let count = Int64(try context.integer("rows"))
         let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"]
         let rows = (0..<count).map { id in
             ProbeRow(
@@ -25,7 +25,7 @@ struct QueryOrder: Scenario {
         var trials = try ProbeTrials(context, rows)
         var choice = context.random("questions")
         var queries: [ProbeQuery] = []
-        for _ in 0..<max(1, try context.integer("queries")) { queries.append(Self.query(&choice, rows: Int(count))) }
+        for _ in 0..<(try context.integer("queries")) { queries.append(Self.query(&choice, rows: Int(count))) }
         for query in queries { try trials.ask(query) }
         try trials.measure(queries)
     }

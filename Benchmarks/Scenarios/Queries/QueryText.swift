@@ -28,7 +28,7 @@ struct QueryText: Scenario {
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
-        let count = Int64(max(10, try context.integer("rows")))
+        let count = Int64(try context.integer("rows"))
         let letters = try context.text("marks") == "some" ? Self.letters : Self.letters.filter { $0 != Self.marked }
         let rows = (0..<count).map { id in
             ProbeRow(id: id, text: random.below(12) == 0 ? nil : Self.text(&random, 0...8, letters))
@@ -36,7 +36,7 @@ struct QueryText: Scenario {
         var trials = try ProbeTrials(context, rows)
         var choice = context.random("questions")
         var queries: [ProbeQuery] = []
-        for number in 0..<max(1, try context.integer("queries")) / 2 {
+        for number in 0..<(try context.integer("queries")) / 2 {
             let (kind, condition) = Self.question(&choice, rows, letters, folded: number % 3 == 0)
             for isIndexed in [false, true] { queries.append(ProbeQuery(kind, condition.on(indexed: isIndexed))) }
         }

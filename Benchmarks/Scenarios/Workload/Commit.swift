@@ -22,7 +22,7 @@ struct Commit: Scenario {
     func run(_ context: CaseContext) throws {
         let commits = OneRowCommits(
             context: context, isPrepared: try context.text("file") == "prepared",
-            count: max(1, try context.integer("commits")))
+            count: try context.integer("commits"))
         var raw: [Double] = []
         let result = try commits.run {
             raw.append(try RawDiskLoop(directory: context.directory).overwrite(count: 100).perSecond)

@@ -15,7 +15,8 @@ struct CommitDuringCheckpoint: Scenario {
     let parameters = [
         ScenarioParameter("commits", default: "4000", summary: "timed one-row transactions"),
         ScenarioParameter("every", default: "20", summary: "timed transactions between two large ones"),
-        ScenarioParameter("updates", default: "2000", summary: "random rows updated by each large one"),
+        ScenarioParameter(
+            "updates", default: "2000", range: 0...1_000_000, summary: "random rows updated by each large one"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -29,9 +30,9 @@ struct CommitDuringCheckpoint: Scenario {
         guard let updates = session as? any UpdateSession else {
             throw HarnessError("\(context.test.engine) declares updates that its session has not")
         }
-        let count = max(1, try context.integer("commits"))
-        let every = max(1, try context.integer("every"))
-        let large = max(0, try context.integer("updates"))
+        let count = try context.integer("commits")
+        let every = try context.integer("every")
+        let large = try context.integer("updates")
         var random = context.random("updates")
         let latency = LatencyRecorder()
         var acknowledged = 0

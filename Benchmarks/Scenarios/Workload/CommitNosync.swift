@@ -13,7 +13,7 @@ struct CommitNosync: Scenario {
 
     func run(_ context: CaseContext) throws {
         _ = try OneRowCommits(
-            context: context, isPrepared: false, count: max(1, try context.integer("commits")), isTimed: false
+            context: context, isPrepared: false, count: try context.integer("commits"), isTimed: false
         ).run()
     }
 }

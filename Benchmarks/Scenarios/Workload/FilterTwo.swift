@@ -22,7 +22,7 @@ struct FilterTwo: Scenario {
             table: scan.table.name, integer: integer, above: 50, real: try scan.realColumn(), below: 30)
         let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         var oracle = ExactOracle(try context.tables())
-        try update(context, session, &oracle, scan.table, integer, count: max(0, try context.integer("updates")))
+        try update(context, session, &oracle, scan.table, integer, count: try context.integer("updates"))
         context.report.check("count", expected: oracle.count(filter), got: try session.count(filter))
         try scan.measure(bytesPerRow: 16) { _ = try session.count(filter) }
         context.report.note("\(integer) > 50 and \(filter.real) < 30")

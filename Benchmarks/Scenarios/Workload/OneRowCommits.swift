@@ -29,9 +29,8 @@ struct OneRowCommits {
         _ = try session.insertEach(warmUp, latency: nil)
 
         try around()
-        let counters = (session as? any CountingSession)?.fileLayerCounters()
-        let usage = ResourceUsage.now()
-        let latency = LatencyRecorder()
+        let latency = context.commitRecorder()
+        let meter = CostMeter(context)
         var acknowledged = 0
         let start = MonotonicClock.now()
         for chunk in chunks.tables {
@@ -39,7 +38,7 @@ struct OneRowCommits {
             if context.isOverBudget { break }
         }
         let seconds = Double(MonotonicClock.now() - start) / 1e9
-        let used = ResourceUsage.now().since(usage)
+        let costs = meter.samples(per: "commit", count: max(1, acknowledged))
         try around()
         if acknowledged < chunks.end - base { report.cut() }
 
@@ -47,15 +46,8 @@ struct OneRowCommits {
         report.add(.commitsPerSecond, commits / seconds, count: acknowledged)
         report.add(latency.histogram, name: "commit")
         report.add(.operations, Double(acknowledged), statistic: "count")
-        if context.engine.capabilities.contains(.persistent) {
-            report.add(.diskBytesPerCommit, Double(used.diskWrittenBytes) / commits, count: acknowledged)
-        }
-        if let counters, let session = session as? any CountingSession {
-            let difference = session.fileLayerCounters() - counters
-            report.add(.syncsPerCommit, Double(difference.syncs) / commits, count: acknowledged)
-        } else {
-            report.note("syncs not counted: \(context.engine.name) makes them by itself")
-        }
+        report.judge(latency.commits, in: context.test.durability)
+        if context.engine.capabilities.contains(.persistent) { report.add(costs) }
         try session.close()
         try PeopleRows.verify(
             context, at: location, inserted: base..<(base + acknowledged),

@@ -23,7 +23,7 @@ struct PropertyRead: Scenario {
         guard case .integer(let keys)? = table.keyColumn?.values, !keys.isEmpty else {
             throw HarnessError("\(table.name) has no integer key")
         }
-        let held = Array(keys.prefix(max(1, try context.integer("held"))))
+        let held = Array(keys.prefix(try context.integer("held")))
         let oracle = ExactOracle(tables)
         let session = try context.open(try context.fixtureLocation(), as: (any HeldObjectSession).self)
         try session.hold(table: table.name, keys: held)

@@ -9,14 +9,15 @@ struct RawDisk: Scenario {
     let question = "What do this disk and this memory give without an engine?"
     let requires: Set<Capability> = []
     let parameters = [
-        ScenarioParameter("syncs", default: "1000", summary: "blocks written and synced one by one"),
-        ScenarioParameter("mebibytes", default: "64", summary: "size of what is read in one go"),
+        ScenarioParameter(
+            "syncs", default: "1000", range: 2...100_000_000, summary: "blocks written and synced one by one"),
+        ScenarioParameter("mebibytes", default: "64", range: 1...4_096, summary: "size of what is read in one go"),
     ]
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let syncs = max(1, try context.integer("syncs"))
-        let mebibytes = max(1, try context.integer("mebibytes"))
+        let syncs = try context.integer("syncs")
+        let mebibytes = try context.integer("mebibytes")
         let loop = RawDiskLoop(directory: context.directory)
         let overwrite = try loop.overwrite(count: syncs)
         report.add(.operationsPerSecond, overwrite.perSecond, count: syncs, label: "overwrite and sync")

@@ -11,7 +11,8 @@ struct UpdateBatch: Scenario {
     let parameters = [
         ScenarioParameter("transactions", default: "200", summary: "durable update transactions"),
         ScenarioParameter("updates", default: "1000", summary: "random rows updated per transaction"),
-        ScenarioParameter("readers", default: "0", summary: "versions held, pinned at even distances in the run"),
+        ScenarioParameter(
+            "readers", default: "0", range: 0...1_000, summary: "versions held, pinned at even distances in the run"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

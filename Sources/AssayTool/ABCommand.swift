@@ -1,0 +1,203 @@
+import Commands
+import Harness
+import JSONText
+import Measuring
+import Reporting
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Two builds of this tool against each other.
+struct ABCommand: Command {
+    let name = "ab"
+    let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
+    let question = "is build B slower than build A?"
+    let positional = ["[PLAN]"]
+    let options = [
+        OptionSpecification("--a", value: "BINARY", "the build to compare with"),
+        OptionSpecification("--b", value: "BINARY", "the build in question"),
+        OptionSpecification("--scenario", value: "NAME,..", "only these; without a plan, these at their defaults"),
+        OptionSpecification("--engine", value: "NAME,..", "only these engines"),
+        OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
+        OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
+        OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
+        OptionSpecification("--pairs", value: "N", "rounds of A, B and A once more (40; 80 for work bound by syncs)"),
+        OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
+        OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
+        OptionSpecification("--budget", value: "10m", "time for everything together"),
+        OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
+        OptionSpecification("--confirm", "measure again what is flagged (the default)"),
+        OptionSpecification("--allow-zoo", "take builds with planted bugs, too"),
+        OptionSpecification("--allow-debug", "take debug builds, too"),
+        OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+    ]
+
+    static let defaultPairs = 40
+    static let defaultThreshold = 0.03
+    /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
+    private static let secondsPerCase = 600.0
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let (pairs, threshold) = (try pairs(arguments), try threshold(arguments))
+        let registries = BuildRegistries.make()
+        let (plan, planned) = try cases(arguments, registries)
+        let seed = try arguments.unsigned("--seed").map { Seed($0) } ?? plan.seed
+        let startTime = Int(time(nil))
+        let id = "\(RunCommand.timestamp(startTime))-ab-\(seed)"
+        let directory = try emptyDirectory(trimmed(arguments.value("--out") ?? "Reports/\(id)"))
+        let a = try side("--a", arguments, scratch: directory)
+        let b = try side("--b", arguments, scratch: directory)
+        let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
+        guard !kept.isEmpty else {
+            let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }
+            throw UsageError("no case is left that both sides have\n" + list.joined(separator: "\n"), command: name)
+        }
+        var header = try header(id: id, plan, seed, startTime, directory, a, b)
+        header.cases = kept.map(\.id)
+        header.budgetSeconds = try arguments.seconds("--budget")
+        for warning in header.warnings { Output.error("WARNING  \(warning)") }
+        let session = PairedSession(
+            cases: kept, pairs: pairs, threshold: threshold, seed: seed,
+            budgetSeconds: header.budgetSeconds, confirms: !arguments.has("--no-confirm"))
+        var work = try SidePrograms(
+            a: a, b: b, planned: planned, registries: registries, directory: directory + "/work", plan: plan,
+            known: try known(arguments))
+        var measurements: [SideMeasurement] = []
+        let raw = directory + "/measurements.jsonl"
+        let compared = try session.run(
+            measure: { side, test, place in
+                try work.measure(side, test, place: place, seconds: Self.secondsPerCase)
+            },
+            record: { measurement in
+                measurements.append(measurement)
+                try FileTree.append(raw, measurement.json.bytes + [UInt8(ascii: "\n")])
+            }, observer: SessionProgress())
+        try FileTree.remove(directory + "/work")
+        let comparison = BuildComparison(
+            header: header, a: a.side, b: b.side, pairs: session.pairs, threshold: session.threshold,
+            confirms: session.confirms, cases: compared.cases, refused: refused + compared.refused,
+            directory: directory)
+        try FileTree.replaceText(directory + "/ab.csv", Reporting.csv(measurements, of: comparison))
+        try FileTree.replaceText(directory + "/ab.json", Reporting.json(comparison).text + "\n")
+        try Output.write(
+            Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
+        return comparison.exitStatus
+    }
+
+    // MARK: What is asked for
+
+    private func cases(_ arguments: Arguments, _ registries: Registries) throws -> (Plan, [PlannedCase]) {
+        let filter = try PlanFilter(arguments)
+        var plan = Plan(name: "ab", file: "the command line")
+        if let named = arguments.positional.first {
+            let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+            plan = try Checkout.find(given: arguments.value("--plans"), executable: executable).plan(named)
+        } else if filter.scenarios.isEmpty {
+            throw UsageError("what is to be compared? name a plan, or scenarios with --scenario", command: name)
+        }
+        let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
+        try expansion.checkParameters()
+        let cases = try expansion.cases()
+        guard !cases.isEmpty else {
+            throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
+        }
+        return (plan, cases)
+    }
+
+    private func known(_ arguments: Arguments) throws -> [KnownViolation] {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        return try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
+    }
+
+    private func pairs(_ arguments: Arguments) throws -> Int {
+        guard let pairs = try arguments.unsigned("--pairs") else { return Self.defaultPairs }
+        let fewest = UInt64(PairedSession.fewestPairs)
+        guard pairs >= fewest, pairs <= 10_000 else {
+            throw UsageError("--pairs needs a number from \(fewest) to 10000, not \(pairs)", command: name)
+        }
+        return Int(pairs)
+    }
+
+    /// `3%` or `3`: percent in any case.
+    private func threshold(_ arguments: Arguments) throws -> Double {
+        guard let text = arguments.value("--threshold") else { return Self.defaultThreshold }
+        let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
+        guard let percent = Double(digits), percent >= 0.1, percent <= 100 else {
+            throw UsageError("--threshold needs a percentage from 0.1% to 100%, not \(text)", command: name)
+        }
+        return percent / 100
+    }
+
+    /// Nothing that is there already is written over or removed.
+    private func emptyDirectory(_ path: String) throws -> String {
+        if FileTree.exists(path) {
+            let isEmpty = FileTree.isDirectory(path) ? try FileTree.names(in: path).isEmpty : false
+            guard isEmpty else {
+                throw UsageError("\(path) is not an empty directory; name another with --out", command: name)
+            }
+        }
+        try FileTree.createDirectory(path)
+        return path
+    }
+
+    private func side(_ option: String, _ arguments: Arguments, scratch: String) throws -> DescribedProgram {
+        guard let path = arguments.value(option) else {
+            throw UsageError("\(option) needs a program: assay ab --a BINARY --b BINARY", command: name)
+        }
+        let program: DescribedProgram
+        do {
+            program = try DescribedProgram(path: path, scratch: scratch)
+        } catch let error as HarnessError {
+            throw UsageError("\(option): \(error)", command: name)
+        }
+        let build = program.description.build
+        if build.hasZoo, !arguments.has("--allow-zoo") {
+            throw UsageError(
+                "\(option): \(path) was built with planted bugs (trait Zoo), which must not measure; "
+                    + "--allow-zoo takes it nevertheless", command: name)
+        }
+        if !build.isRelease, !arguments.has("--allow-debug") {
+            throw UsageError(
+                "\(option): \(path) is a debug build, whose figures say nothing about a release; "
+                    + "--allow-debug takes it nevertheless", command: name)
+        }
+        return program
+    }
+
+    private func header(
+        id: String, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ directory: String, _ a: DescribedProgram,
+        _ b: DescribedProgram
+    ) throws -> RunHeader {
+        var header = RunHeader(
+            id: id, plan: plan.name, seed: seed, machine: try MachineInspection.inspect(directory: directory))
+        header.assayVersion = assayVersion
+        header.startTime = startTime
+        header.command = (["assay"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+        let sides = [("A", a.description), ("B", b.description)]
+        header.isReleaseBuild = sides.allSatisfy { $0.1.build.isRelease }
+        header.buildDigest = a.description.build.digest
+        header.engines = a.description.engines.map { EngineVersion(name: $0.name, version: $0.version) }
+        // A debug build is stamped by its side below.
+        header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: true)
+        if a.description.build.digest == b.description.build.digest {
+            header.warnings.insert("A and B are the same program: whatever is found is noise", at: 0)
+        }
+        for (side, description) in sides {
+            if !description.build.isRelease { header.warnings.insert("DEBUG BUILD ON SIDE \(side)", at: 0) }
+            if description.build.hasZoo {
+                header.warnings.insert("PLANTED BUGS ON SIDE \(side): built with the trait Zoo", at: 0)
+            }
+        }
+        return header
+    }
+}
+
+extension DescribedProgram {
+    fileprivate var side: BuildComparison.Side { BuildComparison.Side(path: path, build: description.build) }
+}

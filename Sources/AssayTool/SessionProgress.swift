@@ -1,0 +1,29 @@
+import Commands
+import Harness
+import RunRecords
+import Seeds
+
+/// Progress of a comparison of builds on standard error: a live line on a terminal, a line per batch otherwise.
+struct SessionProgress: SessionObserver {
+    func batchBegins(_ batch: Int, cases: [Case], rounds: Int) {
+        let names = cases.prefix(4).map(\.scenario).joined(separator: ", ") + (cases.count > 4 ? ", .." : "")
+        Output.progress("")
+        Output.error(
+            batch == 0
+                ? "\(cases.count) \(cases.count == 1 ? "case" : "cases"), \(rounds) rounds of A, B and A again: \(names)"
+                : "flagged, and measured once more: \(names)")
+    }
+
+    func roundEnds(_ batch: Int, round: Int, rounds: Int, secondsLeft: Double?) {
+        let left = secondsLeft.map { ", at most \(Int(max(0, $0).rounded(.up))) s left" } ?? ""
+        Output.progress(round + 1 == rounds ? "" : "round \(round + 1) of \(rounds)\(left)")
+    }
+
+    func caseFails(_ test: Case, _ measurement: SideMeasurement) {
+        Output.progress("")
+        let result = measurement.result
+        Output.error(
+            "\(test.scenario) \(test.engine) ends: side \(measurement.side.rawValue) came to "
+                + "\(result.verdict.rawValue)\(result.message.isEmpty ? "" : ", \(result.message.prefix(300))")")
+    }
+}

@@ -1,0 +1,39 @@
+import Harness
+import RunRecords
+
+/// The programs of both sides, each with the fixtures that it built itself.
+struct SidePrograms {
+    private var a: CaseRunner
+    private var b: CaseRunner
+    /// By the id of the case.
+    private let planned: [String: PlannedCase]
+
+    /// No case reads its fixture where that stands: it would stand in a directory of its side.
+    ///
+    /// - Parameter directory: is made. Both sides work below it, in directories that change hands: a fixture's key
+    ///   carries the digest of the build, so that neither gets the other's.
+    init(
+        a: DescribedProgram, b: DescribedProgram, planned: [PlannedCase], registries: Registries, directory: String,
+        plan: Plan, known: [KnownViolation]
+    ) throws {
+        try FileTree.createDirectory(directory)
+        let limits = CaseRunner.Limits(
+            hangSeconds: plan.hangSeconds, memoryBytes: UInt64(plan.memoryMegabytes) << 20)
+        func runner(_ program: DescribedProgram) -> CaseRunner {
+            CaseRunner(
+                executable: program.path, registries: registries, directory: directory, limits: limits,
+                readsInPlace: false, known: known, buildDigest: program.description.build.digest)
+        }
+        self.a = runner(a)
+        self.b = runner(b)
+        self.planned = Dictionary(planned.map { ($0.test.id, $0) }) { first, _ in first }
+    }
+
+    mutating func measure(_ side: BuildSide, _ test: Case, place: String, seconds: Double) throws -> CaseResult {
+        guard let planned = planned[test.id] else { throw HarnessError("case \(test.id) was not planned") }
+        switch side {
+        case .a, .control: return try a.run(planned, directory: place, seconds: seconds).result
+        case .b: return try b.run(planned, directory: place, seconds: seconds).result
+        }
+    }
+}

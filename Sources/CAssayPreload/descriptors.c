@@ -1,0 +1,97 @@
+#if defined(__linux__)
+#include "descriptors.h"
+#include "calls.h"
+#include "witness.h"
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+_Atomic uint32_t assay_descriptors[ASSAY_DESCRIPTOR_LIMIT];
+// Above it the table is untouched.
+static _Atomic int highest = -1;
+
+void assay_forget_range(unsigned first, unsigned last) {
+    int end = atomic_load(&highest);
+    for (unsigned fd = first; end >= 0 && fd <= (unsigned)end && fd <= last; fd++) assay_forget((int)fd);
+}
+
+void assay_forget_all(void) { assay_forget_range(0, UINT_MAX); }
+
+// Where the kernel says that a link of /proc/self leads. False when it does not say.
+static bool read_link(const char *link, char path[PATH_MAX]) {
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length <= 0) return false;
+    path[length] = 0;
+    return true;
+}
+
+static bool path_of(int fd, char path[PATH_MAX]) {
+    char link[32] = "/proc/self/fd/";
+    char digits[12];
+    int count = 0;
+    for (unsigned rest = (unsigned)fd; count == 0 || rest > 0; rest /= 10) digits[count++] = (char)('0' + rest % 10);
+    size_t length = strlen(link);
+    while (count > 0) link[length++] = digits[--count];
+    link[length] = 0;
+    if (!read_link(link, path)) return false;
+    // The name of a file that was removed while it is open goes on like this.
+    static const char removed[] = " (deleted)";
+    size_t end = strlen(path), tail = sizeof removed - 1;
+    if (end > tail && strcmp(path + end - tail, removed) == 0) path[end - tail] = 0;
+    return true;
+}
+
+static uint32_t file_entry(const struct statx *status, bool is_log) {
+    uint64_t birth = status->stx_mask & STATX_BTIME
+        ? (uint64_t)status->stx_btime.tv_sec * 1000000000u + status->stx_btime.tv_nsec
+        : 0;
+    uint64_t device = (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor;
+    uint32_t log = assay_find_log(device, status->stx_ino, birth, is_log);
+    uint32_t generation = atomic_load(&assay_shared->logs[log].generation);
+    return (is_log ? ASSAY_LOG : ASSAY_DATA) | (generation & 0xFFF) << 4 | log << 16;
+}
+
+static uint32_t examine(int fd) {
+    struct statx status;
+    // Asks for no times of changes: a file system that hands them out gives the next write a time of its own, and that
+    // makes the next sync dearer.
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
+    bool is_directory = S_ISDIR(status.stx_mode);
+    if (!is_directory && !S_ISREG(status.stx_mode)) return ASSAY_OUTSIDE;
+    char path[PATH_MAX];
+    if (!path_of(fd, path)) return ASSAY_OUTSIDE;
+    if (is_directory) return assay_is_below_root(path) ? ASSAY_DIRECTORY : ASSAY_OUTSIDE;
+    enum assay_role role = assay_role_of(path);
+    if (role == ASSAY_ROLE_OUTSIDE) return ASSAY_OUTSIDE;
+    uint32_t entry = file_entry(&status, role == ASSAY_ROLE_LOG);
+    int flags = NEXT(fcntl)(fd, F_GETFL);
+    // O_SYNC is this bit and one more.
+    if (flags >= 0 && flags & O_DSYNC) entry |= 1u << 3;
+    return entry;
+}
+
+uint32_t assay_ask(int fd) {
+    int error = errno;
+    uint32_t entry = examine(fd);
+    errno = error;
+    if (entry == ASSAY_UNKNOWN) return ASSAY_OUTSIDE;
+    if (fd < ASSAY_DESCRIPTOR_LIMIT) {
+        int seen = atomic_load(&highest);
+        while (seen < fd && !atomic_compare_exchange_weak(&highest, &seen, fd)) {}
+        atomic_store_explicit(&assay_descriptors[fd], entry, memory_order_relaxed);
+    }
+    return entry;
+}
+
+bool assay_is_path_below_root(int directory, const char *path) {
+    if (!atomic_load_explicit(&assay_is_watching, memory_order_relaxed) || !path) return false;
+    if (path[0] == '/') return assay_is_below_root(path);
+    int error = errno;
+    char base[PATH_MAX];
+    bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : path_of(directory, base);
+    errno = error;
+    // Below the directory unless it climbs out; where it climbs to is not followed.
+    return is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
+}
+#endif

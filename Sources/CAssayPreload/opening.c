@@ -1,0 +1,120 @@
+#if defined(__linux__)
+#include "operation.h"
+#include <stdarg.h>
+#include <stdint.h>
+
+// A number that was just given out: whatever was known of it is old.
+static int opened(int fd) {
+    if (fd < 0) return fd;
+    assay_forget(fd);
+    if (assay_target_of(fd).kind != ASSAY_OUTSIDE) COUNT(opens, 1);
+    return fd;
+}
+
+static int given(int fd) {
+    if (fd >= 0) assay_forget(fd);
+    return fd;
+}
+
+// The third argument is there only when a file may be made.
+#define MODE(flags)                                                                                                   \
+    mode_t mode = 0;                                                                                                  \
+    if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                                          \
+        va_list arguments;                                                                                            \
+        va_start(arguments, flags);                                                                                   \
+        mode = va_arg(arguments, mode_t);                                                                             \
+        va_end(arguments);                                                                                            \
+    }
+
+EXPORTED int open(const char *path, int flags, ...) {
+    MODE(flags)
+    return opened(NEXT(open)(path, flags, mode));
+}
+
+EXPORTED int open64(const char *path, int flags, ...) {
+    MODE(flags)
+    return opened(NEXT(open64)(path, flags, mode));
+}
+
+EXPORTED int openat(int directory, const char *path, int flags, ...) {
+    MODE(flags)
+    return opened(NEXT(openat)(directory, path, flags, mode));
+}
+
+EXPORTED int openat64(int directory, const char *path, int flags, ...) {
+    MODE(flags)
+    return opened(NEXT(openat64)(directory, path, flags, mode));
+}
+
+EXPORTED int __open_2(const char *path, int flags) { return opened(NEXT(__open_2)(path, flags)); }
+
+EXPORTED int __open64_2(const char *path, int flags) { return opened(NEXT(__open64_2)(path, flags)); }
+
+EXPORTED int __openat_2(int directory, const char *path, int flags) {
+    return opened(NEXT(__openat_2)(directory, path, flags));
+}
+
+EXPORTED int __openat64_2(int directory, const char *path, int flags) {
+    return opened(NEXT(__openat64_2)(directory, path, flags));
+}
+
+EXPORTED int creat(const char *path, mode_t mode) { return opened(NEXT(creat)(path, mode)); }
+
+EXPORTED int creat64(const char *path, mode_t mode) { return opened(NEXT(creat64)(path, mode)); }
+
+// Forgotten before the number is free: afterwards another thread may have been given it.
+EXPORTED int close(int fd) {
+    assay_forget(fd);
+    return NEXT(close)(fd);
+}
+
+EXPORTED int close_range(unsigned first, unsigned last, int flags) {
+    assay_forget_range(first, last);
+    return NEXT(close_range)(first, last, flags);
+}
+
+EXPORTED void closefrom(int first) {
+    assay_forget_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
+    NEXT(closefrom)(first);
+}
+
+EXPORTED int fclose(FILE *file) {
+    assay_forget(fileno(file));
+    return NEXT(fclose)(file);
+}
+
+EXPORTED int closedir(DIR *directory) {
+    assay_forget(dirfd(directory));
+    return NEXT(closedir)(directory);
+}
+
+EXPORTED int dup(int fd) { return given(NEXT(dup)(fd)); }
+
+EXPORTED int dup2(int fd, int copy) { return given(NEXT(dup2)(fd, copy)); }
+
+EXPORTED int dup3(int fd, int copy, int flags) { return given(NEXT(dup3)(fd, copy, flags)); }
+
+static int controlled(int fd, int command, int result) {
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return given(result);
+    // Linux does not let it change O_SYNC or O_DSYNC; the flags are read again all the same.
+    if (command == F_SETFL) assay_forget(fd);
+    return result;
+}
+
+// All commands take one word or none.
+#define ARGUMENT(command)                                                                                             \
+    va_list arguments;                                                                                                \
+    va_start(arguments, command);                                                                                     \
+    void *argument = va_arg(arguments, void *);                                                                       \
+    va_end(arguments);
+
+EXPORTED int fcntl(int fd, int command, ...) {
+    ARGUMENT(command)
+    return controlled(fd, command, NEXT(fcntl)(fd, command, argument));
+}
+
+EXPORTED int fcntl64(int fd, int command, ...) {
+    ARGUMENT(command)
+    return controlled(fd, command, NEXT(fcntl64)(fd, command, argument));
+}
+#endif

@@ -1,0 +1,51 @@
+#if defined(__linux__)
+#include "operation.h"
+#include <sys/stat.h>
+
+EXPORTED int fsync(int fd) {
+    BEGIN(fsync, fd);
+    return assay_end_sync(&operation, NEXT(fsync)(fd));
+}
+
+EXPORTED int fdatasync(int fd) {
+    BEGIN(fdatasync, fd);
+    return assay_end_sync(&operation, NEXT(fdatasync)(fd));
+}
+
+EXPORTED int sync_file_range(int fd, off64_t offset, off64_t count, unsigned flags) {
+    BEGIN(sync_file_range, fd);
+    if (assay_is_file(operation.target)) COUNT(range_sync_calls, 1);
+    return NEXT(sync_file_range)(fd, offset, count, flags);
+}
+
+// The device of a descriptor, in the form in which logs keep it. 0 when it cannot be told.
+static uint64_t device_of(int fd) {
+    struct statx status;
+    int error = errno;
+    bool is_known = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &status) == 0;
+    errno = error;
+    return is_known ? (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor : 0;
+}
+
+EXPORTED int syncfs(int fd) {
+    BEGIN(syncfs, fd);
+    if (operation.target.kind == ASSAY_OUTSIDE) return NEXT(syncfs)(fd);
+    COUNT(file_system_syncs, 1);
+    struct assay_wide_sync wide;
+    assay_wide_sync_begins(&wide);
+    int result = NEXT(syncfs)(fd);
+    uint64_t device = device_of(fd);
+    if (result == 0 && device != 0) assay_wide_sync_succeeded(&wide, device);
+    return result;
+}
+
+EXPORTED void sync(void) {
+    if (!atomic_load(&assay_is_watching)) {
+        NEXT(sync)();
+        return;
+    }
+    COUNT(file_system_syncs, 1);
+    // It says nothing about errors, so it covers nothing.
+    NEXT(sync)();
+}
+#endif

@@ -1,0 +1,77 @@
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Tells builds apart: a digest of the program's file and of the versions of the libraries that it loaded.
+///
+/// Figures of two builds do not belong into one run, and a case that is replayed by another build may end otherwise.
+package enum BuildIdentity {
+    /// Twelve hexadecimal digits; empty when the file cannot be read.
+    package static func digest(executable: String, engines: [any Engine]) -> String {
+        guard let content = digest(file: executable) else { return "" }
+        let versions = engines.map { "\($0.name)=\($0.version)" }.sorted().joined(separator: ";")
+        return StableHash.identifier(of: "\(content);\(versions)")
+    }
+
+    /// This build: its digest, and a text like `RunHeader.buildText`.
+    package static func text(
+        _ registries: Registries, executable: String, isRelease: Bool
+    ) -> (digest: String, text: String) {
+        let engines = registries.engines.engines
+        let digest = digest(executable: executable, engines: engines)
+        let parts = [isRelease ? "release" : "debug"] + engines.map { "\($0.name) \($0.version)" }
+        return (digest, "build \(digest) (\(parts.joined(separator: ", ")))")
+    }
+
+    /// Of the file's length and its words of 64 bits in four chains. nil when it cannot be mapped.
+    static func digest(file path: String) -> UInt64? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
+        let count = Int(status.st_size)
+        guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+            return nil
+        }
+        defer { munmap(address, count) }
+        return digest(UnsafeRawBufferPointer(start: address, count: count))
+    }
+
+    static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        let prime: UInt64 = 0x9E37_79B9_7F4A_7C15
+        var (a, b, c, d) = (prime, prime &* 3, prime &* 5, prime &* 7)
+        let words = bytes.bindMemory(to: UInt64.self)
+        var index = 0
+        // A multiplication by an odd number and a rotation lose nothing: each word changes its chain.
+        while index + 4 <= words.count {
+            a = (a ^ words[index]) &* prime
+            b = (b ^ words[index + 1]) &* prime
+            c = (c ^ words[index + 2]) &* prime
+            d = (d ^ words[index + 3]) &* prime
+            a = a << 29 | a >> 35
+            b = b << 29 | b >> 35
+            c = c << 29 | c >> 35
+            d = d << 29 | d >> 35
+            index += 4
+        }
+        let rest = bytes[(index * 8)...]
+        let chains = [a, b, c, d, UInt64(bytes.count), StableHash.of(rest)]
+        return StableHash.of(chains.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
+    }
+}
+
+extension RunHeader {
+    /// For people: `build 5f3a0c12beef (release, commit 155f503, strata 0.1, sqlite 3.40.1)`.
+    package var buildText: String {
+        var parts = [isReleaseBuild ? "release" : "debug"]
+        if !commit.isEmpty { parts.append("commit \(commit.prefix(7))") }
+        parts += engines.map { "\($0.name) \($0.version)" }
+        return "build \(buildDigest.isEmpty ? "unknown" : buildDigest) (\(parts.joined(separator: ", ")))"
+    }
+}

@@ -1,0 +1,78 @@
+import JSONText
+import Measuring
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A program that was asked what it is.
+package struct DescribedProgram: Sendable {
+    package var path: String
+    package var description: WorkerDescription
+
+    private static let secondsToAnswer: UInt64 = 60
+
+    /// Asks a program by `worker --describe`.
+    ///
+    /// - Parameter scratch: a directory for its answer.
+    /// Throws: `HarnessError` for what is no assay, for one that is too old to describe its build, and for one that
+    /// speaks another protocol than this program.
+    package init(path: String, scratch: String) throws {
+        self.path = path.contains("/") ? path : "./" + path
+        guard access(self.path, X_OK) == 0, !FileTree.isDirectory(self.path) else {
+            throw HarnessError("\(path) is no program: \(systemMessage())")
+        }
+        let file = scratch + "/description"
+        let status = try Self.run([self.path, "worker", "--describe"], outputFile: file)
+        let text = try FileTree.readText(file)
+        try FileTree.remove(file)
+        guard status == .exited(0) else {
+            throw HarnessError("\(path) worker --describe ended with \(status): \(text.prefix(200))")
+        }
+        do {
+            let value = try JSONReader.read(text)
+            description = try WorkerDescription(json: try JSONObjectReader(value, path: "description"))
+        } catch {
+            throw HarnessError("\(path) does not describe its build as this program wants it: \(error)")
+        }
+        guard description.protocolVersion == WorkerRequest.protocolVersion else {
+            throw HarnessError(
+                "\(path) speaks protocol \(description.protocolVersion), this program \(WorkerRequest.protocolVersion)")
+        }
+    }
+
+    private static func run(_ command: [String], outputFile: String) throws -> ChildEnd {
+        #if canImport(Glibc)
+            var actions = posix_spawn_file_actions_t()
+        #else
+            var actions: posix_spawn_file_actions_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputFile, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+        var processID: pid_t = 0
+        let status = CommandVector.with(command) { words in
+            posix_spawn(&processID, command[0], &actions, nil, words, KernelCalls.environment)
+        }
+        guard status == 0 else {
+            throw HarnessError("cannot start \(command[0]): \(String(cString: strerror(status)))")
+        }
+        return wait(processID)
+    }
+
+    private static func wait(_ processID: Int32) -> ChildEnd {
+        let limit = MonotonicClock.now() &+ secondsToAnswer * 1_000_000_000
+        var status: Int32 = 0
+        while waitpid(processID, &status, WNOHANG) == 0 {
+            if MonotonicClock.now() > limit { kill(processID, SIGKILL) }
+            usleep(2_000)
+        }
+        return ChildEnd(waitStatus: status)
+    }
+}

@@ -1,0 +1,151 @@
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Bounds that a shell or a service manager put on this process, and that its workers inherit.
+///
+/// A bound that an engine would run into looks like a fault of the engine. So soft ones are raised as far as the hard
+/// ones allow, and a run under hard ones that are too tight is refused.
+package enum InheritedLimits {
+    package enum Kind: CaseIterable, Sendable {
+        case files, addressSpace, data, fileSize, processes, stack, processorTime
+
+        /// The letter of `ulimit`.
+        var letter: String {
+            switch self {
+            case .files: "n"
+            case .addressSpace: "v"
+            case .data: "d"
+            case .fileSize: "f"
+            case .processes: "u"
+            case .stack: "s"
+            case .processorTime: "t"
+            }
+        }
+
+        var what: String {
+            switch self {
+            case .files: "open files"
+            case .addressSpace: "bytes of address space"
+            case .data: "bytes of data"
+            case .fileSize: "bytes per file"
+            case .processes: "processes of this user"
+            case .stack: "bytes of stack"
+            case .processorTime: "seconds of processor time"
+            }
+        }
+    }
+
+    /// What a run needs.
+    package struct Need: Sendable {
+        package var memoryBytes: UInt64
+        package var largestFileBytes: UInt64
+        package var seconds: Double
+
+        package init(memoryBytes: UInt64, largestFileBytes: UInt64, seconds: Double) {
+            self.memoryBytes = memoryBytes
+            self.largestFileBytes = largestFileBytes
+            self.seconds = seconds
+        }
+
+        /// Maps of LMDB (16 GiB) and SQLite (4 GiB), those of several databases beside each other, and what is
+        /// allocated.
+        func minimum(of kind: Kind) -> UInt64 {
+            switch kind {
+            // RocksDB has a file per table, log and lock; a hundred observers and eight processes come on top.
+            case .files: 256
+            case .addressSpace: 64 << 30 + memoryBytes
+            case .data: memoryBytes + 1 << 30
+            case .fileSize: largestFileBytes + 1 << 20
+            // A runner, two workers and their children and threads.
+            case .processes: 128
+            case .stack: 1 << 20
+            case .processorTime: UInt64(seconds * 2)
+            }
+        }
+    }
+
+    /// Raises what can be raised. Throws: `HarnessError` that names the remedy, for a hard bound that is too tight.
+    package static func prepare(for need: Need) throws(HarnessError) {
+        var complaints: [String] = []
+        for kind in Kind.allCases {
+            let (soft, hard) = bounds(kind)
+            let minimum = need.minimum(of: kind)
+            if hard < minimum {
+                let remedy = kind == .files || kind == .processes ? "\(minimum)" : "unlimited"
+                complaints.append(
+                    "\(hard) \(kind.what), where a run needs \(minimum): `ulimit -\(kind.letter) \(remedy)` first, "
+                        + "in a shell that may")
+            } else if let raised = target(kind, soft: soft, hard: hard), !set(kind, soft: raised, hard: hard),
+                soft < minimum
+            {
+                complaints.append("\(soft) \(kind.what), which cannot be raised: `ulimit -\(kind.letter) \(minimum)`")
+            }
+        }
+        guard complaints.isEmpty else {
+            throw HarnessError(
+                "this shell bounds its processes, and engines would be blamed for it: "
+                    + complaints.joined(separator: "; "))
+        }
+    }
+
+    /// nil where the soft bound is good as it is. Stacks of new threads follow that bound, and tables of files are
+    /// walked by some programs: both are not raised further than helps.
+    private static func target(_ kind: Kind, soft: UInt64, hard: UInt64) -> UInt64? {
+        let wanted: UInt64 =
+            switch kind {
+            case .files: min(hard, 65_536)
+            case .stack: min(hard, 8 << 20)
+            default: hard
+            }
+        return wanted > soft ? wanted : nil
+    }
+
+    /// `.max` where there is no bound.
+    package static func soft(_ kind: Kind) -> UInt64 {
+        bounds(kind).soft
+    }
+
+    private static func bounds(_ kind: Kind) -> (soft: UInt64, hard: UInt64) {
+        var limit = rlimit()
+        guard getrlimit(resource(kind), &limit) == 0 else { return (.max, .max) }
+        return (UInt64(limit.rlim_cur), UInt64(limit.rlim_max))
+    }
+
+    private static func set(_ kind: Kind, soft: UInt64, hard: UInt64) -> Bool {
+        var limit = rlimit(rlim_cur: rlim_t(soft), rlim_max: rlim_t(hard))
+        return setrlimit(resource(kind), &limit) == 0
+    }
+
+    #if canImport(Glibc)
+        private static func resource(_ kind: Kind) -> __rlimit_resource_t {
+            let resource =
+                switch kind {
+                case .files: RLIMIT_NOFILE
+                case .addressSpace: RLIMIT_AS
+                case .data: RLIMIT_DATA
+                case .fileSize: RLIMIT_FSIZE
+                case .processes: __RLIMIT_NPROC
+                case .stack: RLIMIT_STACK
+                case .processorTime: RLIMIT_CPU
+                }
+            return __rlimit_resource_t(resource.rawValue)
+        }
+    #else
+        private static func resource(_ kind: Kind) -> Int32 {
+            switch kind {
+            case .files: RLIMIT_NOFILE
+            case .addressSpace: RLIMIT_AS
+            case .data: RLIMIT_DATA
+            case .fileSize: RLIMIT_FSIZE
+            case .processes: RLIMIT_NPROC
+            case .stack: RLIMIT_STACK
+            case .processorTime: RLIMIT_CPU
+            }
+        }
+    #endif
+}

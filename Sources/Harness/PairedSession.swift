@@ -1,0 +1,198 @@
+import Measuring
+import RunRecords
+import Seeds
+
+/// One process of a round: whose program it is, and in which directory it works.
+package struct SideTurn: Hashable, Sendable {
+    package var side: BuildSide
+    package var place: String
+}
+
+/// Hears of the progress of a comparison of builds.
+package protocol SessionObserver {
+    func batchBegins(_ batch: Int, cases: [Case], rounds: Int)
+    func roundEnds(_ batch: Int, round: Int, rounds: Int, secondsLeft: Double?)
+    func caseFails(_ test: Case, _ measurement: SideMeasurement)
+}
+
+/// Measures cases of two builds in rounds: A, B and A once more, each a fresh process.
+///
+/// Invariants:
+/// 1. The three of a round stand beside each other in time and follow the same draw: what disturbs the machine for longer
+///    than they take disturbs them alike.
+/// 2. Order and directories are drawn per round, from the seed: neither is any side's own.
+/// 3. No two processes run at the same time: they would share the disk.
+/// 4. Measurement by measurement is handed to `record` before the next begins.
+package struct PairedSession {
+    package var cases: [Case]
+    package var pairs: Int
+    package var threshold: Double
+    package var seed: Seed
+    package var budgetSeconds: Double?
+    /// Whether what is flagged is measured once more.
+    package var confirms: Bool
+
+    /// An interval needs so many.
+    package static let fewestPairs = ComparedCase.fewestPairs
+
+    /// Names of equal length, so that no side has the longer path.
+    package static let places = ["place-1", "place-2", "place-3"]
+
+    package init(
+        cases: [Case], pairs: Int, threshold: Double, seed: Seed, budgetSeconds: Double? = nil, confirms: Bool = true
+    ) {
+        precondition(pairs > 0)
+        self.cases = cases
+        self.pairs = pairs
+        self.threshold = threshold
+        self.seed = seed
+        self.budgetSeconds = budgetSeconds
+        self.confirms = confirms
+    }
+
+    /// Who runs when and where in one round of a case.
+    package static func turns(seed: Seed, test: Case, batch: Int, round: Int) -> [SideTurn] {
+        var random = RandomStream(seed.derived("round/\(test.id)/\(batch)/\(round)"))
+        let places = random.permutation(of: places.count)
+        return random.permutation(of: BuildSide.allCases.count).map { index in
+            SideTurn(side: BuildSide.allCases[index], place: self.places[places[index]])
+        }
+    }
+
+    /// Runs a case once by the program of a side, in a directory of that name.
+    package typealias Measure = (_ side: BuildSide, _ test: Case, _ place: String) throws -> CaseResult
+
+    /// What came of it: the cases that could be compared, and those that have no figure to compare.
+    package struct Compared {
+        package var cases: [ComparedCase] = []
+        package var refused: [BuildComparison.Refused] = []
+    }
+
+    /// - Parameter record: gets every measurement but those of the trial round.
+    package func run(
+        measure: Measure, record: (SideMeasurement) throws -> Void, observer: some SessionObserver
+    ) throws -> Compared {
+        var work = SessionCourse(session: self, start: MonotonicClock.now())
+        try work.trialRound(measure: measure, observer: observer)
+        // What flags in the first batch needs as long again.
+        try work.batch(0, until: confirms ? 0.6 : 1, measure: measure, record: record, observer: observer)
+        if confirms {
+            try work.batch(1, until: 1, measure: measure, record: record, observer: observer)
+        }
+        return work.compared
+    }
+}
+
+/// The state of a session on its way.
+private struct SessionCourse {
+    private let session: PairedSession
+    private let start: UInt64
+    private var refused: [BuildComparison.Refused] = []
+    /// By case id.
+    private var batches: [String: [ComparedBatch]] = [:]
+    private var failures: [String: SideMeasurement] = [:]
+    private var running: [Case]
+
+    init(session: PairedSession, start: UInt64) {
+        self.session = session
+        self.start = start
+        running = session.cases
+    }
+
+    /// Each case once by each program, unrecorded: fixtures are built, files are in memory, and what has no figure is
+    /// known before much time has gone into it.
+    mutating func trialRound(measure: PairedSession.Measure, observer: some SessionObserver) throws {
+        for test in running {
+            var figures: [FigureName?] = []
+            for side in [BuildSide.a, .b] where failures[test.id] == nil {
+                let result = try measure(side, test, PairedSession.places[0])
+                figures.append(result.judgedFigure)
+                let measurement = SideMeasurement(
+                    batch: 0, round: 0, side: side, position: 0, place: PairedSession.places[0], result: result)
+                if !Self.isComparable(result) { fail(test, measurement, observer) }
+            }
+            guard failures[test.id] == nil else { continue }
+            if figures.contains(nil) {
+                refused.append(BuildComparison.Refused(test: test, reason: "gives no rate or time to compare"))
+            } else if Set(figures).count > 1 {
+                refused.append(BuildComparison.Refused(test: test, reason: "gives other figures on side B than on A"))
+            }
+        }
+        let gone = Set(refused.map(\.test.id)).union(failures.keys)
+        running.removeAll { gone.contains($0.id) }
+    }
+
+    /// Rounds of all cases that need this batch, until the share of the budget is used up.
+    mutating func batch(
+        _ batch: Int, until share: Double, measure: PairedSession.Measure,
+        record: (SideMeasurement) throws -> Void, observer: some SessionObserver
+    ) throws {
+        if batch > 0 { running = running.filter(needsConfirmation) }
+        guard !running.isEmpty else { return }
+        observer.batchBegins(batch, cases: running, rounds: session.pairs)
+        var measurements: [String: [SideMeasurement]] = [:]
+        for round in 0..<session.pairs {
+            if let left = secondsLeft(share), left <= 0 { break }
+            for test in running where failures[test.id] == nil {
+                for measurement in try self.round(round, batch, test, measure, record) {
+                    measurements[test.id, default: []].append(measurement)
+                    if !Self.isComparable(measurement.result) { fail(test, measurement, observer) }
+                }
+            }
+            observer.roundEnds(batch, round: round, rounds: session.pairs, secondsLeft: secondsLeft(share))
+        }
+        for test in running {
+            let compared = ComparedBatch(
+                measurements[test.id] ?? [], threshold: session.threshold, seed: session.seed.derived(test.id))
+            if let compared { batches[test.id, default: []].append(compared) }
+        }
+    }
+
+    /// Ends early where a side gives nothing to compare.
+    private func round(
+        _ round: Int, _ batch: Int, _ test: Case, _ measure: PairedSession.Measure,
+        _ record: (SideMeasurement) throws -> Void
+    ) throws -> [SideMeasurement] {
+        var measurements: [SideMeasurement] = []
+        let turns = PairedSession.turns(seed: session.seed, test: test, batch: batch, round: round)
+        for (position, turn) in turns.enumerated() {
+            var result = try measure(turn.side, test, turn.place)
+            result.turn = Turn(round: round)
+            let measurement = SideMeasurement(
+                batch: batch, round: round, side: turn.side, position: position, place: turn.place, result: result)
+            try record(measurement)
+            measurements.append(measurement)
+            if !Self.isComparable(result) { break }
+        }
+        return measurements
+    }
+
+    /// A case that is right in an unpromised or a known way is measured like any other; one that was cut did less work.
+    private static func isComparable(_ result: CaseResult) -> Bool {
+        [.pass, .known, .unpromised].contains(result.verdict) && !result.isCut
+    }
+
+    private mutating func fail(_ test: Case, _ measurement: SideMeasurement, _ observer: some SessionObserver) {
+        failures[test.id] = measurement
+        observer.caseFails(test, measurement)
+    }
+
+    /// Anything that is flagged, be it the control.
+    private func needsConfirmation(_ test: Case) -> Bool {
+        guard failures[test.id] == nil, let first = batches[test.id]?.first else { return false }
+        return [first.judged.measured, first.judged.control].contains { $0?.isFlagged == true }
+    }
+
+    private func secondsLeft(_ share: Double) -> Double? {
+        session.budgetSeconds.map { $0 * share - Double(MonotonicClock.now() &- start) / 1e9 }
+    }
+
+    var compared: PairedSession.Compared {
+        let ids = Set(refused.map(\.test.id))
+        let cases = session.cases.filter { !ids.contains($0.id) }.map { test in
+            ComparedCase(
+                test: test, batches: batches[test.id] ?? [], failure: failures[test.id], confirms: session.confirms)
+        }
+        return PairedSession.Compared(cases: cases, refused: refused)
+    }
+}

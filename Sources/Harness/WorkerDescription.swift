@@ -1,0 +1,144 @@
+import JSONText
+import RunRecords
+
+/// What a build can run, as its `worker --describe` prints it: by this, cases of two builds are told comparable.
+package struct WorkerDescription: Sendable, Equatable {
+    package struct Engine: Hashable, Sendable {
+        package var name: String
+        package var version: String
+        package var capabilities: [String]
+    }
+
+    package struct Scenario: Hashable, Sendable {
+        package var slug: String
+        package var family: String
+        /// Ascending.
+        package var parameters: [String]
+    }
+
+    package var protocolVersion: Int
+    package var build: BuildDescription
+    package var engines: [Engine]
+    package var scenarios: [Scenario]
+    /// Those that are known by name; others are named by the path of a file.
+    package var datasets: [String]
+
+    package init(_ registries: Registries, build: BuildDescription) {
+        protocolVersion = WorkerRequest.protocolVersion
+        self.build = build
+        engines = registries.engines.engines.map {
+            Engine(name: $0.name, version: $0.version, capabilities: $0.capabilities.map(\.rawValue).sorted())
+        }
+        scenarios = registries.scenarios.listed.map {
+            Scenario(slug: $0.slug, family: $0.family.rawValue, parameters: $0.parameters.map(\.name).sorted())
+        }
+        datasets = registries.datasets.sources.map(\.name)
+    }
+
+    package var json: JSONValue {
+        .object([
+            JSONMember("assay", .string(build.version)), JSONMember("protocol", .integer(protocolVersion)),
+            JSONMember("build", build.json),
+            JSONMember(
+                "engines",
+                .array(
+                    engines.map {
+                        .object([
+                            JSONMember("name", .string($0.name)), JSONMember("version", .string($0.version)),
+                            JSONMember("capabilities", .strings($0.capabilities)),
+                        ])
+                    })),
+            JSONMember(
+                "scenarios",
+                .array(
+                    scenarios.map {
+                        .object([
+                            JSONMember("slug", .string($0.slug)), JSONMember("family", .string($0.family)),
+                            JSONMember("parameters", .strings($0.parameters)),
+                        ])
+                    })),
+            JSONMember("datasets", .strings(datasets)),
+        ])
+    }
+
+    /// Throws: also for a build from before builds described themselves.
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        protocolVersion = try json.integer("protocol")
+        build = try BuildDescription(json: try json.object("build"), version: try json.string("assay"))
+        engines = []
+        for engine in try json.objects("engines") {
+            engines.append(
+                Engine(
+                    name: try engine.string("name"), version: try engine.string("version"),
+                    capabilities: try Self.strings(engine, "capabilities")))
+        }
+        scenarios = []
+        for scenario in try json.objects("scenarios") {
+            scenarios.append(
+                Scenario(
+                    slug: try scenario.string("slug"), family: try scenario.string("family"),
+                    parameters: try Self.strings(scenario, "parameters").sorted()))
+        }
+        datasets = try Self.strings(json, "datasets")
+    }
+
+    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+        var list: [String] = []
+        for element in try json.array(name) {
+            guard case .string(let text) = element else {
+                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
+            }
+            list.append(text)
+        }
+        return list
+    }
+
+    /// Why this build cannot run a case; nil where it can.
+    package func reasonToRefuse(_ test: Case) -> String? {
+        guard let scenario = scenarios.first(where: { $0.slug == test.scenario }) else {
+            return "has no scenario \(test.scenario)"
+        }
+        guard engines.contains(where: { $0.name == test.engine }) else { return "has no engine \(test.engine)" }
+        let given = test.parameters.map(\.name)
+        if let unknown = given.first(where: { !scenario.parameters.contains($0) }) {
+            return "has no parameter \(unknown) of \(test.scenario)"
+        }
+        if let missing = scenario.parameters.first(where: { !given.contains($0) }) {
+            return "has another parameter of \(test.scenario), \(missing)"
+        }
+        let isPath = test.dataset.contains("/") || test.dataset.contains(".")
+        if !test.dataset.isEmpty, !isPath, !datasets.contains(test.dataset) {
+            return "has no data set \(test.dataset)"
+        }
+        return nil
+    }
+
+    /// Cases that both builds can run in the same way, and the others with the reason, in the order given.
+    package static func compare(
+        _ planned: [PlannedCase], a: WorkerDescription, b: WorkerDescription
+    ) -> (cases: [Case], refused: [BuildComparison.Refused]) {
+        var cases: [Case] = []
+        var refused: [BuildComparison.Refused] = []
+        for entry in planned {
+            if let reason = reasonToRefuse(entry, a, b) {
+                refused.append(BuildComparison.Refused(test: entry.test, reason: reason))
+            } else {
+                cases.append(entry.test)
+            }
+        }
+        return (cases, refused)
+    }
+
+    private static func reasonToRefuse(
+        _ planned: PlannedCase, _ a: WorkerDescription, _ b: WorkerDescription
+    ) -> String? {
+        let test = planned.test
+        if let reason = a.reasonToRefuse(test) { return "side A " + reason }
+        if let reason = b.reasonToRefuse(test) { return "side B " + reason }
+        let versions = [a, b].compactMap { side in side.engines.first { $0.name == test.engine }?.version }
+        if versions.count == 2, versions[0] != versions[1] {
+            return "\(test.engine) is \(versions[0]) on side A and \(versions[1]) on side B"
+        }
+        return planned.verdict.map { $0.rawValue + (planned.reason.isEmpty ? "" : ", \(planned.reason)") }
+    }
+}

@@ -1,0 +1,109 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The preloaded library, libAssayPreload.so, as seen from a program that runs under it.
+///
+/// It is found by name and not linked: a program that links it would run under it always. What it counts, what it does
+/// not see and how it judges commits stands in `assay_preload.h` of CAssayPreload.
+package struct IOWitness: Sendable {
+    /// What begin remembers and end needs.
+    package struct Commit: Sendable {
+        fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    }
+
+    typealias Version = @convention(c) () -> Int32
+    typealias SetText = @convention(c) (UnsafePointer<CChar>?) -> Void
+    typealias Snapshot = @convention(c) (UnsafeMutableRawPointer) -> Void
+    typealias FieldCount = @convention(c) () -> Int
+    typealias FieldName = @convention(c) (Int) -> UnsafePointer<CChar>?
+    typealias Begin = @convention(c) (UnsafeMutableRawPointer) -> Void
+    typealias End = @convention(c) (UnsafeMutableRawPointer) -> Int32
+
+    let setRootFunction: SetText
+    let setLogNamesFunction: SetText
+    let setIgnoredNamesFunction: SetText
+    let snapshotFunction: Snapshot
+    let beginFunction: Begin
+    let endFunction: End
+
+    /// nil where the library was not preloaded, or is of another version than this code.
+    package static let shared: IOWitness? = find()
+
+    private static let version: Int32 = 1
+
+    private static func find() -> IOWitness? {
+        guard let version = symbol("assay_io_version", as: Version.self), version() == Self.version,
+            let fieldCount = symbol("assay_io_field_count", as: FieldCount.self),
+            let fieldName = symbol("assay_io_field_name", as: FieldName.self),
+            let setRoot = symbol("assay_io_set_root", as: SetText.self),
+            let setLogNames = symbol("assay_io_set_log_names", as: SetText.self),
+            let setIgnoredNames = symbol("assay_io_set_ignored_names", as: SetText.self),
+            let snapshot = symbol("assay_io_snapshot", as: Snapshot.self),
+            let begin = symbol("assay_commit_begin", as: Begin.self),
+            let end = symbol("assay_commit_end", as: End.self)
+        else { return nil }
+        let names = (0..<fieldCount()).map { index in fieldName(index).map { String(cString: $0) } }
+        guard names == IOCounts.fields.map(\.name) else { return nil }
+        return IOWitness(
+            setRootFunction: setRoot, setLogNamesFunction: setLogNames, setIgnoredNamesFunction: setIgnoredNames,
+            snapshotFunction: snapshot, beginFunction: begin, endFunction: end)
+    }
+
+    private static func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
+        #if canImport(Glibc)
+            // A null handle searches the whole program, as RTLD_DEFAULT does, whose macro Swift does not import.
+            guard let symbol = dlsym(nil, name) else { return nil }
+            return unsafeBitCast(symbol, to: type)
+        #else
+            return nil
+        #endif
+    }
+
+    /// Watches what is below these directories, and nothing else; none stops it. Not while other threads work on files.
+    ///
+    /// - Returns: false, and nothing changed, when a path is not absolute or has a colon, which separates them.
+    package func setRoot(_ directories: [String]) -> Bool {
+        guard directories.allSatisfy({ $0.utf8.first == UInt8(ascii: "/") }) else { return false }
+        return Self.pass(directories, to: setRootFunction)
+    }
+
+    /// Patterns of `*` and `?` for the base names of logs: what `endCommit` judges.
+    package func setLogNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setLogNamesFunction) }
+
+    /// Patterns for the base names of files that are not looked at: locks and shared memory.
+    package func setIgnoredNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setIgnoredNamesFunction) }
+
+    private static func pass(_ words: [String], to function: SetText) -> Bool {
+        guard words.allSatisfy({ !$0.utf8.contains(UInt8(ascii: ":")) }) else { return false }
+        function(words.joined(separator: ":"))
+        return true
+    }
+
+    package func counts() -> IOCounts {
+        var words = [UInt64](repeating: 0, count: IOCounts.fields.count)
+        words.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { snapshotFunction(base) }
+        }
+        return IOCounts(words: words)
+    }
+
+    /// Before an operation that is acknowledged as durable, on the thread that calls it. Does not nest.
+    package func beginCommit() -> Commit {
+        var commit = Commit()
+        withUnsafeMutableBytes(of: &commit.words) { bytes in
+            if let base = bytes.baseAddress { beginFunction(base) }
+        }
+        return commit
+    }
+
+    /// After it was acknowledged, on the same thread.
+    package func endCommit(_ commit: Commit) -> CommitAnswer {
+        var words = commit.words
+        let answer = withUnsafeMutableBytes(of: &words) { bytes in bytes.baseAddress.map { endFunction($0) } }
+        // A number that this code does not know is no proof of a sync.
+        return answer.flatMap { CommitAnswer(rawValue: $0) } ?? .unsynced
+    }
+}

@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How a child comes to run under the preloaded library.
+package enum Preload {
+    /// The environment variable that names the libraries to load before all others.
+    package static let variable = "LD_PRELOAD"
+
+    /// The library that was built beside an executable. nil where there is none, or where its path cannot be said:
+    /// the loader takes spaces and colons for separators. nil under the thread sanitizer, too, which has to see calls
+    /// before anything else does.
+    package static func library(besides executable: String) -> String? {
+        #if canImport(Glibc)
+            guard dlsym(nil, "__tsan_init") == nil, let resolved = realpath(executable, nil) else { return nil }
+            defer { free(resolved) }
+            let path = String(cString: resolved)
+            guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+            let library = path[..<slash] + "/libAssayPreload.so"
+            guard !library.utf8.contains(where: isSeparator), access(String(library), R_OK) == 0 else { return nil }
+            return String(library)
+        #else
+            return nil
+        #endif
+    }
+
+    /// What the variable is to say. What is there is kept and stands first; ours stands last, so that it is the nearest
+    /// to libc and sees what the others let through.
+    package static func environment(adding library: String, to existing: String?) -> String {
+        let kept = (existing ?? "").utf8.split(whereSeparator: isSeparator).compactMap { String($0) }
+        return (kept.filter { $0 != library } + [library]).joined(separator: ":")
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ":") || byte == UInt8(ascii: " ")
+    }
+}

@@ -1,0 +1,265 @@
+import JSONText
+import Seeds
+import Statistics
+
+/// Which program a measurement came from: one of two builds, or the first one once more.
+package enum BuildSide: String, Sendable, CaseIterable {
+    case a = "A"
+    case b = "B"
+    /// The program of side A again: what it differs by from A is noise.
+    case control = "A2"
+}
+
+/// One measurement of a case in a comparison of builds. Those of one batch and round stand beside each other in time.
+package struct SideMeasurement: Sendable, Equatable {
+    /// 0 for the first batch, 1 for the one that confirms it.
+    package var batch: Int
+    /// Counts from 0 within its batch.
+    package var round: Int
+    package var side: BuildSide
+    /// Which of its round it was, from 0.
+    package var position: Int
+    /// The name of the directory that the case worked in: sides change places at random.
+    package var place: String
+    package var result: CaseResult
+
+    package init(batch: Int, round: Int, side: BuildSide, position: Int, place: String, result: CaseResult) {
+        self.batch = batch
+        self.round = round
+        self.side = side
+        self.position = position
+        self.place = place
+        self.result = result
+    }
+
+    /// A line of `measurements.jsonl`.
+    package var json: JSONValue {
+        .object([
+            JSONMember("batch", .integer(batch)), JSONMember("round", .integer(round)),
+            JSONMember("side", .string(side.rawValue)), JSONMember("position", .integer(position)),
+            JSONMember("place", .string(place)), JSONMember("result", result.json),
+        ])
+    }
+}
+
+/// What tells a figure of a case from its others.
+package struct FigureName: Hashable, Sendable {
+    package var metric: Metric
+    package var statistic: String
+    package var label: String
+
+    package init(_ sample: Sample) {
+        metric = sample.metric
+        statistic = sample.statistic
+        label = sample.label
+    }
+
+    package func value(in result: CaseResult) -> Double? {
+        result.value(metric, statistic: statistic, label: label)
+    }
+}
+
+extension CaseResult {
+    /// The figure that a comparison of builds judges: what was done per second, else the time of one operation, else
+    /// the middle latency, else how long it took. nil for a case without any of them.
+    ///
+    /// Never p99 and above: one run says too little about them.
+    package var judgedFigure: FigureName? {
+        let own = samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
+        func first(_ matches: (Sample) -> Bool) -> Sample? { own.first(where: matches) }
+        let sample =
+            first { $0.metric.direction == .higherIsBetter && $0.metric.unit.hasSuffix("/s") }
+            ?? first { $0.metric.name == Metric.operationNanoseconds.name }
+            ?? first { $0.metric.name == Metric.latencyNanoseconds.name && ["value", "p50"].contains($0.statistic) }
+            ?? first { $0.metric.name == Metric.durationMilliseconds.name && $0.metric.direction == .lowerIsBetter }
+        return sample.map(FigureName.init)
+    }
+}
+
+/// One figure of both sides.
+package struct ComparedFigure: Sendable {
+    package var name: FigureName
+    package var medianA: Double
+    package var medianB: Double
+    /// B against A; nil for too few pairs.
+    package var measured: SideComparison?
+    /// A against itself.
+    package var control: SideComparison?
+}
+
+/// What the rounds of one batch say about a case.
+package struct ComparedBatch: Sendable {
+    package var judged: ComparedFigure
+    /// Everything else that both sides measured. Shown, not judged.
+    package var others: [ComparedFigure]
+
+    /// nil where the rounds have no figure to judge.
+    package init?(_ measurements: [SideMeasurement], threshold: Double, seed: Seed) {
+        guard let first = measurements.first(where: { $0.side == .a }), let judgedName = first.result.judgedFigure
+        else { return nil }
+        let rounds = Rounds(measurements)
+        func compared(_ name: FigureName) -> ComparedFigure {
+            rounds.compared(name, threshold: threshold, seed: seed)
+        }
+        judged = compared(judgedName)
+        let names = first.result.samples.filter { $0.metric.kind == .measured && $0.metric.direction != .neutral }
+        others = names.map(FigureName.init).filter { $0 != judgedName }.map(compared)
+    }
+
+    /// Results by round and side.
+    private struct Rounds {
+        private var results: [Int: [BuildSide: CaseResult]] = [:]
+        private let batch: Int
+
+        init(_ measurements: [SideMeasurement]) {
+            batch = measurements.first?.batch ?? 0
+            for measurement in measurements {
+                results[measurement.round, default: [:]][measurement.side] = measurement.result
+            }
+        }
+
+        private func values(_ name: FigureName, _ side: BuildSide) -> [Double] {
+            results.values.compactMap { $0[side] }.compactMap(name.value)
+        }
+
+        private func pairs(_ name: FigureName, _ other: BuildSide) -> [(a: Double, b: Double)] {
+            results.keys.sorted().compactMap { round in
+                guard let a = results[round]?[.a].flatMap(name.value),
+                    let b = results[round]?[other].flatMap(name.value)
+                else { return nil }
+                return (a, b)
+            }
+        }
+
+        func compared(_ name: FigureName, threshold: Double, seed: Seed) -> ComparedFigure {
+            func comparison(with other: BuildSide) -> SideComparison? {
+                var random = RandomStream(
+                    seed.derived("\(batch)/\(other)/\(name.metric.name)/\(name.statistic)/\(name.label)"))
+                return SideComparison(
+                    pairs(name, other), higherIsBetter: name.metric.direction == .higherIsBetter,
+                    threshold: threshold, random: &random)
+            }
+            return ComparedFigure(
+                name: name, medianA: MedianInterval.median(values(name, .a)),
+                medianB: MedianInterval.median(values(name, .b)), measured: comparison(with: .b),
+                control: comparison(with: .control))
+        }
+    }
+}
+
+/// A case of both builds, and what may be said of it.
+package struct ComparedCase: Sendable {
+    package var test: Case
+    /// The first batch, and the one that confirms it where anything was flagged.
+    package var batches: [ComparedBatch]
+    /// A measurement that gives no figure to compare: the case was given up there.
+    package var failure: SideMeasurement?
+    package var finding: SideComparison.Finding
+    /// Why the finding is what it is, in a sentence; empty where the figures say it.
+    package var reason: String
+    /// An interval needs so many.
+    package static let fewestPairs = BootstrapInterval.fewestValues
+
+    /// The control differs from itself, by the rule that the sides are judged by.
+    package var isControlFlagged: Bool
+
+    package init(test: Case, batches: [ComparedBatch], failure: SideMeasurement?, confirms: Bool) {
+        self.test = test
+        self.batches = batches
+        self.failure = failure
+        let control = Self.conclusion(batches.map(\.judged.control), confirms: confirms)
+        isControlFlagged = [.slower, .faster].contains(control.finding)
+        let measured = Self.conclusion(batches.map(\.judged.measured), confirms: confirms)
+        (finding, reason) = (measured.finding, measured.reason)
+        if let failure {
+            finding = .inconclusive
+            reason = "side \(failure.side.rawValue): \(failure.result.isCut ? "cut" : failure.result.verdict.rawValue)"
+            if !failure.result.message.isEmpty { reason += ", \(failure.result.message)" }
+        }
+    }
+
+    /// A flag of the first batch counts when a fresh one says the same; one that needs no second stands as it is.
+    private static func conclusion(
+        _ batches: [SideComparison?], confirms: Bool
+    ) -> (finding: SideComparison.Finding, reason: String) {
+        guard let first = batches.first ?? nil else {
+            return (.inconclusive, "fewer than \(fewestPairs) pairs")
+        }
+        guard first.isFlagged, confirms else { return (first.finding, "") }
+        guard batches.count > 1, let second = batches[1] else {
+            return (.inconclusive, "\(first.finding.rawValue) in one batch, and no time to confirm it")
+        }
+        if second.finding == first.finding { return (first.finding, "") }
+        return (.inconclusive, "\(first.finding.rawValue) in one batch, \(second.finding.rawValue) in the next")
+    }
+}
+
+/// Two builds against each other.
+package struct BuildComparison: Sendable {
+    /// Version of this format: `assay-ab/1`.
+    package static let format = "assay-ab/1"
+
+    package struct Side: Sendable {
+        package var path: String
+        package var build: BuildDescription
+
+        package init(path: String, build: BuildDescription) {
+            self.path = path
+            self.build = build
+        }
+    }
+
+    /// A case that does not take part, and why.
+    package struct Refused: Sendable, Equatable {
+        package var test: Case
+        package var reason: String
+
+        package init(test: Case, reason: String) {
+            self.test = test
+            self.reason = reason
+        }
+    }
+
+    /// Of the comparison as a whole: machine, command, seed, warnings.
+    package var header: RunHeader
+    package var a: Side
+    package var b: Side
+    package var pairs: Int
+    package var threshold: Double
+    package var confirms: Bool
+    package var cases: [ComparedCase]
+    package var refused: [Refused]
+    /// Where the raw measurements are.
+    package var directory: String
+
+    /// Where a control differs from itself, nothing that was measured beside it is claimed.
+    package init(
+        header: RunHeader, a: Side, b: Side, pairs: Int, threshold: Double, confirms: Bool, cases: [ComparedCase],
+        refused: [Refused], directory: String
+    ) {
+        self.header = header
+        self.a = a
+        self.b = b
+        self.pairs = pairs
+        self.threshold = threshold
+        self.confirms = confirms
+        self.cases = cases
+        self.refused = refused
+        self.directory = directory
+        guard let flagged = cases.first(where: \.isControlFlagged) else { return }
+        for index in cases.indices where cases[index].finding != .inconclusive {
+            let finding = cases[index].finding.rawValue
+            self.cases[index].finding = .inconclusive
+            self.cases[index].reason = "\(finding), but A against itself differs in \(flagged.test.scenario)"
+        }
+    }
+
+    /// 1 for an error of the harness, before 2 for a side B that is slower or wrong, before 3 for anything undecided.
+    package var exitStatus: Int32 {
+        let failures = cases.compactMap(\.failure)
+        if failures.contains(where: { $0.result.verdict == .harnessError }) { return 1 }
+        let isWrong = failures.contains { $0.side == .b && $0.result.verdict == .violation }
+        if isWrong || cases.contains(where: { $0.finding == .slower }) { return 2 }
+        return cases.isEmpty || cases.contains { $0.finding == .inconclusive } ? 3 : 0
+    }
+}

@@ -1,0 +1,205 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A directory that this process writes a run into, and nobody else.
+///
+/// Invariants:
+/// 1. A directory that held something, and no marker of a run, is refused before anything in it is touched.
+/// 2. One run per directory: the lock is held as long as the claim lives, and the kernel gives it back when its process
+///    ends.
+/// 3. What is removed or written over is listed in the marker, and was listed before it was made.
+package final class RunClaim: Sendable {
+    package let directory: RunDirectory
+    package let id: String
+    private let lock: DirectoryLock
+    private let scratch: ScratchDirectory
+
+    private init(directory: RunDirectory, id: String, lock: DirectoryLock, scratch: ScratchDirectory) {
+        self.directory = directory
+        self.id = id
+        self.lock = lock
+        self.scratch = scratch
+    }
+
+    // MARK: Taking
+
+    /// Takes a new directory below `parent`, named `id`, or `id-2` and so on where that is there already.
+    package static func make(
+        below parent: String, id: String, options: [String: [String]] = [:]
+    ) throws -> RunClaim {
+        try FileTree.createDirectory(parent)
+        var number = 1
+        while true {
+            let unique = number == 1 ? id : "\(id)-\(number)"
+            let path = parent + "/" + unique
+            if mkdir(path, 0o755) == 0 { return try take(path, id: unique, options: options) }
+            guard errno == EEXIST else { throw FileTreeError("create directory", path) }
+            number += 1
+        }
+    }
+
+    /// Takes the directory that the user named. A run of ours that is in it is moved to `PATH.N` before.
+    ///
+    /// `setAside`: hears where to.
+    /// Throws: `RunClaimError` for one that is in use, or that holds anything that is not ours.
+    package static func take(
+        _ path: String, id: String, options: [String: [String]] = [:], setAside: (String) -> Void = { _ in }
+    ) throws -> RunClaim {
+        try FileTree.createDirectory(path)
+        guard FileTree.isDirectory(path) else { throw RunClaimError("\(path) is no directory. Name another --out") }
+        var kept: [DirectoryLock] = []
+        while true {
+            try refuseForeign(path)
+            let lock = try lock(path)
+            // It may have been another's between the look and the lock.
+            try refuseForeign(path)
+            guard RunMarker.exists(in: path) else {
+                return try withExtendedLifetime(kept) { try mark(path, id: id, options: options, lock: lock) }
+            }
+            // Where the path is a link, it goes on to lead there.
+            let place = resolved(path)
+            setAside(try move(place))
+            kept.append(lock)
+            // When another run was faster, its directory is looked at like any other.
+            if mkdir(place, 0o755) != 0 && errno != EEXIST { throw FileTreeError("create directory", place) }
+        }
+    }
+
+    /// Takes the directory of a run that is to go on, and removes what its killed processes left.
+    package static func resume(_ path: String) throws -> (claim: RunClaim, marker: RunMarker) {
+        let found = try RunMarker.read(from: path)
+        try found.refuseLinks(in: path)
+        let lock = try lock(path)
+        let (scratch, marker) = try makeScratch(path)
+        return (
+            RunClaim(directory: directory(path, scratch), id: marker.runID, lock: lock, scratch: scratch), marker
+        )
+    }
+
+    private static func directory(_ path: String, _ scratch: ScratchDirectory) -> RunDirectory {
+        RunDirectory(path: path, workDirectory: scratch.files)
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func refuseForeign(_ path: String) throws {
+        // A run that was killed before its marker was whole leaves these two.
+        let unmarked = [RunMarker.lockFile, RunMarker.file + ".new"]
+        let names = try FileTree.names(in: path).filter { !unmarked.contains($0) }
+        if names.isEmpty { return }
+        guard RunMarker.exists(in: path) else {
+            let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", .." : "")
+            throw RunClaimError(
+                "\(path) is not empty (\(list)), and no run of assay made it: there is no \(RunMarker.file). "
+                    + "Nothing was touched. Name another --out, or an empty directory")
+        }
+        try RunMarker.read(from: path).refuseLinks(in: path)
+    }
+
+    private static func lock(_ path: String) throws -> DirectoryLock {
+        switch try DirectoryLock.attempt(path + "/" + RunMarker.lockFile) {
+        case .taken(let lock): return lock
+        case .held(let processID):
+            let who = processID.map { "process \($0)" } ?? "another process"
+            throw RunClaimError(
+                "\(path) is in use by \(who). Wait until it has ended, or name another --out", isInUse: true)
+        }
+    }
+
+    private static func move(_ path: String) throws -> String {
+        var number = 1
+        while FileTree.kind("\(path).\(number)") != nil { number += 1 }
+        let target = "\(path).\(number)"
+        guard rename(path, target) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw RunClaimError(
+                "\(path) holds a run, and cannot be moved to \(target): \(reason). Name another --out")
+        }
+        return target
+    }
+
+    private static func mark(
+        _ path: String, id: String, options: [String: [String]], lock: DirectoryLock
+    ) throws -> RunClaim {
+        let entries = [RunMarker.file, RunMarker.lockFile] + RunDirectory.entries
+        try RunMarker(runID: id, entries: Set(entries), options: options).write(to: path)
+        let (scratch, _) = try makeScratch(path)
+        return RunClaim(directory: directory(path, scratch), id: id, lock: lock, scratch: scratch)
+    }
+
+    // MARK: Scratch
+
+    /// A place below `work` that a command other than a run may use beside a run: a replay. Two of them do not meet.
+    package static func scratch(for path: String) throws -> ScratchDirectory {
+        try RunMarker.read(from: path).refuseLinks(in: path)
+        return try makeScratch(path).scratch
+    }
+
+    /// Removes those that have no owner any more, and makes one that is listed before it is there.
+    private static func makeScratch(_ path: String) throws -> (scratch: ScratchDirectory, marker: RunMarker) {
+        try DirectoryLock.during(path) {
+            var marker = try RunMarker.read(from: path)
+            try dropAbandoned(path, &marker)
+            let name = ScratchDirectory.newName()
+            marker.entries.insert("work/" + name)
+            try marker.write(to: path)
+            try FileTree.createDirectory(path + "/work")
+            return (try ScratchDirectory.make(in: path + "/work", name: name), marker)
+        }
+    }
+
+    private static func dropAbandoned(_ path: String, _ marker: inout RunMarker) throws {
+        let listed = marker.entries.filter { $0.hasPrefix("work/" + ScratchDirectory.prefix) }
+        let names = Set(listed.map { String($0.dropFirst("work/".count)) })
+        for name in try ScratchDirectory.removeAbandoned(in: path + "/work", names: names) {
+            marker.entries.remove("work/" + name)
+        }
+    }
+
+    /// Removes the scratch of a command that has ended well; `work` too, where nothing else is in it.
+    package static func giveUp(_ scratch: ScratchDirectory, of path: String) throws {
+        try DirectoryLock.during(path) {
+            var marker = try RunMarker.read(from: path)
+            try scratch.remove()
+            try dropAbandoned(path, &marker)
+            if FileTree.kind(scratch.path) == nil { marker.entries.remove("work/" + scratch.name) }
+            try marker.write(to: path)
+            // Somebody else's files may be in it: then it stays.
+            _ = rmdir(path + "/work")
+        }
+    }
+
+    /// The run has ended: its scratch goes. The lock stays until the process ends or the claim is dropped.
+    package func end() throws {
+        try Self.giveUp(scratch, of: directory.path)
+    }
+
+    // MARK: Reports
+
+    /// Writes a rendered file into a run's directory. One of that name that is not ours is left alone.
+    package static func write(_ text: String, to name: String, in path: String) throws {
+        try DirectoryLock.during(path) {
+            var marker = try RunMarker.read(from: path)
+            let file = path + "/" + name
+            if marker.entries.contains(name) {
+                guard FileTree.kind(file) != .link else {
+                    throw RunClaimError("\(file) is a symbolic link, which no run makes: it is not written over")
+                }
+            } else {
+                guard FileTree.kind(file) == nil else {
+                    throw RunClaimError("\(file) is not of this run, and is not written over. Move it away")
+                }
+                marker.entries.insert(name)
+                try marker.write(to: path)
+            }
+            try FileTree.replaceText(file, text)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import JSONText
+
+/// `.assay-run`: says that a directory was made by a run, and which of its entries the run made.
+///
+/// Nothing that it does not list is ever removed or written over.
+package struct RunMarker: Hashable, Sendable {
+    package static let file = ".assay-run"
+    package static let lockFile = ".assay-lock"
+    static let format = "assay-directory/1"
+
+    package var runID: String
+    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Listed before they are made.
+    package var entries: Set<String>
+    /// The options of the run by name, as they were given: what `--resume` compares with.
+    package var options: [String: [String]]
+
+    package init(runID: String, entries: Set<String>, options: [String: [String]] = [:]) {
+        self.runID = runID
+        self.entries = entries
+        self.options = options
+    }
+
+    package static func exists(in directory: String) -> Bool {
+        FileTree.kind(directory + "/" + file) == .file
+    }
+
+    /// Throws: `RunClaimError` when the file is none of this format.
+    package static func read(from directory: String) throws -> RunMarker {
+        let path = directory + "/" + file
+        guard FileTree.kind(path) == .file else {
+            throw RunClaimError(
+                "\(directory) was not made by assay run: there is no \(file) in it. Name the directory of a run")
+        }
+        do {
+            let reader = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: file)
+            guard try reader.string("format") == format else {
+                throw JSONShapeError(path: "\(file).format", expected: format)
+            }
+            var options: [String: [String]] = [:]
+            if case .object(let members)? = reader.value["options"] {
+                let values = try reader.object("options")
+                for member in members { options[member.name] = try texts(values, member.name) }
+            }
+            return RunMarker(
+                runID: try reader.string("run"), entries: Set(try texts(reader, "entries")), options: options)
+        } catch {
+            throw RunClaimError("\(path) cannot be read (\(error)): nothing in \(directory) is touched")
+        }
+    }
+
+    private static func texts(_ reader: JSONObjectReader, _ name: String) throws -> [String] {
+        var list: [String] = []
+        for element in try reader.array(name) {
+            guard case .string(let text) = element else {
+                throw JSONShapeError(path: "\(file).\(name)", expected: "strings")
+            }
+            list.append(text)
+        }
+        return list
+    }
+
+    package func write(to directory: String) throws {
+        let names = options.keys.sorted()
+        let json = JSONValue.object([
+            JSONMember("format", .string(Self.format)), JSONMember("run", .string(runID)),
+            JSONMember("options", .object(names.map { JSONMember($0, .strings(options[$0] ?? [])) })),
+            JSONMember("entries", .strings(entries.sorted())),
+        ])
+        try FileTree.replaceText(directory + "/" + Self.file, json.text + "\n")
+    }
+
+    /// Throws for an entry of ours that is a symbolic link now: somebody else put it there.
+    func refuseLinks(in directory: String) throws(RunClaimError) {
+        for entry in (entries.union(["work"])).sorted() {
+            var path = directory
+            for part in entry.split(separator: "/") {
+                path += "/" + part
+                guard FileTree.kind(path) == .link else { continue }
+                throw RunClaimError(
+                    "\(path) is a symbolic link, which no run makes: it is not followed. Remove it, or name another --out"
+                )
+            }
+        }
+    }
+}
+
+/// A directory that cannot be used, and what to do about it. Nothing in it was touched.
+package struct RunClaimError: Error, CustomStringConvertible {
+    package let description: String
+    /// By another process, for as long as that lives.
+    package let isInUse: Bool
+
+    package init(_ description: String, isInUse: Bool = false) {
+        self.description = description
+        self.isInUse = isInUse
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A directory for files that nobody needs after their process has ended, with an owner.
+///
+/// Invariants:
+/// 1. Its name begins with `assay-scratch-` and ends with random digits; it was not there before.
+/// 2. Its lock is taken before its marker is written, and held until the owner ends. One with a marker whose lock can
+///    be taken has no owner: the next run removes it.
+/// 3. Only what its marker lists is removed. What somebody else put beside that stays, and so does the directory then.
+package final class ScratchDirectory: Sendable {
+    package static let prefix = "assay-scratch-"
+    /// A file system in memory that all users share, on systems that have one.
+    package static let memory = "/dev/shm"
+    private static let filesEntry = "files"
+
+    package let path: String
+    private let lock: DirectoryLock
+
+    private init(path: String, lock: DirectoryLock) {
+        self.path = path
+        self.lock = lock
+    }
+
+    /// For the owner. It may be removed and made again.
+    package var files: String { path + "/" + Self.filesEntry }
+
+    package var name: String {
+        String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+    }
+
+    package static func newName() -> String {
+        let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+        return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// Makes one below `parent`, which exists.
+    package static func make(in parent: String, name: String = newName()) throws -> ScratchDirectory {
+        let path = parent + "/" + name
+        guard mkdir(path, 0o755) == 0 else { throw FileTreeError("create directory", path) }
+        guard case .taken(let lock) = try DirectoryLock.attempt(path + "/" + RunMarker.lockFile) else {
+            throw RunClaimError("\(path) was just made, and is locked by another process")
+        }
+        try RunMarker(runID: "", entries: [filesEntry]).write(to: path)
+        let scratch = ScratchDirectory(path: path, lock: lock)
+        try FileTree.createDirectory(scratch.files)
+        return scratch
+    }
+
+    /// Removes what it holds of ours, and itself where nothing else is in it.
+    package func remove() throws {
+        try Self.clear(path)
+    }
+
+    /// Removes those below `parent` whose owner has ended; of `names` alone where they are given. Others are left
+    /// alone: links, those of other users, those without a marker of ours.
+    /// - Returns: the names that are gone.
+    @discardableResult
+    package static func removeAbandoned(in parent: String, names: Set<String>? = nil) throws -> Set<String> {
+        guard FileTree.isDirectory(parent) else { return names ?? [] }
+        var removed = names ?? []
+        for name in try FileTree.names(in: parent) where name.hasPrefix(prefix) {
+            if let names, !names.contains(name) { continue }
+            let path = parent + "/" + name
+            guard isAbandoned(path) else {
+                removed.remove(name)
+                continue
+            }
+            try clear(path)
+            if FileTree.kind(path) == nil { removed.insert(name) } else { removed.remove(name) }
+        }
+        return removed
+    }
+
+    private static func isAbandoned(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            RunMarker.exists(in: path)
+        else { return false }
+        return DirectoryLock.isFree(path + "/" + RunMarker.lockFile)
+    }
+
+    private static func clear(_ path: String) throws {
+        let marker = try RunMarker.read(from: path)
+        for entry in marker.entries where !entry.contains("/") && entry != "." && entry != ".." {
+            try FileTree.remove(path + "/" + entry)
+        }
+        // The lock goes last: whoever finds the directory without a marker leaves it alone.
+        for entry in [RunMarker.file, RunMarker.lockFile] { try FileTree.remove(path + "/" + entry) }
+        if rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY {
+            throw FileTreeError("remove directory", path)
+        }
+    }
+}

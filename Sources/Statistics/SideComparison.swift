@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What one batch of pairs says about side B against side A.
+package struct SideComparison: Sendable, Hashable {
+    package enum Finding: String, Sendable, CaseIterable {
+        case slower, faster
+        /// The whole interval lies within the threshold.
+        case same
+        /// Neither a difference nor its absence is shown.
+        case inconclusive
+    }
+
+    /// How many times as good B is as A, in the middle pair; above 1 is better, whichever direction the figure has.
+    package let ratio: Double
+    package let low: Double
+    package let high: Double
+    package let pairCount: Int
+    /// The difference that matters, as a fraction: 0.03.
+    package let threshold: Double
+
+    package static let confidence = 0.99
+
+    /// - Parameter pairs: figures of A and B of the same round; those that are not above 0 are left out.
+    /// - Returns: nil for fewer pairs than `BootstrapInterval.fewestValues`.
+    package init?(
+        _ pairs: [(a: Double, b: Double)], higherIsBetter: Bool, threshold: Double,
+        random: inout some RandomNumberGenerator
+    ) {
+        precondition(threshold > 0 && threshold.isFinite)
+        let logarithms = pairs.compactMap { a, b -> Double? in
+            guard a > 0, b > 0, a.isFinite, b.isFinite else { return nil }
+            return higherIsBetter ? log(b / a) : log(a / b)
+        }
+        guard let interval = BootstrapInterval(logarithms, confidence: Self.confidence, random: &random) else {
+            return nil
+        }
+        ratio = exp(interval.median)
+        low = exp(interval.low)
+        high = exp(interval.high)
+        pairCount = interval.count
+        self.threshold = threshold
+    }
+
+    /// A difference is flagged when the interval excludes 1 and the middle lies beyond the threshold.
+    package var finding: Finding {
+        let limit = log(1 + threshold)
+        if high < 1, log(ratio) < -limit { return .slower }
+        if low > 1, log(ratio) > limit { return .faster }
+        return log(low) > -limit && log(high) < limit ? .same : .inconclusive
+    }
+
+    package var isFlagged: Bool { finding == .slower || finding == .faster }
+
+    /// The smallest difference, as a fraction, that nine batches of ten of this spread would have flagged.
+    ///
+    /// Half of the interval is 2.58 standard errors, what is missed once in ten lies 1.28 of them lower. So far beyond
+    /// it, and so far beyond the threshold, the middle has to be.
+    package var smallestVisible: Double {
+        let half = max(log(high / ratio), log(ratio / low))
+        let error = half / 2.576
+        return exp(max(half, log(1 + threshold)) + 1.282 * error) - 1
+    }
+}

@@ -1,0 +1,15 @@
+import Testing
+
+@Suite("Traits")
+struct TraitsTests {
+    @Test("a build of assay says each of the traits that it has, and no other")
+    func everyTraitIsDescribed() throws {
+        let manifest = try Checkout.text("Package.swift")
+        let traits = manifest.matches(of: /\.trait\(name: "(\w+)"/).map { String($0.output.1) }
+        let source = try Checkout.text("Sources/AssayTool/ProgramBuild.swift")
+        let described = source.matches(of: /#if (\w+)\n +traits\.append\("(\w+)"\)/)
+        #expect(traits.count > 3)
+        #expect(Set(described.map { String($0.output.1) }) == Set(traits))
+        for match in described { #expect(match.output.1 == match.output.2) }
+    }
+}

@@ -1,0 +1,55 @@
+import RunRecords
+import Testing
+
+@testable import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A shell with `assay` in its path, as a user has one.
+struct ShellProcess {
+    let directory: TestDirectory
+
+    init(_ directory: TestDirectory) throws {
+        self.directory = directory
+        let executable = try #require(AssayProcess.executable, "no assay beside the test bundle")
+        try FileTree.createDirectory(directory.path + "/bin")
+        try #require(symlink(executable, directory.path + "/bin/assay") == 0 || errno == EEXIST)
+    }
+
+    /// Starts the lines. Returns the shell's process id.
+    func start(_ script: String, output: String = "shell-output") throws -> Int32 {
+        let file = directory.path + "/" + output
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o666)
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        // Where the tests run in the background they ignore interrupts: a user's shell does not.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var processID: pid_t = 0
+        let lines = "cd \(ShellWord.quoted(directory.path))\nPATH=$PWD/bin:$PATH\nexport PATH\n\(script)\n"
+        let status = CommandVector.with(["/bin/sh", "-c", lines]) { words in
+            posix_spawn(&processID, "/bin/sh", &actions, &attributes, words, KernelCalls.environment)
+        }
+        try #require(status == 0)
+        return processID
+    }
+
+    func run(_ script: String) throws -> AssayProcess.End {
+        let processID = try start(script)
+        return AssayProcess.End(
+            status: AssayProcess.wait(processID), output: try FileTree.readText(directory.path + "/shell-output"))
+    }
+}

@@ -1,0 +1,42 @@
+#if Zoo
+    import Testing
+
+    @testable import Measuring
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    @Suite("PlantedDelay", .serialized)
+    struct PlantedDelayTests {
+        private func systemTime() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+
+        private func work(nanoseconds: UInt64) {
+            let end = systemTime() + nanoseconds
+            while systemTime() < end {}
+        }
+
+        @Test("what lies between two looks at the clock takes longer by the share, and nested looks add up to it")
+        func stretches() {
+            PlantedDelay.begin(percent: 150)
+            defer { PlantedDelay.begin(percent: 0) }
+            let start = MonotonicClock.now()
+            let before = systemTime()
+            work(nanoseconds: 2_000_000)
+            let inner = MonotonicClock.now()
+            work(nanoseconds: 2_000_000)
+            let end = MonotonicClock.now()
+            let after = systemTime()
+            // The work took at least 4 ms, and the wait is one and a half of what it took.
+            #expect(end - inner >= 5_000_000)
+            #expect(end - start >= 10_000_000)
+            #expect(after - before >= 10_000_000, "the time has really gone by")
+        }
+    }
+#endif

@@ -1,0 +1,178 @@
+import Testing
+
+/// The lie detector: what was written to logs, and when it was synced. 0 nothing written, 1 synced, 2 grouped,
+/// 3 unsynced.
+@Suite("Preloaded library: commit witness", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+struct CommitWitnessTests {
+    @Test(
+        "one thread's commits are judged by the order of writes and syncs",
+        arguments: [
+            ("begin write:a:10 fdatasync:a end", [1]),
+            ("begin write:a:10 fsync:a end", [1]),
+            ("begin write:a:10 syncfs:a end", [1]),
+            ("begin write:a:10 end", [3]),
+            ("begin fdatasync:a write:a:10 end", [3]),
+            ("begin write:a:10 sync_file_range:a end", [3]),
+            ("begin end", [0]),
+            ("begin fdatasync:a end", [0]),
+            // An operation of whose two writes only the first is synced.
+            ("begin write:a:10 fdatasync:a write:a:10 end", [3]),
+            // What was left behind by an earlier one is synced with the next.
+            ("begin write:a:10 end begin write:a:10 fdatasync:a end", [3, 1]),
+            // A sync of what came before, and nothing of its own.
+            ("write:a:10 begin fdatasync:a end", [0]),
+            // A file that is no log.
+            ("open:c:rows begin write:c:10 fdatasync:c end", [0]),
+            // The log is gone, and was never synced.
+            ("begin write:a:10 close:a unlink:x.log end", [3]),
+        ])
+    func sequences(words: String, answers: [Int]) throws {
+        let program = try PreloadedProgram.probe("open:a:x.log " + words, in: TestDirectory())
+        #expect(program.status == 0, "\(program.text)")
+        #expect(program.commits == answers)
+    }
+
+    @Test(
+        "a synced write covers itself and no other",
+        arguments: [
+            ("open-dsync:b:x.log begin write:b:10 end", [1]),
+            ("open-sync:b:x.log begin pwrite:b:10 end", [1]),
+            ("open:b:x.log begin pwritev2-dsync:b:10 end", [1]),
+            ("open:b:x.log begin pwritev2:b:10 end", [3]),
+            // LMDB: pages, a sync, the meta page by a descriptor of its own.
+            ("open-dsync:b:x.log begin pwritev:a:100 fdatasync:a pwrite:b:10 end", [1]),
+            // The same without the sync: the pages are not durable, though the meta page is.
+            ("open-dsync:b:x.log begin pwritev:a:100 pwrite:b:10 end", [3]),
+            ("open:b:x.log begin pwritev:a:100 fdatasync:a pwrite:b:10 end", [3]),
+        ])
+    func syncedWrites(words: String, answers: [Int]) throws {
+        let program = try PreloadedProgram.probe("open:a:x.log " + words, in: TestDirectory())
+        #expect(program.commits == answers, "\(program.text)")
+    }
+
+    @Test(
+        "of several logs each has to be synced",
+        arguments: [
+            ("begin write:a:10 write:b:10 fdatasync:a fdatasync:b end", [1]),
+            ("begin write:a:10 write:b:10 fdatasync:a end", [3]),
+            ("begin write:a:10 write:b:10 fdatasync:b end", [3]),
+            // The other log's debt is from before.
+            ("write:b:10 begin write:a:10 fdatasync:a end", [1]),
+        ])
+    func severalLogs(words: String, answers: [Int]) throws {
+        let program = try PreloadedProgram.probe("open:a:x.log open:b:y.log " + words, in: TestDirectory())
+        #expect(program.commits == answers, "\(program.text)")
+    }
+
+    @Test(
+        "more logs than a thread remembers are judged together",
+        arguments: [
+            ("", 3),
+            (
+                "fdatasync:a fdatasync:b fdatasync:c fdatasync:d fdatasync:e fdatasync:f fdatasync:g "
+                    + "fdatasync:h fdatasync:i fdatasync:j ", 1
+            ), ("fdatasync:j ", 3),
+        ])
+    func manyLogs(syncs: String, answer: Int) throws {
+        let letters = "abcdefghij"
+        let opens = letters.map { "open:\($0):\($0).log " }.joined()
+        let writes = letters.map { "write:\($0):1 " }.joined()
+        let program = try PreloadedProgram.probe(opens + "begin " + writes + syncs + "end", in: TestDirectory())
+        #expect(program.commits == [answer], "\(program.text)")
+    }
+
+    @Test("a log that has the inode of one that is gone is judged by itself")
+    func reusedInode() throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log write:a:10 close:a unlink:x.log open:a:x.log begin write:a:10 fdatasync:a end "
+                + "close:a unlink:x.log open:a:x.log begin write:a:10 end", in: TestDirectory())
+        #expect(program.commits == [1, 3], "\(program.text)")
+    }
+
+    @Test("a sync that fails covers nothing, and neither does the next one")
+    func failingSync() throws {
+        // Planted behind our library, which therefore sees the failure.
+        let directory = try TestDirectory()
+        let failing = try PlantedLibrary.failing("fdatasync", first: 1, count: 1, in: directory)
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a end begin write:a:10 fdatasync:a end counts", in: directory,
+            after: [failing.path])
+        #expect(program.commits == [3, 1], "\(program.text)")
+        #expect(program["sync_calls"] == 2)
+        #expect(program["failed_sync_calls"] == 1)
+
+        let again = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a fdatasync:a end", in: directory, after: [failing.path])
+        #expect(again.commits == [3], "the kernel has dropped what it could not write: \(again.text)")
+
+        // What somebody else writes and syncs afterwards changes nothing for the one whose write was lost.
+        let other = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a fork write:a:10 fdatasync:a joined end", in: directory,
+            after: [failing.path])
+        #expect(other.commits == [3], "\(other.text)")
+
+        let rewritten = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a write:a:10 fdatasync:a end", in: directory,
+            after: [failing.path])
+        #expect(rewritten.commits == [2], "\(rewritten.text)")
+    }
+
+    @Test("a write that comes while a sync runs is not covered by it")
+    func writeDuringSync() throws {
+        // Planted behind our library: the sync that it passes on has begun when the write comes.
+        let directory = try TestDirectory()
+        let source = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <unistd.h>
+            int fdatasync(int fd) {
+                int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+                return write(fd, "late", 4) == 4 ? next(fd) : -1;
+            }
+            """
+        let planted = try PlantedLibrary(named: "late", source, in: directory)
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a end counts", in: directory, after: [planted.path])
+        #expect(program["write_calls"] == 2, "\(program.text)")
+        #expect(program.commits == [3])
+    }
+
+    @Test("a sync that another library swallows was never made")
+    func swallowedSync() throws {
+        let directory = try TestDirectory()
+        let planted = try PlantedLibrary(named: "swallowing", "int fdatasync(int fd) { return 0; }", in: directory)
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log begin write:a:10 fdatasync:a end", in: directory, before: [planted.path])
+        #expect(program["fdatasync"] == 0)
+        #expect(program.commits == [3], "\(program.text)")
+    }
+
+    @Test(
+        "threads that commit together are covered by the sync of the one that leads",
+        arguments: [
+            // The next group has begun to write before these ask, or not.
+            ("plain", 1, 1), ("later", 2, 2),
+            // Nobody synced.
+            ("lie", 3, 3),
+            // The follower wrote for itself, after the leader's sync.
+            ("alone", 2, 3),
+        ])
+    func groups(name: String, leader: Int, follower: Int) throws {
+        let program = try PreloadedProgram.probe("group:\(name)", in: TestDirectory())
+        #expect(program.status == 0)
+        #expect(program["leader"] == leader, "\(program.text)")
+        #expect(program["follower"] == follower)
+    }
+
+    @Test(
+        "a child's sync covers what its parent wrote, and a child's write is owed a sync",
+        arguments: [
+            ("begin write:a:10 fork fdatasync:a joined end", [1]),
+            ("begin write:a:10 fork fdatasync:b joined end", [3]),
+            ("begin fork write:a:10 joined end", [3]), ("begin fork write:a:10 joined fdatasync:a end", [1]),
+        ])
+    func forked(words: String, answers: [Int]) throws {
+        let program = try PreloadedProgram.probe("open:a:x.log open:b:y.log " + words, in: TestDirectory())
+        #expect(program.commits == answers, "\(program.text)")
+    }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+/// Every call that is wrapped, made once or a few times, and the exact counts of all of them.
+@Suite("Preloaded library: counts", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+struct CountTests {
+    @Test(
+        "a write is counted with its bytes",
+        arguments: [
+            "write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64", "pwritev2", "pwritev64v2",
+        ])
+    func writes(call: String) throws {
+        let program = try PreloadedProgram.probe("open:a:rows \(call):a:100 counts", in: TestDirectory())
+        #expect(program.status == 0, "\(program.text)")
+        #expect(program[call] == 100)
+        #expect(program.counts == ["opens": 1, "write_calls": 1, "written_bytes": 100])
+    }
+
+    @Test(
+        "a write that is durable when it returns is counted as one",
+        arguments: [
+            "open:a:rows pwritev2-dsync:a:100", "open:a:rows pwritev64v2-sync:a:100", "open-dsync:a:rows write:a:100",
+            "open-sync:a:rows pwrite:a:100",
+        ])
+    func syncedWrites(words: String) throws {
+        let program = try PreloadedProgram.probe(words + " counts", in: TestDirectory())
+        #expect(
+            program.counts == ["opens": 1, "write_calls": 1, "written_bytes": 100, "synced_write_calls": 1],
+            "\(program.text)")
+    }
+
+    @Test(
+        "a read is counted with its bytes",
+        arguments: [
+            "read", "read-checked", "pread", "pread-checked", "pread64", "pread64-checked", "readv", "preadv",
+            "preadv64", "preadv2", "preadv64v2",
+        ])
+    func reads(call: String) throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:rows pwrite:a:100 \(call):a:60 counts", in: TestDirectory())
+        #expect(program[call] == 60, "\(program.text)")
+        #expect(
+            program.counts == [
+                "opens": 1, "write_calls": 1, "written_bytes": 100, "read_calls": 1, "read_bytes": 60,
+            ])
+    }
+
+    @Test(
+        "a copy in the kernel is a read and a write",
+        arguments: ["copy_file_range", "sendfile", "sendfile64"])
+    func copies(call: String) throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:rows open:b:other pwrite:b:100 \(call):a:b counts", in: TestDirectory())
+        #expect(program[call] == 100, "\(program.text)")
+        #expect(
+            program.counts == [
+                "opens": 2, "write_calls": 2, "written_bytes": 200, "read_calls": 1, "read_bytes": 100,
+            ])
+    }
+
+    @Test(
+        "syncs, space and maps are counted apart",
+        arguments: [
+            ("fsync:a fdatasync:a", ["sync_calls": 2]),
+            ("sync_file_range:a", ["range_sync_calls": 1]),
+            ("syncfs:a", ["file_system_syncs": 1]),
+            ("open-directory:d:. fsync:d", ["directory_syncs": 1, "opens": 2]),
+            ("msync:a:4096", ["shared_writable_maps": 1, "map_syncs": 1]),
+            ("map-read-only:a:4096", [:]),
+            ("ftruncate:a:10 ftruncate64:a:20 truncate:rows", ["truncations": 3]),
+            ("fallocate:a:8192 fallocate64:a:8192 posix_fallocate:a:8192 posix_fallocate64:a:8192", ["allocations": 4]),
+            ("syscall-pwrite:a:100 syscall-fdatasync:a", ["unseen_calls": 2]),
+        ])
+    func others(words: String, expected: [String: Int]) throws {
+        let program = try PreloadedProgram.probe("open:a:rows \(words) counts", in: TestDirectory())
+        #expect(program.status == 0, "\(program.text)")
+        #expect(program.counts == expected.merging(["opens": 1]) { given, _ in given })
+    }
+
+    @Test(
+        "names that are made and taken away are counted",
+        arguments: [
+            ("rename:rows", "renames"), ("renameat:rows", "renames"), ("renameat2:rows", "renames"),
+            ("link:rows", "links"), ("linkat:rows", "links"), ("unlink:rows", "unlinks"), ("unlinkat:rows", "unlinks"),
+        ])
+    func names(word: String, field: String) throws {
+        let program = try PreloadedProgram.probe("open:a:rows \(word) counts", in: TestDirectory())
+        #expect(program.status == 0, "\(program.text)")
+        #expect(program.counts == ["opens": 1, field: 1])
+    }
+
+    @Test("a file is opened in every way", arguments: ["open", "open64", "openat", "openat64", "creat"])
+    func opens(call: String) throws {
+        let program = try PreloadedProgram.probe("\(call):a:rows write:a:1 counts", in: TestDirectory())
+        #expect(program.counts == ["opens": 1, "write_calls": 1, "written_bytes": 1], "\(program.text)")
+    }
+
+    @Test("a descriptor that libc opened for itself is known")
+    func unseenOpen() throws {
+        let program = try PreloadedProgram.probe("open-unseen:a:rows write:a:5 fsync:a counts", in: TestDirectory())
+        #expect(program.counts == ["write_calls": 1, "written_bytes": 5, "sync_calls": 1], "\(program.text)")
+    }
+
+    @Test(
+        "a copy of a descriptor is the same file",
+        arguments: [
+            "dup:a:b", "dup2:a:20 number:b:20", "dup3:a:21 number:b:21", "dup-fcntl:a:30 number:b:30",
+            "dup-fcntl64:a:31 number:b:31",
+        ])
+    func copiesOfDescriptors(words: String) throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:x.log \(words) close:a begin write:b:10 end fdatasync:b begin write:b:10 fdatasync:b end counts",
+            in: TestDirectory())
+        #expect(program.commits == [3, 1], "\(program.text)")
+        #expect(program["write_calls"] == 2)
+    }
+
+    @Test("a number that a copy is put on is no longer what it was")
+    func replacedDescriptor() throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:rows open:b:x.log write:a:10 number:c:20 dup2:a:20 write:c:10 dup2:b:20 write:c:10 counts",
+            in: TestDirectory())
+        #expect(program["log_write_calls"] == 1, "\(program.text)")
+        #expect(program["write_calls"] == 3)
+    }
+
+    @Test(
+        "a pipe that is given the number of a closed file is not counted",
+        arguments: [
+            "open:z:/dev/null open:a:rows write:a:10 close:z close:a pipe:a",
+            "open:z:/dev/null open-unseen:a:rows write:a:10 close:z close-unseen pipe:a",
+        ])
+    func reusedNumber(words: String) throws {
+        let program = try PreloadedProgram.probe(words + " write:a:10 counts", in: TestDirectory())
+        #expect(program["write_calls"] == 1, "\(program.text)")
+    }
+
+    @Test("flags that are set later make no write durable")
+    func flagsSetLater() throws {
+        let program = try PreloadedProgram.probe("open:a:rows set-flags:a write:a:10 counts", in: TestDirectory())
+        #expect(program["synced_write_calls"] == nil, "\(program.text)")
+        #expect(program["write_calls"] == 1)
+    }
+
+    @Test("what is outside the watched directories is not counted")
+    func outside() throws {
+        let directory = try TestDirectory()
+        let other = try TestDirectory()
+        let program = try PreloadedProgram.probe(
+            "open:a:\(other.path)/rows write:a:10 fsync:a rename:\(other.path)/rows counts", in: directory)
+        #expect(program.status == 0)
+        #expect(program.counts == [:], "\(program.text)")
+        // A directory whose name only begins like a watched one is another.
+        let beside = try PreloadedProgram.probe(
+            "root:\(directory.path)/a open:a:ab write:a:10 counts", in: directory)
+        #expect(beside.counts == [:], "\(beside.text)")
+    }
+
+    @Test("another directory can be watched while the program runs")
+    func rootIsSet() throws {
+        let directory = try TestDirectory()
+        let program = try PreloadedProgram.probe(
+            "open:a:rows write:a:10 root: write:a:10 root:\(directory.path) logs:rows write:a:10 counts", in: directory)
+        #expect(program["write_calls"] == 2, "\(program.text)")
+        #expect(program["log_write_calls"] == 1)
+    }
+
+    @Test("threads count together, and no call is lost")
+    func threads() throws {
+        let program = try PreloadedProgram.probe("open:a:x.log threads:a:8 counts", in: TestDirectory())
+        #expect(
+            program.counts == [
+                "opens": 1, "write_calls": 160_000, "written_bytes": 640_000, "log_write_calls": 160_000,
+                "log_written_bytes": 640_000,
+            ], "\(program.text)")
+    }
+
+    @Test("a forked child counts with its parent")
+    func forked() throws {
+        let program = try PreloadedProgram.probe(
+            "open:a:rows write:a:10 fork write:a:7 fsync:a joined write:a:1 counts", in: TestDirectory())
+        #expect(
+            program.counts == ["opens": 1, "write_calls": 3, "written_bytes": 18, "sync_calls": 1], "\(program.text)")
+    }
+
+    @Test("a program that is executed counts for itself, what it inherits included")
+    func executed() throws {
+        let folder = try #require(PreloadedProgram.folder)
+        let program = try PreloadedProgram.probe(
+            "open:a:rows write:a:10 dup2:a:20 execute:\(folder)/PreloadProbe\tnumber:b:20\twrite:b:5\tcounts counts",
+            in: TestDirectory())
+        let printed = program.lines.filter { $0.name == "written_bytes" }.map(\.value)
+        #expect(printed == [5, 10], "\(program.text)")
+    }
+
+    @Test("a library that was preloaded before stays in front, and both see the call")
+    func secondLibrary() throws {
+        let directory = try TestDirectory()
+        let failing = try PlantedLibrary.failing("fsync", first: 2, count: 1, in: directory)
+        let program = try PreloadedProgram.probe(
+            "open:a:rows fsync:a fsync:a fsync:a counts", in: directory, before: [failing.path])
+        // The second one was refused before it came to us.
+        #expect(program.lines.filter { $0.name == "fsync" }.map(\.value) == [0, -1, 0], "\(program.text)")
+        #expect(program.counts == ["opens": 1, "sync_calls": 2])
+    }
+}
