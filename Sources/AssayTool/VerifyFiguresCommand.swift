@@ -89,7 +89,7 @@ struct VerifyFiguresCommand: Command {
     ) throws -> Bool {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
-        try Output.line("of their ratios, an interval of it (95 % from 6 pairs on). Above 1: Assay is better.")
+        try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
         try Output.line(
             "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()
