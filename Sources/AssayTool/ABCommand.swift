@@ -53,6 +53,11 @@ struct ABCommand: Command {
         let directory = try emptyDirectory(trimmed(arguments.value("--out") ?? "Reports/\(id)"))
         let a = try side("--a", arguments, scratch: directory)
         let b = try side("--b", arguments, scratch: directory)
+        guard (a.library == nil) == (b.library == nil) else {
+            throw UsageError(
+                "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
+                    + "costs it time: build it beside the other program as well, or remove it", command: name)
+        }
         let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
         guard !kept.isEmpty else {
             let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }

@@ -35,10 +35,11 @@ enum ProgramBuild {
         return traits
     }
 
+    static var path: String { Checkout.executablePath(fallback: CommandLine.arguments[0]) }
+
     /// Reads the whole program for its digest.
     static func describe(_ registries: Registries) -> BuildDescription {
-        let path = Checkout.executablePath(fallback: CommandLine.arguments[0])
-        return BuildDescription(
+        BuildDescription(
             version: assayVersion, isRelease: isRelease, traits: traits,
             digest: BuildIdentity.digest(executable: path, engines: registries.engines.engines))
     }

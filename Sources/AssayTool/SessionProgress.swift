@@ -10,7 +10,7 @@ struct SessionProgress: SessionObserver {
         Output.progress("")
         Output.error(
             batch == 0
-                ? "\(cases.count) \(cases.count == 1 ? "case" : "cases"), \(rounds) rounds of A, B and A again: \(names)"
+                ? "\(cases.count == 1 ? "1 case" : "\(cases.count) cases"), \(rounds) rounds of A, B and A: \(names)"
                 : "flagged, and measured once more: \(names)")
     }
 

@@ -22,7 +22,8 @@ struct SidePrograms {
         func runner(_ program: DescribedProgram) -> CaseRunner {
             CaseRunner(
                 executable: program.path, registries: registries, directory: directory, limits: limits,
-                readsInPlace: false, known: known, buildDigest: program.description.build.digest)
+                readsInPlace: false, known: known, program: program.description.program,
+                buildDigest: program.description.build.digest)
         }
         self.a = runner(a)
         self.b = runner(b)

@@ -16,7 +16,9 @@ struct WorkerCommand: Command {
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
         if arguments.has("--describe") {
-            try Output.line(WorkerDescription(registries, build: ProgramBuild.describe(registries)).json.text)
+            let description = WorkerDescription(
+                registries, build: ProgramBuild.describe(registries), program: ProgramBuild.path)
+            try Output.line(description.json.text)
             return 0
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }

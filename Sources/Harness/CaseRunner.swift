@@ -30,13 +30,14 @@ package struct CaseRunner {
     /// - Parameters:
     ///   - directory: exists; what the cases need is made below it.
     ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a time.
+    ///   - program: what the executable turns into, where that is a script in front of it.
     ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
         executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
-        known: [KnownViolation] = [], buildDigest: String = ""
+        known: [KnownViolation] = [], program: String? = nil, buildDigest: String = ""
     ) {
         self.readsInPlace = readsInPlace
-        process = WorkerProcess(executable: executable)
+        process = WorkerProcess(executable: executable, program: program)
         self.registries = registries
         self.limits = limits
         self.directory = directory

@@ -14,6 +14,9 @@ package struct DescribedProgram: Sendable {
     package var path: String
     package var description: WorkerDescription
 
+    /// The preloaded library that counts its file calls; nil where none was built with it.
+    package var library: String? { Preload.library(besides: description.program) }
+
     private static let secondsToAnswer: UInt64 = 60
 
     /// Asks a program by `worker --describe`.

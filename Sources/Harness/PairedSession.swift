@@ -18,8 +18,8 @@ package protocol SessionObserver {
 /// Measures cases of two builds in rounds: A, B and A once more, each a fresh process.
 ///
 /// Invariants:
-/// 1. The three of a round stand beside each other in time and follow the same draw: what disturbs the machine for longer
-///    than they take disturbs them alike.
+/// 1. The three of a round stand beside each other in time and follow the same draw: what disturbs the machine for
+///    longer than they take disturbs them alike.
 /// 2. Order and directories are drawn per round, from the seed: neither is any side's own.
 /// 3. No two processes run at the same time: they would share the disk.
 /// 4. Measurement by measurement is handed to `record` before the next begins.

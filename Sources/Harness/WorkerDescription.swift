@@ -17,15 +17,18 @@ package struct WorkerDescription: Sendable, Equatable {
     }
 
     package var protocolVersion: Int
+    /// Its path, links resolved: a script in front of it has another.
+    package var program: String
     package var build: BuildDescription
     package var engines: [Engine]
     package var scenarios: [Scenario]
     /// Those that are known by name; others are named by the path of a file.
     package var datasets: [String]
 
-    package init(_ registries: Registries, build: BuildDescription) {
+    package init(_ registries: Registries, build: BuildDescription, program: String) {
         protocolVersion = WorkerRequest.protocolVersion
         self.build = build
+        self.program = program
         engines = registries.engines.engines.map {
             Engine(name: $0.name, version: $0.version, capabilities: $0.capabilities.map(\.rawValue).sorted())
         }
@@ -38,7 +41,7 @@ package struct WorkerDescription: Sendable, Equatable {
     package var json: JSONValue {
         .object([
             JSONMember("assay", .string(build.version)), JSONMember("protocol", .integer(protocolVersion)),
-            JSONMember("build", build.json),
+            JSONMember("program", .string(program)), JSONMember("build", build.json),
             JSONMember(
                 "engines",
                 .array(
@@ -64,6 +67,7 @@ package struct WorkerDescription: Sendable, Equatable {
     /// Throws: also for a build from before builds described themselves.
     package init(json: JSONObjectReader) throws(JSONShapeError) {
         protocolVersion = try json.integer("protocol")
+        program = try json.string("program")
         build = try BuildDescription(json: try json.object("build"), version: try json.string("assay"))
         engines = []
         for engine in try json.objects("engines") {

@@ -15,9 +15,13 @@ import RunRecords
 /// called on a thread that lives as long as the process: the kernel means the thread when it says parent.
 package struct WorkerProcess: Sendable {
     package let executable: String
+    private let program: String
 
-    package init(executable: String) {
+    /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded library
+    ///   is the one that was built with it.
+    package init(executable: String, program: String? = nil) {
         self.executable = executable
+        self.program = program ?? executable
     }
 
     /// Starts a worker and waits until it has ended.
@@ -73,7 +77,7 @@ package struct WorkerProcess: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         var processID: pid_t = 0
         let status = CommandVector.with([executable, "worker", "--parent", String(getpid())]) { arguments in
-            CommandVector.with(WorkerEnvironment.variables(executable: executable)) { variables in
+            CommandVector.with(WorkerEnvironment.variables(executable: program)) { variables in
                 posix_spawn(&processID, executable, &actions, &attributes, arguments, variables)
             }
         }

@@ -9,9 +9,9 @@
 
     /// Makes whatever is timed slower, so that somebody can see whether a comparison finds it.
     ///
-    /// Every look at the clock first waits, busily, for a share of the time that went by since the look before it on the
-    /// same thread. All that lies between two looks takes that much longer, however the looks are nested: a batch, an
-    /// operation inside it, a whole run of commits.
+    /// Every look at the clock first waits, busily, for a share of the time that went by since the look before it on
+    /// the same thread. All that lies between two looks takes that much longer, however the looks are nested: a
+    /// batch, an operation inside it, a whole run of commits.
     package enum PlantedDelay {
         /// Percent by which measured work becomes slower.
         package static let variable = "ASSAY_ZOO_SLOW"

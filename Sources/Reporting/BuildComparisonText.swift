@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Two builds against each other, for a terminal: what may be said first, never wider than 80 columns where names allow.
+/// Two builds against each other, for a terminal: no line is wider than 80 columns, but for paths.
 struct BuildComparisonText {
     let comparison: BuildComparison
     let width: Int
@@ -16,7 +16,7 @@ struct BuildComparisonText {
         for compared in comparison.cases { lines += [""] + self.lines(compared) }
         if !comparison.refused.isEmpty {
             lines += ["", styled("Left out", .strong)]
-            lines += comparison.refused.map { shortened("  \(name($0.test)): \($0.reason)") }
+            lines += comparison.refused.flatMap { wrapped("\(name($0.test)): \($0.reason)", lead: "  ", hang: 4) }
         }
         return (lines + [""] + closing).joined(separator: "\n") + "\n"
     }
@@ -25,8 +25,10 @@ struct BuildComparisonText {
         style.applied(to: text, colour: colour)
     }
 
-    private func shortened(_ text: String) -> String {
-        TextTable.shortened(text, to: max(40, width))
+    private func wrapped(_ text: String, lead: String = "", _ style: TextStyle = .plain, hang: Int) -> [String] {
+        var words = WrappedText()
+        words.add(text)
+        return words.lines(width: max(40, width), lead: lead, leadStyle: style, hang: hang, colour: colour)
     }
 
     // MARK: Opening and closing
@@ -38,7 +40,7 @@ struct BuildComparisonText {
             "assay ab  \(cases), \(comparison.pairs) pairs, threshold \(threshold), seed \(comparison.header.seed)"
         ]
         lines += [line("A", comparison.a), line("B", comparison.b)]
-        lines += comparison.header.warnings.map { shortened("WARNING  \($0)") }
+        lines += comparison.header.warnings.flatMap { wrapped($0, lead: "WARNING  ", .doubt, hang: 9) }
         return lines
     }
 
@@ -55,7 +57,7 @@ struct BuildComparisonText {
     private var closing: [String] {
         let counts = SideComparison.Finding.allCases.compactMap { finding -> String? in
             let count = comparison.cases.filter { $0.finding == finding }.count
-            return count == 0 ? nil : "\(count) \(finding.rawValue)"
+            return count == 0 ? nil : "\(finding.rawValue) in \(Figure.count(count, "case", gap: " "))"
         }
         let words = counts.isEmpty ? "nothing was compared" : "B is " + counts.joined(separator: ", ")
         return [
@@ -78,7 +80,7 @@ struct BuildComparisonText {
     }
 
     private func lines(_ compared: ComparedCase) -> [String] {
-        var lines = [shortened(name(compared.test))]
+        var lines = wrapped(name(compared.test), hang: 2)
         for (index, batch) in compared.batches.enumerated() {
             let judged = batch.judged
             let measure = measure(judged.name)
@@ -86,12 +88,12 @@ struct BuildComparisonText {
             let title = (index == 0 ? "" : "again: ") + measure.words
             lines.append(row(title, figures.joined(separator: " "), judged.measured))
             let blank = String(repeating: " ", count: 2 * Self.figureWidth + 1)
-            lines.append(styled(row("  A against itself", blank, judged.control), .faint))
+            lines.append(styled(row("A against itself", blank, judged.control), .faint))
         }
         let visible = compared.batches.first?.judged.measured?.smallestVisible
-        var verdict = "  \(styled(compared.finding.rawValue.uppercased(), style(compared.finding)))"
-        if !compared.reason.isEmpty { verdict += ": \(compared.reason)" }
-        lines.append(shortened(verdict))
+        let finding = compared.finding.rawValue.uppercased()
+        let lead = "  \(finding)" + (compared.reason.isEmpty ? "" : ": ")
+        lines += wrapped(compared.reason, lead: lead, style(compared.finding), hang: 4)
         if compared.finding == .inconclusive, compared.failure == nil, let visible {
             let percent = Figure.percent(visible, gap: " ")
             lines.append("  a difference of \(percent) would have been found 9 times of 10")
@@ -116,10 +118,11 @@ struct BuildComparisonText {
     /// What else differs beyond doubt, though it decides nothing.
     private func differences(_ compared: ComparedCase) -> [String] {
         let flagged = (compared.batches.last?.others ?? []).filter { $0.measured?.isFlagged == true }
-        return flagged.prefix(6).map { figure in
+        return flagged.prefix(6).flatMap { figure in
             let measure = measure(figure.name)
             let values = [figure.medianA, figure.medianB].map { measure.text($0, gap: " ") }
-            return shortened("  not judged: \(measure.words), \(values[0]) on A and \(values[1]) on B")
+            return wrapped(
+                "not judged: \(measure.words), \(values[0]) on A and \(values[1]) on B", lead: "  ", hang: 4)
         }
     }
 

@@ -18,7 +18,8 @@ struct ABRunTests {
     private var out: String { directory.path + "/ab" }
     /// Of the tests' own build, whichever it is.
     private static let allowed = ["--allow-zoo", "--allow-debug"]
-    private static let small = ["--scenario", "commit", "--engine", "model", "--param", "commits=200", "--pairs", "10"]
+    private static let small =
+        ["--scenario", "commit", "--engine", "model", "--size", "100", "--param", "commits=200", "--pairs", "10"]
 
     init() throws {
         directory = try TestDirectory()
@@ -100,7 +101,8 @@ struct ABRunTests {
         let wrong: [(String, [String], String)] = [
             (old, Self.small + Self.allowed, "expected an object"),
             (spoken, Self.small + Self.allowed, "speaks protocol 9"),
-            ("/no/such/program", Self.small, "is no program"), ("/bin/true", Self.small, "does not describe its build"),
+            ("/no/such/program", Self.small + Self.allowed, "is no program"),
+            ("/bin/true", Self.small + Self.allowed, "does not describe its build"),
             (program, Self.small + Self.allowed + ["--pairs", "9"], "--pairs needs a number from 10"),
             (program, Self.small + Self.allowed + ["--threshold", "much"], "--threshold needs a percentage"),
             (program, ["--scenario", "comit"] + Self.allowed, "did you mean commit?"),
@@ -148,7 +150,7 @@ struct ABRunTests {
 
         @Test("a side that is planted to be slower is found, confirmed, and status 2")
         func slower() throws {
-            let slow = try script("slow", "ASSAY_ZOO_SLOW=400 exec '\(program)' \"$@\"")
+            let slow = try script("slow", "ASSAY_ZOO_SLOW=300 exec '\(program)' \"$@\"")
             let end = try run(program, slow, Self.small + Self.allowed)
             #expect(end.status == .exited(2), "\(end.output)")
             #expect(end.output.contains("SLOWER") && end.output.contains("again: commits/s"), "\(end.output)")

@@ -35,13 +35,13 @@ struct PairedSessionTests {
         }
     }
 
-    /// Figures with five percent of noise, and a factor per side.
+    /// Figures with two percent of noise, and a factor per side.
     private struct Figures {
         var random: RandomStream
         var factors: [BuildSide: Double] = [:]
 
         mutating func rate(_ side: BuildSide) -> Double {
-            1_000 * (factors[side] ?? 1) * (0.95 + 0.1 * Double(random.below(1_000)) / 1_000)
+            1_000 * (factors[side] ?? 1) * (0.98 + 0.04 * Double(random.below(1_000)) / 1_000)
         }
     }
 

@@ -138,11 +138,16 @@ struct ComparisonSimulationTests {
         #expect(try Self.shares(spread: 0.1, outliers: 0.1, slowdown: 1.25, tries: 100).confirmed > 0.99)
     }
 
-    @Test("what is said to be the smallest visible difference is flagged nine times of ten", arguments: [0.05, 0.15])
+    @Test(
+        "what is said to be the smallest visible difference is flagged at least nine times of ten",
+        arguments: [0.05, 0.15])
     func smallestVisible(spread: Double) throws {
         let visible = try Self.shares(spread: spread, slowdown: 1, tries: 100).visible
         let shares = try Self.shares(spread: spread, slowdown: 1 + visible, tries: 200)
-        #expect(abs(shares.flagged - 0.9) < 0.08, "\(visible): \(shares)")
+        #expect(shares.flagged > 0.87, "\(visible): \(shares)")
+        // Nor is it far from what could just be seen.
+        let half = try Self.shares(spread: spread, slowdown: 1 + visible * 0.7, tries: 200)
+        #expect(half.flagged < 0.8, "\(visible): \(half)")
     }
 
     /// Prints the table of docs/decisions/0021-ab.md.
