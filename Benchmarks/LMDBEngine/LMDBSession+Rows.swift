@@ -16,8 +16,9 @@
         private func read(
             _ reads: PointReads, _ table: PackedTable, _ transaction: LMDBTransaction, latency: LatencyRecorder?
         ) throws(EngineError) -> ReadDigest {
-            var columns: [PackedColumn] = []
-            for name in reads.columns { columns.append(try table.column(name)) }
+            var cells: [PackedCell] = []
+            for name in reads.columns { cells.append(PackedCell(try table.column(name), of: table)) }
+            let number = table.number
             var digest = ReadDigest()
             let buffer = key
             let isEach = reads.snapshot == .each
@@ -25,11 +26,11 @@
                 if let latency {
                     try latency.timeSampled(index) { () throws(EngineError) in
                         if isEach { try transaction.takeNewest() }
-                        try Self.read(key, buffer, table, columns, transaction, &digest)
+                        try Self.read(key, buffer, number, cells, transaction, &digest)
                     }
                 } else {
                     if isEach { try transaction.takeNewest() }
-                    try Self.read(key, buffer, table, columns, transaction, &digest)
+                    try Self.read(key, buffer, number, cells, transaction, &digest)
                 }
             }
             return digest
@@ -37,22 +38,22 @@
 
         @inline(__always)
         private static func read(
-            _ key: Int64, _ buffer: KeyBuffer, _ table: PackedTable, _ columns: [PackedColumn],
+            _ key: Int64, _ buffer: KeyBuffer, _ number: UInt8, _ cells: [PackedCell],
             _ transaction: LMDBTransaction, _ digest: inout ReadDigest
         ) throws(EngineError) {
-            buffer.set(table.number, key)
+            buffer.set(number, key)
             guard let value = try transaction.get(buffer) else { return }
-            for column in columns { try table.add(column, key, value, to: &digest) }
+            for cell in cells { try cell.add(key, value, to: &digest) }
         }
 
         func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {
             let table = try self.table(table)
-            let column = try table.column(column, .text)
+            let cell = PackedCell(try table.column(column, .text), of: table)
             let wanted = PackedText(text)
             var count = 0
             try environment.read { transaction throws(EngineError) in
                 try transaction.scan(table) { (_, value) throws(EngineError) in
-                    if wanted.equals(try table.bytes(column, value)) { count += 1 }
+                    if wanted.equals(try cell.bytes(value)) { count += 1 }
                     return true
                 }
             }
@@ -65,13 +66,13 @@
 
         func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
             let table = try self.table(filter.table)
-            let first = try table.column(filter.integer, .integer)
-            let second = try table.column(filter.real, .real)
+            let first = PackedCell(try table.column(filter.integer, .integer), of: table)
+            let second = PackedCell(try table.column(filter.real, .real), of: table)
             var count = 0
             try environment.read { transaction throws(EngineError) in
                 try transaction.scan(table) { (key, value) throws(EngineError) in
-                    if Int64(bitPattern: try table.word(first, key, value)) > filter.above,
-                        Double(bitPattern: try table.word(second, key, value)) < filter.below
+                    if Int64(bitPattern: try first.word(key, value)) > filter.above,
+                        Double(bitPattern: try second.word(key, value)) < filter.below
                     {
                         count += 1
                     }
@@ -83,11 +84,11 @@
 
         func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
             let table = try self.table(table)
-            let column = try table.column(column, .integer)
+            let cell = PackedCell(try table.column(column, .integer), of: table)
             var digest = ReadDigest()
             try environment.read { transaction throws(EngineError) in
                 try transaction.scan(table) { (key, value) throws(EngineError) in
-                    digest.add(integer: Int64(bitPattern: try table.word(column, key, value)))
+                    digest.add(integer: Int64(bitPattern: try cell.word(key, value)))
                     return true
                 }
             }

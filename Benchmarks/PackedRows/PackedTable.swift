@@ -137,18 +137,6 @@ package struct PackedTable: Sendable, Hashable {
         return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: column.place, as: UInt64.self))
     }
 
-    @inlinable
-    package func add(
-        _ column: PackedColumn, _ key: Int64, _ value: UnsafeRawBufferPointer, to digest: inout ReadDigest
-    ) throws(EngineError) {
-        switch column.kind {
-        case .integer: digest.add(integer: Int64(bitPattern: try word(column, key, value)))
-        case .real: digest.add(real: Double(bitPattern: try word(column, key, value)))
-        case .text: digest.add(utf8: try bytes(column, value).bindMemory(to: UInt8.self))
-        case .link, .links: digest.add(try self.value(column, key, value))
-        }
-    }
-
     /// A value as data sets have it.
     package func value(
         _ column: PackedColumn, _ key: Int64, _ value: UnsafeRawBufferPointer

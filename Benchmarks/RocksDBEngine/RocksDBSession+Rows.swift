@@ -39,14 +39,15 @@
             _ reads: PointReads, _ options: OpaquePointer?, latency: LatencyRecorder?
         ) throws(EngineError) -> ReadDigest {
             let table = try table(reads.table)
-            var columns: [PackedColumn] = []
-            for name in reads.columns { columns.append(try table.column(name)) }
+            var cells: [PackedCell] = []
+            for name in reads.columns { cells.append(PackedCell(try table.column(name), of: table)) }
+            let number = table.number
             var digest = ReadDigest()
             let (store, buffer) = (store, key)
             func read(_ key: Int64) throws(EngineError) {
-                buffer.set(table.number, key)
+                buffer.set(number, key)
                 _ = try store.get(buffer, options) { value throws(EngineError) in
-                    for column in columns { try table.add(column, key, value, to: &digest) }
+                    for cell in cells { try cell.add(key, value, to: &digest) }
                 }
             }
             for (index, key) in reads.keys.enumerated() {
@@ -61,11 +62,11 @@
 
         func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {
             let table = try self.table(table)
-            let column = try table.column(column, .text)
+            let cell = PackedCell(try table.column(column, .text), of: table)
             let wanted = PackedText(text)
             var count = 0
             try store.scan(table) { (_, value) throws(EngineError) in
-                if wanted.equals(try table.bytes(column, value)) { count += 1 }
+                if wanted.equals(try cell.bytes(value)) { count += 1 }
                 return true
             }
             return count
@@ -77,12 +78,12 @@
 
         func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
             let table = try self.table(filter.table)
-            let first = try table.column(filter.integer, .integer)
-            let second = try table.column(filter.real, .real)
+            let first = PackedCell(try table.column(filter.integer, .integer), of: table)
+            let second = PackedCell(try table.column(filter.real, .real), of: table)
             var count = 0
             try store.scan(table) { (key, value) throws(EngineError) in
-                if Int64(bitPattern: try table.word(first, key, value)) > filter.above,
-                    Double(bitPattern: try table.word(second, key, value)) < filter.below
+                if Int64(bitPattern: try first.word(key, value)) > filter.above,
+                    Double(bitPattern: try second.word(key, value)) < filter.below
                 {
                     count += 1
                 }
@@ -93,10 +94,10 @@
 
         func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
             let table = try self.table(table)
-            let column = try table.column(column, .integer)
+            let cell = PackedCell(try table.column(column, .integer), of: table)
             var digest = ReadDigest()
             try store.scan(table) { (key, value) throws(EngineError) in
-                digest.add(integer: Int64(bitPattern: try table.word(column, key, value)))
+                digest.add(integer: Int64(bitPattern: try cell.word(key, value)))
                 return true
             }
             return digest

@@ -39,8 +39,8 @@
             handle = opened
         }
 
-        /// What somebody sets who reads rows by their key: a cache that holds the table, filters that say where a key is
-        /// not, an index by hash inside blocks, and room for a batch of many rows in memory.
+        /// What somebody sets who reads rows by their key: a cache that holds the table, filters that say where a key
+        /// is not, an index by hash inside blocks, and room for a batch of many rows in memory.
         ///
         /// Left out: logs that are used again (`recycle_log_file_num`), which the default recovery forbids.
         private static func tune(_ options: OpaquePointer?) {

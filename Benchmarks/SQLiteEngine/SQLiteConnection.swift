@@ -158,8 +158,8 @@
             return Int(statement.integer(0))
         }
 
-        /// Runs the body between BEGIN IMMEDIATE and COMMIT, and rolls back when it throws. Writers of this process take
-        /// turns, unless the settings leave them to SQLite's busy handler.
+        /// Runs the body between BEGIN IMMEDIATE and COMMIT, and rolls back when it throws. Writers of this process
+        /// take turns, unless the settings leave them to SQLite's busy handler.
         func transaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
             try inTurn { () throws(EngineError) in try transact(body) }
         }

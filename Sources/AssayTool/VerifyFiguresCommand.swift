@@ -88,10 +88,10 @@ struct VerifyFiguresCommand: Command {
         seed: Seed
     ) throws -> Bool {
         let bounds = FigureComparison.bounds
-        try Output.line("Assay's figure over that of a program without it: median of \(rounds) pairs, and an interval")
+        try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
+        try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
         try Output.line(
-            "of that median (95 % or more from 6 pairs on). Outside \(bounds.lowerBound) .. \(bounds.upperBound): marked."
-        )
+            "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()
         try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
         var failures = 0

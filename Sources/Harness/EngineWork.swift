@@ -53,8 +53,8 @@ package enum EqualWork {
     package static func declared(_ engines: [any Engine]) -> String {
         var lines = [
             "# Equal work", "",
-            "What each engine does for a figure, so that a reader can tell whether two figures compare. This page is made",
-            "by `assay equal-work`; a test holds its first part against what the adapters declare, and",
+            "What each engine does for a figure, so that a reader can tell whether two figures compare. This page is",
+            "made by `assay equal-work`; a test holds its first part against what the adapters declare, and",
             "`assay verify-figures` holds the figures against programs that do the same work without the harness.", "",
             "Every figure of writing is the time to the acknowledgement. Where an engine has work left then, a second",
             "figure, `with close`, holds all of it.", "",
@@ -67,7 +67,8 @@ package enum EqualWork {
                 "| engine | transaction | snapshot | for each row | cache | write-back |", "|---|---|---|---|---|---|",
             ]
             lines += notes.map { name, note in
-                "| `\(name)` | \(note.transaction) | \(note.snapshot) | \(note.perRow) | \(note.cache) | \(note.writeBack) |"
+                let cells = [note.transaction, note.snapshot, note.perRow, note.cache, note.writeBack]
+                return "| `\(name)` | \(cells.joined(separator: " | ")) |"
             }
             lines.append("")
         }

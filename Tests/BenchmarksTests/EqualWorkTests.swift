@@ -108,7 +108,7 @@ struct EqualWorkTests {
     func checkpointIsLater() throws {
         try EnginesUnderTest.withDirectory { directory in
             let session = try EnginesUnderTest.session(SQLiteEngine(), in: directory, as: SQLiteSession.self)
-            try session.load(try PeopleDataset().tables(size: 120_000, seed: Seed(1)))
+            try session.load(try PeopleDataset().tables(size: 200_000, seed: Seed(1)))
             let log = directory + "/data-wal"
             // More pages than a commit would write back, and the data file has none of them yet.
             #expect(try FileTree.size(log) > 1_000 * 4_096)

@@ -134,7 +134,7 @@ struct RunDirectoryTests {
     @Test("a header of another format version is refused")
     func otherFormat() throws {
         try directory.create(Self.header([]))
-        let text = try FileTree.readText(directory.headerFile).replacing("assay-run/1", with: "assay-run/9")
+        let text = try FileTree.readText(directory.headerFile).replacing("assay-run/2", with: "assay-run/9")
         try FileTree.writeText(directory.headerFile, text)
         #expect(throws: JSONShapeError.self) { try directory.load() }
     }
