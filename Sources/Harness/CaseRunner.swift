@@ -29,7 +29,8 @@ package struct CaseRunner {
 
     /// - Parameters:
     ///   - directory: exists; what the cases need is made below it.
-    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a time.
+    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a
+    ///     time.
     ///   - program: what the executable turns into, where that is a script in front of it.
     ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(

@@ -5,8 +5,8 @@ import RunRecords
     import Glibc
 #endif
 
-/// What a stretch of a case costs, told in the same way for every engine: what its processes asked of the kernel and what
-/// they used. Made before the stretch; `samples` ends it.
+/// What a stretch of a case costs, told in the same way for every engine: what its processes asked of the kernel and
+/// what they used. Made before the stretch; `samples` ends it.
 ///
 /// Files are counted by the preloaded library, below the case's own directories only. What cannot be told is absent and
 /// not zero: counts of files where the library is not there, bytes at the device where the file system is shared.

@@ -162,8 +162,8 @@ package protocol Engine: Sendable {
     /// The files of a closed database that exist now, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
 
-    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the log,
-    /// or the database itself where there is none.
+    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the
+    /// log, or the database itself where there is none.
     var logPatterns: [String] { get }
 
     /// The same for files that its processes only lock or talk through.

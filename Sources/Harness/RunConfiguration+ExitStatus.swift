@@ -2,8 +2,8 @@ import RunRecords
 
 extension RunConfiguration {
     /// 0 when every case that the plan requires came to a conclusion and none is bad; 1 when the harness failed in a
-    /// case; 2 when an engine broke a promise; 3 when a required case came to no conclusion, or none did. 1 comes before
-    /// 2, and 2 before 3.
+    /// case; 2 when an engine broke a promise; 3 when a required case came to no conclusion, or none did. 1 comes
+    /// before 2, and 2 before 3.
     package func exitStatus(_ run: Run) -> Int32 {
         let verdicts = run.results.map(\.verdict)
         if verdicts.contains(.harnessError) { return 1 }

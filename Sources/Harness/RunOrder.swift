@@ -15,11 +15,11 @@ package struct PlannedTurn: Sendable, Hashable {
 
 /// In which order the cases of a run are measured.
 ///
-/// Cases of a comparison (a plan marks them as headline) are measured in rounds. A round measures each of them once, in a
-/// process of its own, and one engine of each comparison twice. All rounds are spread over the run, so that they see the
-/// machine at different times; within a round the engines of a comparison follow one another directly, in an order that
-/// the seed gives, so that what disturbs one disturbs the others. Then come the cases that are measured once, in the
-/// order of the plan.
+/// Cases of a comparison (a plan marks them as headline) are measured in rounds. A round measures each of them once,
+/// in a process of its own, and one engine of each comparison twice. All rounds are spread over the run, so that they
+/// see the machine at different times; within a round the engines of a comparison follow one another directly, in an
+/// order that the seed gives, so that what disturbs one disturbs the others. Then come the cases that are measured
+/// once, in the order of the plan.
 package enum RunOrder {
     package static func turns(_ cases: [PlannedCase], rounds: Int, seed: Seed) -> [PlannedTurn] {
         var random = RandomStream(seed.derived("order of the rounds"))

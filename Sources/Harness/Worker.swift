@@ -136,8 +136,8 @@ package struct Worker {
         }
     }
 
-    /// Asks a new database whether it has the settings that the report will name: a figure stands under the class of its
-    /// durability, and belongs to none where the engine is in another.
+    /// Asks a new database whether it has the settings that the report will name: a figure stands under the class of
+    /// its durability, and belongs to none where the engine is in another.
     private func checkSettings(_ context: CaseContext) throws {
         guard context.engine.capabilities.contains(.persistent),
             [.workload, .concurrency].contains(context.test.family),

@@ -17,8 +17,8 @@ package struct WorkerProcess: Sendable {
     package let executable: String
     private let program: String
 
-    /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded library
-    ///   is the one that was built with it.
+    /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded
+    ///   library is the one that was built with it.
     package init(executable: String, program: String? = nil) {
         self.executable = executable
         self.program = program ?? executable

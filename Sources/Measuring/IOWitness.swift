@@ -10,7 +10,7 @@
 /// not see and how it judges commits stands in `assay_preload.h` of CAssayPreload.
 package struct IOWitness: Sendable {
     /// What begin remembers and end needs.
-    package struct Commit: Sendable {
+    package struct CommitMark: Sendable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     }
 
@@ -91,8 +91,8 @@ package struct IOWitness: Sendable {
     }
 
     /// Before an operation that is acknowledged as durable, on the thread that calls it. Does not nest.
-    package func beginCommit() -> Commit {
-        var commit = Commit()
+    package func beginCommit() -> CommitMark {
+        var commit = CommitMark()
         withUnsafeMutableBytes(of: &commit.words) { bytes in
             if let base = bytes.baseAddress { beginFunction(base) }
         }
@@ -100,7 +100,7 @@ package struct IOWitness: Sendable {
     }
 
     /// After it was acknowledged, on the same thread.
-    package func endCommit(_ commit: Commit) -> CommitAnswer {
+    package func endCommit(_ commit: CommitMark) -> CommitAnswer {
         var words = commit.words
         let answer = withUnsafeMutableBytes(of: &words) { bytes in bytes.baseAddress.map { endFunction($0) } }
         // A number that this code does not know is no proof of a sync.

@@ -1,7 +1,8 @@
 import RunRecords
 
-/// Values as bars from zero, each with its number, its interval as a whisker, the ratio to the best of the others, and the raw limit as a line.
-/// The in-memory reference does not set the scale: where it leaves the drawing it ends in a point.
+/// Values as bars from zero, each with its number, its interval as a whisker, the ratio to the best of the others,
+/// and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the drawing it ends
+/// in a point.
 struct BarChart {
     struct Bar {
         var name: String

@@ -6,13 +6,13 @@ import RunRecords
 /// One row per measurement. A case that was measured once has one row per sample, `round`, `side` and `pair` empty. A
 /// case that ran in rounds has one row per sample of each round, with the number of the round from 0, its side
 /// (`measured`, or `control` for the second run of the same program), and in `pair` what it is to be compared with: the
-/// other rows of that case's comparison with the same number. Beside them stand the rows of all rounds together, `round`
-/// empty: their value is the median, with its interval in `ci_low` and `ci_high` and the rounds in `n`.
+/// other rows of that case's comparison with the same number. Beside them stand the rows of all rounds together,
+/// `round` empty: their value is the median, with its interval in `ci_low` and `ci_high` and the rounds in `n`.
 ///
 /// Every case has at least its `case_duration_ms`; a case that was not run has a row without a value and the verdict
-/// `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept in full has a row of its
-/// own with its address in `trial`. `params` is a JSON object: the parameters of the case as texts, and what has no
-/// column (`CSVParameters`).
+/// `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept in full has a row of
+/// its own with its address in `trial`. `params` is a JSON object: the parameters of the case as texts, and what has
+/// no column (`CSVParameters`).
 ///
 /// No two rows are alike in case_id, round, side, metric, statistic, label, params, trial and outcome.
 enum CSVReport {

@@ -6,9 +6,9 @@ extension CaseResult {
     /// How many trials of a case are kept in full when its rounds are put together.
     private static let keptTrials = 60
 
-    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with them
-    ///   the verdict, from every measurement. Each sample becomes the median over the rounds, with its interval where
-    ///   there are enough of them, and counts the rounds.
+    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with
+    ///   them the verdict, from every measurement. Each sample becomes the median over the rounds, with its interval
+    ///   where there are enough of them, and counts the rounds.
     /// - Returns: nil without a measurement.
     package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
         let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }
@@ -95,7 +95,8 @@ extension Verdict {
 }
 
 extension Run {
-    /// The figures of two cases of one comparison, or of the two sides of one, round by round: only rounds that both have.
+    /// The figures of two cases of one comparison, or of the two sides of one, round by round: only rounds that both
+    /// have.
     ///
     /// - Parameters:
     ///   - own: the id of the case whose figure is the first of each pair.

@@ -77,7 +77,8 @@ package struct RunMarker: Hashable, Sendable {
                 path += "/" + part
                 guard FileTree.kind(path) == .link else { continue }
                 throw RunClaimError(
-                    "\(path) is a symbolic link, which no run makes: it is not followed. Remove it, or name another --out"
+                    "\(path) is a symbolic link, which no run makes, and is not followed. "
+                        + "Remove it, or name another --out"
                 )
             }
         }

@@ -26,7 +26,7 @@ struct DiskState: Sendable {
         model = DiskModel(image)
         base = image
         injector = FaultInjector(settings.faults)
-        random = RandomStream(settings.seed.derived("random bits"))
+        random = RandomStream(settings.seed.derived(part: "random bits"))
         space = SpaceAccount(image, capacity: settings.capacity)
         lastInode = image.files.keys.map(\.number).max() ?? 0
     }

@@ -113,7 +113,7 @@ package final class SimulatedDisk: FileSystem {
     /// Every disk that a crash at each point of the history may leave.
     package func sweep(_ rules: CrashRules = CrashRules()) -> CrashSweep {
         let (base, trace) = state.withLock { ($0.base, $0.trace) }
-        return CrashSweep(base: base, trace: trace, rules: rules, seed: settings.seed.derived("crash"))
+        return CrashSweep(base: base, trace: trace, rules: rules, seed: settings.seed.derived(part: "crash"))
     }
 
     /// The disk after power was cut now, and this much of the un-synced work had reached it.

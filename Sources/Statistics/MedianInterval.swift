@@ -6,10 +6,10 @@
 
 /// The median of a sample with an interval that needs no assumption about the distribution.
 ///
-/// The bounds are two of the values themselves: the k-th smallest and the k-th largest, with the largest k for which the
-/// median of the distribution lies between them with at least the confidence asked for. How often it lies outside is a
-/// question of coin tosses (each value is above the median or below it), so that the coverage is exact for any number of
-/// values: a bootstrap of seven values promises 95 % and keeps less.
+/// The bounds are two of the values themselves: the k-th smallest and the k-th largest, with the largest k for which
+/// the median of the distribution lies between them with at least the confidence asked for. How often it lies outside
+/// is a question of coin tosses (each value is above the median or below it), so that the coverage is exact for any
+/// number of values: a bootstrap of seven values promises 95 % and keeps less.
 ///
 /// Source: the sign test turned round; see any text on order statistics.
 package struct MedianInterval: Sendable, Hashable {

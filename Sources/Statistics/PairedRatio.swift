@@ -6,8 +6,8 @@
 
 /// How many times as good one side is as the other, by pairs that were measured one beside the other.
 ///
-/// What disturbs a machine disturbs both halves of a pair: the ratio within a pair is much steadier than the figures. It
-/// is taken as a logarithm, so that twice as fast and half as fast weigh the same.
+/// What disturbs a machine disturbs both halves of a pair: the ratio within a pair is much steadier than the figures.
+/// It is taken as a logarithm, so that twice as fast and half as fast weigh the same.
 package struct PairedRatio: Sendable, Hashable {
     /// Above 1 is better, whichever direction the figure has.
     package let ratio: Double

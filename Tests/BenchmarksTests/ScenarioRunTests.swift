@@ -47,7 +47,7 @@ struct ScenarioRunTests {
         Small(
             slug: "commit-during-checkpoint", parameters: ["commits": "30", "every": "10", "updates": "20"],
             metrics: ["latency_ns"]),
-        Small(slug: "column-sum", metrics: ["rows_per_second", "gigabytes_per_second"]),
+        Small(slug: "column-sum", metrics: ["rows_per_second"]),
         Small(slug: "filter-two", metrics: ["rows_per_second"]),
         Small(slug: "filter-two", parameters: ["updates": "2100"], metrics: ["rows_per_second"]),
         Small(slug: "iterate", metrics: ["objects_per_second"]),

@@ -63,7 +63,7 @@ import Testing
         var random = RandomStream(Seed(1))
         #expect(random.next() == 0x910A_2DEC_8902_5CC1)
         #expect(random.next() == 0xBEEB_8DA1_658E_EC67)
-        #expect(Seed(1).derived("a") != Seed(1).derived("b"))
-        #expect(Seed(1).derived("a") == Seed(1).derived("a"))
+        #expect(Seed(1).derived(part: "a") != Seed(1).derived(part: "b"))
+        #expect(Seed(1).derived(part: "a") == Seed(1).derived(part: "a"))
     }
 }

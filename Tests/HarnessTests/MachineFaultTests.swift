@@ -88,7 +88,8 @@ struct MachineFaultTests {
             #expect(end.output.contains(remedy) && end.output.contains("a run needs"), "\(end.output)")
         }
         let end = try shell.run(
-            "ulimit -S -n 40 && ulimit -S -f 2000 || exit 99\nassay run p.json5 --scenario planted-pass --out run --plans ."
+            "ulimit -S -n 40 && ulimit -S -f 2000 || exit 99\n"
+                + "assay run p.json5 --scenario planted-pass --out run --plans ."
         )
         #expect(end.status == .exited(0), "\(end.output)")
     }

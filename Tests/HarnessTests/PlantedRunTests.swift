@@ -25,7 +25,7 @@ struct PlantedRunTests {
     private func write(cases: String, hangSeconds: Double = 2) throws {
         try FileTree.writeText(
             planFile,
-            "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, budget_seconds: 8, "
+            "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, budget_seconds: 60, "
                 + "engines: ['model'], cases: [\(cases)] }")
     }
 
@@ -41,7 +41,7 @@ struct PlantedRunTests {
     @Test("a trap, a hang, a memory blow-up and a silent exit each end as their class, and the run goes on")
     func classes() throws {
         try write(
-            cases: "{scenario:'planted-trap'},{scenario:'planted-hang'},{scenario:'planted-memory'},"
+            cases: "{scenario:'planted-trap'},{scenario:'planted-hang', weight: 0.05},{scenario:'planted-memory'},"
                 + "{scenario:'planted-silent-exit'},{scenario:'planted-pass'}")
         let end = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
         #expect(end.status == .exited(1), "a harness error comes before a violation: \(end.output)")
@@ -123,7 +123,7 @@ struct PlantedRunTests {
     func killAndResume() throws {
         try write(
             cases: "{scenario:'planted-pass'},{scenario:'planted-trials', parameters: {count: 21}},"
-                + "{scenario:'planted-hang'}", hangSeconds: 2)
+                + "{scenario:'planted-hang', weight: 0.05}", hangSeconds: 2)
         let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
         let runner = try AssayProcess.start(arguments, outputFile: directory.path + "/first")
         // Trial 20 of the sweep hangs for two seconds: by then a worker and a forked child of it are there.

@@ -36,8 +36,8 @@ struct RunSafetyTests {
     @Test("a directory with somebody's files is refused with status 64, and they stay")
     func foreignDirectory() throws {
         try write("p", cases: "{scenario:'planted-pass'}")
-        try FileTree.createDirectory(runPath + "/work/thesis")
-        try FileTree.writeText(runPath + "/work/thesis/text", "years")
+        try FileTree.createDirectory(runPath + "/" + "work/thesis")
+        try FileTree.writeText(runPath + "/" + "work/thesis/text", "years")
         try FileTree.writeText(runPath + "/run.json", "{}")
         try FileTree.writeText(runPath + "/report.html", "mine")
         for command in ["run p.json5 --out run", "run --resume run", "report run", "replay run abc"] {
@@ -48,7 +48,7 @@ struct RunSafetyTests {
         #expect(end.status == .exited(64) && end.output.contains("Name another --out"), "\(end.output)")
         #expect(try FileTree.names(in: runPath) == ["report.html", "run.json", "work"])
         #expect(try FileTree.readText(runPath + "/report.html") == "mine")
-        #expect(try FileTree.readText(runPath + "/work/thesis/text") == "years")
+        #expect(try FileTree.readText(runPath + "/" + "work/thesis/text") == "years")
     }
 
     @Test("a second run and a resume of a directory in use are refused, and the first ends undisturbed")
@@ -87,14 +87,14 @@ struct RunSafetyTests {
         #expect(AssayProcess.wait(run) == .signalled(SIGKILL))
         let scratch = try FileTree.names(in: runPath + "/work")
         #expect(scratch.count == 1)
-        try FileTree.writeText(runPath + "/work/mine", "mine")
+        try FileTree.writeText(runPath + "/" + "work/mine", "mine")
         // Its worker ends a moment after it: then nobody owns what it left.
         try waitUntil {
             let end = try shell.run("assay run q.json5 --out other --plans .")
             return try end.status == .exited(0) && inMemory().isDisjoint(with: left)
         }
         let id = try RunDirectory(path: runPath).readHeader().cases[0]
-        #expect(FileTree.exists(runPath + "/work/" + scratch[0]), "another run's business: \(id)")
+        #expect(FileTree.exists(runPath + "/" + "work/" + scratch[0]), "another run's business: \(id)")
         let resumed = try shell.run("assay run --resume run --budget 1s --plans .")
         #expect([.exited(0), .exited(3)].contains(resumed.status), "cut by its budget: \(resumed.output)")
         #expect(try FileTree.names(in: runPath + "/work") == ["mine"])

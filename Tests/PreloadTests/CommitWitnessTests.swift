@@ -21,8 +21,11 @@ struct CommitWitnessTests {
             ("begin write:a:10 end begin write:a:10 fdatasync:a end", [3, 1]),
             // A sync of what came before, and nothing of its own.
             ("write:a:10 begin fdatasync:a end", [0]),
-            // A file that is no log.
-            ("open:c:rows begin write:c:10 fdatasync:c end", [0]),
+            // A file that is no log is judged where no log was written to.
+            ("open:c:rows begin write:c:10 fdatasync:c end", [1]),
+            ("open:c:rows begin write:c:10 end", [3]),
+            ("open:c:rows begin fdatasync:c write:c:10 end", [3]),
+            ("open:c:rows begin write:a:10 write:c:10 fdatasync:c end", [3]),
             // The log is gone, and was never synced.
             ("begin write:a:10 close:a unlink:x.log end", [3]),
         ])

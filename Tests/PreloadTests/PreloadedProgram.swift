@@ -50,8 +50,8 @@ struct PreloadedProgram {
         return nil
     }()
 
-    /// The thread sanitizer has to see calls before anything else does, and a library built with it cannot be loaded into
-    /// programs without it.
+    /// The thread sanitizer has to see calls before anything else does, and a library built with it cannot be loaded
+    /// into programs without it.
     static let isPossible = dlsym(nil, "__tsan_init") == nil
 
     static func library() throws -> String {

@@ -57,8 +57,8 @@ struct RunClaimTests {
             let path = self.path + name
             try FileTree.createDirectory(path)
             if name == "work" {
-                try FileTree.createDirectory(path + "/work/assay-scratch-1")
-                try FileTree.writeText(path + "/work/assay-scratch-1/mine", "mine")
+                try FileTree.createDirectory(path + "/" + "work/assay-scratch-1")
+                try FileTree.writeText(path + "/" + "work/assay-scratch-1/mine", "mine")
             } else {
                 try FileTree.writeText(path + "/" + name, "{}")
             }
@@ -77,7 +77,7 @@ struct RunClaimTests {
     func setsAside() throws {
         try RunClaim.take(path, id: "first").end()
         try FileTree.createDirectory(path + "/work")
-        try FileTree.writeText(path + "/work/mine", "mine")
+        try FileTree.writeText(path + "/" + "work/mine", "mine")
         var told: [String] = []
         let claim = try RunClaim.take(path, id: "second") { told.append($0) }
         #expect(told.count == 1 && told[0].hasSuffix("/run.1"))
@@ -132,10 +132,10 @@ struct RunClaimTests {
             left = claim.directory.workDirectory
             try FileTree.writeText(left + "/database", "old")
         }
-        let users = path + "/work/assay-scratch-users"
+        let users = path + "/" + "work/assay-scratch-users"
         try FileTree.createDirectory(users)
         try FileTree.writeText(users + "/mine", "mine")
-        try FileTree.writeText(path + "/work/mine", "mine")
+        try FileTree.writeText(path + "/" + "work/mine", "mine")
         let (claim, _) = try RunClaim.resume(path)
         #expect(FileTree.kind(left) == nil)
         try claim.end()

@@ -8,7 +8,7 @@ extension CrashSimulation {
     /// stand between the steps of checkpoints, and groups hold more than one record.
     func recordThreads(_ schedule: Seed) throws -> (SimulatedDisk, Timeline) {
         let scheduling = DeterministicScheduling(SeededSchedule(schedule))
-        var settings = SimulatedDisk.Settings(seed: seed.derived("disk"))
+        var settings = SimulatedDisk.Settings(seed: seed.derived(part: "disk"))
         settings.beforeOperation = { _ in scheduling.yield(at: "disk") }
         let disk = SimulatedDisk(settings)
         let history = history

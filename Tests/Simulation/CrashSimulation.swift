@@ -40,7 +40,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
 
     init(_ seed: Seed, transactions: Int, largest: Int = 0) {
         self.seed = seed
-        history = ProgramHistory(seed.derived("history"), count: transactions, largest: largest)
+        history = ProgramHistory(seed.derived(part: "history"), count: transactions, largest: largest)
         var depth = Depth()
         depth.rules.exhaustiveUnits = 3
         depth.rules.sampleCount = 4
@@ -130,7 +130,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
 
     private func record() throws -> (SimulatedDisk, Timeline) {
         if let schedule { return try recordThreads(schedule) }
-        let disk = SimulatedDisk(seed: seed.derived("disk"))
+        let disk = SimulatedDisk(seed: seed.derived(part: "disk"))
         disk.setOperation("open")
         let program = try Program.open(disk)
         var timeline = Timeline(before: history.states, opened: 0, history.states[0])
@@ -236,7 +236,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         _ program: Program, _ disk: SimulatedDisk, _ state: ProgramState, _ count: Int,
         _ timeline: inout Timeline
     ) throws {
-        let more = ProgramHistory(disk.settings.seed.derived("go on"), after: state, count: count)
+        let more = ProgramHistory(disk.settings.seed.derived(part: "go on"), after: state, count: count)
         for (changes, after) in zip(more.transactions, more.states.dropFirst()) {
             timeline.begin(after, at: disk.operations)
             try program.commit { changes }

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [UInt64(1), 2]) func anEngineThatIsRightPasses(seed: UInt64) throws {
         let report = try simulation(ShadowFileProgram.self, Seed(seed)).run()
         #expect(report.problems.isEmpty)
-        #expect(report.sweeps[0].distinct > 20, "\(report)")
+        #expect(report.sweeps[0].distinct > 50, "\(report)")
         #expect(report.sweeps[1].distinct > 0, "\(report)")
         #expect(report.sweeps[2].distinct > 0, "\(report)")
         #expect(report.kills > 20, "\(report)")

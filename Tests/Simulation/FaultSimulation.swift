@@ -38,7 +38,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
 
     init(_ seed: Seed, transactions: Int, largest: Int = 0) {
         self.seed = seed
-        history = ProgramHistory(seed.derived("history"), count: transactions, largest: largest)
+        history = ProgramHistory(seed.derived(part: "history"), count: transactions, largest: largest)
     }
 
     /// Every `step`-th operation that is recorded, and every `step`-th read, beginning with number `first`, with every
@@ -86,7 +86,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
     }
 
     private func makeDisk(_ fault: Fault?) -> SimulatedDisk {
-        SimulatedDisk(SimulatedDisk.Settings(seed: seed.derived("disk"), faults: fault.map { [$0] } ?? []))
+        SimulatedDisk(SimulatedDisk.Settings(seed: seed.derived(part: "disk"), faults: fault.map { [$0] } ?? []))
     }
 
     private func visit(
@@ -189,7 +189,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
             let allowed = version...max(version, outcome.attempted)
             examine(left, allowed, "\(name) (\(place)), \(CrashAddress([step]))", &report)
         }
-        var random = RandomStream(seed.derived(name))
+        var random = RandomStream(seed.derived(part: name))
         var masks = [StateMask(), StateMask(allBelow: 1 << 20)]
         for _ in 0..<parts { masks.append(StateMask(bits: (0..<8192).filter { _ in random.chance(1, in: 2) })) }
         for (number, mask) in masks.enumerated() where report.problems.count < 3 {
@@ -224,7 +224,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
         } catch {
             return "a loss of power after recovery: \(error)"
         }
-        let more = ProgramHistory(seed.derived("go on"), after: history.states[version], count: 2)
+        let more = ProgramHistory(seed.derived(part: "go on"), after: history.states[version], count: 2)
         for changes in more.transactions { try program.commit { changes } }
         if try program.digest() != more.states[2].digest { return "commits after recovery are not read" }
         return nil

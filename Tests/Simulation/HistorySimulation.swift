@@ -59,9 +59,9 @@ struct HistorySimulation {
 
     init(_ seed: Seed) {
         self.seed = seed
-        random = RandomStream(seed.derived("sessions"))
-        steps = HistorySteps(random: RandomStream(seed.derived("steps")))
-        disk = SimulatedDisk(seed: seed.derived("disk"))
+        random = RandomStream(seed.derived(part: "sessions"))
+        steps = HistorySteps(random: RandomStream(seed.derived(part: "steps")))
+        disk = SimulatedDisk(seed: seed.derived(part: "disk"))
     }
 
     /// Runs sessions until so many operations were made.
@@ -76,7 +76,7 @@ struct HistorySimulation {
 
     private mutating func runSession() throws {
         durability = [Durability.full, .full, .periodic, .none][random.below(4)]
-        let scheduling = CooperativeScheduling(seed.derived("scheduling \(counts.sessions)"))
+        let scheduling = CooperativeScheduling(seed.derived(part: "scheduling \(counts.sessions)"))
         let store = try Store.open(path: Self.path, options: makeOptions(scheduling))
         try adoptRecovered(store)
         for _ in 0..<(4 + random.below(40)) {
@@ -220,7 +220,7 @@ struct HistorySimulation {
 
     /// The next session's disk: these bytes, and no history behind them.
     private mutating func restart(_ image: DiskImage) {
-        let seed = self.seed.derived("disk \(counts.sessions)")
+        let seed = self.seed.derived(part: "disk \(counts.sessions)")
         disk = SimulatedDisk(SimulatedDisk.Settings(seed: seed), image: image)
     }
 }

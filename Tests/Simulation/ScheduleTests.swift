@@ -87,7 +87,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(Self.seconds)
         var seed = Self.firstSeed
         repeat {
-            var random = RandomStream(Seed(seed).derived("history"))
+            var random = RandomStream(Seed(seed).derived(part: "history"))
             let durability = [Durability.full, .full, .periodic, .none][random.below(4)]
             let threads = (0..<(2 + random.below(4))).map { _ in
                 (0..<(2 + random.below(10))).map { _ -> ScheduledOperation in

@@ -10,7 +10,7 @@ struct SimulatedCipher: Cipher {
         SimulatedCipher(key: key.derived(storeID.first).derived(storeID.second))
     }
 
-    var keyCheck: UInt64 { key.derived("check").rawValue }
+    var keyCheck: UInt64 { key.derived(part: "check").rawValue }
 
     private func stream(_ nonce: Nonce) -> RandomStream {
         RandomStream(key.derived(nonce.high).derived(UInt64(nonce.low)))

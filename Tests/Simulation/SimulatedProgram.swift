@@ -72,7 +72,7 @@ extension SimulatedProgram {
 
     /// With background work in an order that the disk's seed decides.
     static func open(_ disk: SimulatedDisk) throws -> Self {
-        try open(disk, CooperativeScheduling(disk.settings.seed.derived("scheduling")))
+        try open(disk, CooperativeScheduling(disk.settings.seed.derived(part: "scheduling")))
     }
 
     /// The content of the newest version.

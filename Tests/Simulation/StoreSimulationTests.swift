@@ -23,7 +23,7 @@ import Testing
     ) -> CrashSimulation<Program> {
         // Every third history is played by threads, every second has a transaction that no log segment takes.
         var simulation = CrashSimulation<Program>(Seed(seed), transactions: 7, largest: seed % 2 == 0 ? 24_000 : 0)
-        simulation.schedule = seed % 3 == 0 ? Seed(seed).derived("schedule") : nil
+        simulation.schedule = seed % 3 == 0 ? Seed(seed).derived(part: "schedule") : nil
         if Self.isFull {
             simulation.rules = CrashRules()
             simulation.depths[0].every = 8
@@ -117,7 +117,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(seconds)
         var simulation = FaultSimulation<Program>(Seed(Self.firstSeed), transactions: 7, largest: 24_000)
         simulation.deadline = deadline
-        var random = RandomStream(Seed(Self.firstSeed).derived("first"))
+        var random = RandomStream(Seed(Self.firstSeed).derived(part: "first"))
         let alone = Self.environment["SIMULATION_FAULT"].flatMap(Int.init)
         // Far apart first, so that a short time still sees every part of the history.
         let step = 61

@@ -30,7 +30,7 @@ import Testing
         _ type: Program.Type, _ seed: UInt64, usedEvery: Int = 4, behind isChosen: (IORecord) -> Bool
     ) throws {
         var simulation = CrashSimulation<Program>(Seed(seed), transactions: 6, largest: 24_000)
-        simulation.schedule = seed % 3 == 0 ? Seed(seed).derived("schedule") : nil
+        simulation.schedule = seed % 3 == 0 ? Seed(seed).derived(part: "schedule") : nil
         simulation.depths[0].rules.sampleCount = 0
         // Dead processes alone are crashed again, and once.
         simulation.depths[0].every = .max

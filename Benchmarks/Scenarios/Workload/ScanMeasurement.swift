@@ -34,9 +34,9 @@ struct ScanMeasurement {
         FixtureRequest(isReadInPlace: test.size >= 5_000_000)
     }
 
-    /// `pass` goes over all rows once. `bytesPerRow`: what a plain array of the columns holds of each row. The memory is
-    /// read beside it, as much of it and in the same process: what no scan can pass that reads every byte. Where values
-    /// are stored in fewer bytes, or fit a cache, a scan can; data that does not compress shows which it is.
+    /// `pass` goes over all rows once. `bytesPerRow`: what a plain array of the columns holds of each row. The memory
+    /// is read beside it, as much of it and in the same process: what no scan can pass that reads every byte. Where
+    /// values are stored in fewer bytes, or fit a cache, a scan can; data that does not compress shows which it is.
     func measure(
         metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", _ pass: () throws -> Void
     ) throws {
