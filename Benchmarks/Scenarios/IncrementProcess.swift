@@ -59,10 +59,10 @@ final class IncrementProcess {
     }
 
     /// Waits until it has said so much more.
-    /// - Returns: false when it ended, or 20 seconds passed, first.
-    func hears(_ more: Int) -> Bool {
+    /// - Returns: false when it ended, or so many seconds passed, first.
+    func hears(_ more: Int, seconds: Int = 10) -> Bool {
         let wanted = acknowledged + more
-        for _ in 0..<200 {
+        for _ in 0..<(seconds * 10) {
             if acknowledged >= wanted { return true }
             if !listen(milliseconds: 100) { break }
         }

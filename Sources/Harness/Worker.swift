@@ -144,7 +144,7 @@ package struct Worker {
             context.onlyTrial == nil, let source = context.source
         else { return }
         let location = try context.emptyLocation("settings")
-        let tables = try source.tables(size: 0, seed: context.seed)
+        let tables = try source.tables(size: 1, seed: context.seed)
         let differences = try SettingsCheck.differences(
             context.engine, context.test.durability, tables: tables, at: location)
         try FileTree.remove(location.directory)

@@ -85,7 +85,7 @@ struct OpenAndRead: Scenario {
             let source = context.source
         else { throw HarnessError("an open needs a table, a key, a column and what is there") }
         // A program is compiled for its tables: it does not ask the database for them.
-        context.engine.learn(try source.tables(size: 0, seed: context.seed))
+        context.engine.learn(try source.tables(size: 1, seed: context.seed))
         let reads = PointReads(table: arguments[0], keys: [key], columns: [arguments[2]])
         let location = try context.fixtureLocation()
         let start = MonotonicClock.now()
