@@ -16,7 +16,7 @@ LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 
-.PHONY: help run build controls test lint test-build test-release smoke test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
+.PHONY: help run build controls test lint test-build test-release smoke self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -35,7 +35,7 @@ build: deps ## the release build of assay, the library that its workers preload,
 controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
-test: deps lint test-release smoke test-client ## install what is missing, and run everything that CI runs
+test: deps lint test-release smoke self-test test-client ## install what is missing, and run everything that CI runs
 	@echo "make test: all green"
 
 lint: ## the format of every source file
@@ -52,6 +52,9 @@ test-release: test-build ## unit, architecture and simulation tests
 smoke: test-build ## the smoke plan, by the tool that was built with the tests
 	rm -rf $(SMOKE)
 	.build/test/release/assay run smoke --out $(SMOKE)
+
+self-test: test-build ## plant mistakes under every scenario: one that finds none, or misses one of its own, fails
+	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)
 
 test-client: deps ## packages of their own that use the product Strata from outside: a client, and the examples
 	Tests/Client/check

@@ -99,10 +99,11 @@ let package = Package(
         room(
             "StrataCrypto",
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
-        room("Strata", ["StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
+        room("Strata", ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         .executableTarget(
             name: "StrataTool",
-            dependencies: ["StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
+            dependencies: ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
             swiftSettings: settings),
 
         // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
@@ -110,6 +111,7 @@ let package = Package(
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
+        room("History", ["Seeds", "RunRecords"]),
         room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
         room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
@@ -119,7 +121,7 @@ let package = Package(
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
                 "Reporting", "Datasets",
-                "Scenarios", "ObjectScenarios",
+                "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: settings),
 
@@ -127,9 +129,10 @@ let package = Package(
         benchmark("Datasets", ["Seeds", "RunRecords"]),
         benchmark(
             "Scenarios",
-            ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
+            ["Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
         benchmark(
             "ObjectScenarios", ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
+        benchmark("Zoo", ["Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles"]),
         benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
         // Tests.
@@ -143,6 +146,10 @@ let package = Package(
                 "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "Seeds",
                 "StoreWorker",
             ]),
+        // Its stores, and what damages them, are those of StrataStorageTests.
+        tests(
+            "StrataRepairTests",
+            ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
@@ -151,6 +158,15 @@ let package = Package(
         tests("MeasuringTests", ["Seeds", "Measuring"]),
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
         tests("StatisticsTests", ["Seeds", "Statistics"]),
+        .executableTarget(
+            name: "HistoryProbe", dependencies: ["History", "Seeds", "RunRecords"], path: "Tests/HistoryProbe",
+            swiftSettings: settings),
+        tests(
+            "HistoryTests",
+            [
+                "History", "HistoryProbe", "Seeds", "RunRecords", "Harness", "Measuring", "Scenarios", "ModelEngine",
+                "LMDBEngine", "SQLiteEngine", "StrataEngine",
+            ]),
         tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
         tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
@@ -164,8 +180,8 @@ let package = Package(
         tests(
             "BenchmarksTests",
             everyEngine + [
-                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Harness", "Seeds", "RunRecords", "Measuring",
-                "Strata",
+                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Zoo", "Harness", "Seeds", "RunRecords",
+                "Measuring", "Strata",
             ]),
         tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel", "Seeds"]),
         tests("Architecture", []),

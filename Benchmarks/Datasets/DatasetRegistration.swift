@@ -5,6 +5,7 @@ package enum DatasetRegistration {
     package static func register(into registry: inout DatasetRegistry) {
         registry.register(PeopleDataset())
         registry.register(PeopleDataset(name: "people-dogs", dogsPerPerson: 4))
+        registry.register(WidePeopleDataset())
         registry.register(NumbersDataset())
         registry.register(DamageDataset())
         registry.register(DebianDataset())

@@ -7,7 +7,7 @@ import Seeds
 /// finalizer, `id` = 0 ..< N, `name` = "person-%06d" of id, `age` = mix(id) % 100, `score` = mix(id ^ 0x5555) % 100000
 /// / 1000. Dog d of all dogs has `name` = "dog-%07d" of d and `age` = mix(d ^ 0xD06) % 15; person p has the dogs
 /// p * k ..< (p + 1) * k. The seed changes nothing.
-package struct PeopleDataset: DatasetSource {
+package struct PeopleDataset: RangedDatasetSource {
     package let name: String
     package let dogsPerPerson: Int
 
@@ -55,6 +55,12 @@ package struct PeopleDataset: DatasetSource {
                 Column("score", .real(ids.map { score($0) })),
                 Column("dogs", .links(target: "Dog", dogs)),
             ])
+    }
+
+    package var hasMainRowsAlone: Bool { dogsPerPerson == 0 }
+
+    package func mainRows(_ rows: Range<Int>) -> Table {
+        Self.persons(rows, dogsPerPerson: dogsPerPerson)
     }
 
     package static func age(_ id: Int) -> Int64 {

@@ -1,4 +1,5 @@
 import RunRecords
+import Seeds
 
 extension TextColumn {
     /// Appends the prefix and the number with leading zeros to at least `width` digits: `person-000042`.
@@ -20,6 +21,23 @@ extension TextColumn {
             text.append(contentsOf: digits[first...])
             append(utf8: text)
         }
+    }
+
+    /// Appends `start`, and behind it the hexadecimal digits of splitMix(number), splitMix(number + 1) and so on, to
+    /// `bytes` bytes in all.
+    mutating func append(start: [UInt8], mixed number: UInt64, bytes: Int) {
+        var text = start
+        text.reserveCapacity(bytes + 16)
+        var next = number
+        while text.count < bytes {
+            let word = splitMix(next)
+            next &+= 1
+            for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                let digit = UInt8(word >> shift & 15)
+                text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+        append(utf8: text.prefix(bytes))
     }
 
     /// Appends the hexadecimal digits of the words, 16 each.

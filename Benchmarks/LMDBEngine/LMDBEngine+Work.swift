@@ -39,6 +39,11 @@
             case .delete:
                 WorkNote(
                     transaction: "one", snapshot: "the writer's", perRow: "mdb_del", cache: cache, writeBack: done)
+            case .check:
+                WorkNote(
+                    transaction: "a read transaction", snapshot: "one",
+                    perRow: "it has no check: mdb_cursor_get of every entry, its value read from end to end, and the "
+                        + "number held against mdb_env_stat", cache: cache)
             }
         }
     }

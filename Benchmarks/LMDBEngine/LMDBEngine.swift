@@ -31,22 +31,39 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .processes,
+            .transactions, .checks,
         ]
 
-        /// It has no checksums, and promises nothing about damaged files: it maps them, and follows what stands there.
+        package let library = "lmdb"
+
+        /// What lmdb.h promises, in its words.
+        ///
+        /// Not `detects-damage` and not `survives-damage`: there are no checksums, and what stands in the map is
+        /// followed. The "resistance to corruption" of which it speaks is that pages in use are never written over. Not
+        /// `bounded-wait`: writers wait for one lock, and nothing is said of their order; a broken lock file "can cause
+        /// sync issues". Not `bounded-size`: long-lived and stale readers make the file grow, as its caveats say.
         package let promises = [
             Promise(
                 .durability,
-                sentence: "Without MDB_NOSYNC and MDB_NOMETASYNC a commit flushes its pages and then its meta page.",
-                source: "lmdb.h, mdb_env_open"),
+                sentence: "It is also fully transactional with full ACID semantics. (Only with MDB_NOMETASYNC or "
+                    + "MDB_NOSYNC \"a system crash may undo\" what was committed last.)",
+                source: "lmdb.h, main page and mdb_env_open"),
             Promise(
-                .atomicity, sentence: "Transactions have full ACID semantics; nothing of an aborted one stays.",
+                .atomicity,
+                sentence: "It is also fully transactional with full ACID semantics. A copy-on-write strategy "
+                    + "eliminates the need of any special recovery procedures after a system crash.",
                 source: "lmdb.h, main page"),
             Promise(
-                .isolation,
-                sentence: "One writer at a time across all processes; a reader sees the version at which it began.",
+                isolation: .serializable,
+                sentence: "Writes are fully serialized; only one write transaction may be active at a time. The "
+                    + "database structure is multi-versioned so readers run with no locks.",
                 source: "lmdb.h, main page"),
         ]
+
+        package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+            let file = ShellWord.quoted(location.mainFile)
+            return ["mdb_stat -n -e -f \(file)", "mdb_dump -n \(file)"]
+        }
 
         package func settings(for durability: DurabilityClass) -> EngineSettings {
             EngineSettings(durability: durability, list: LMDBSettings(durability: durability, tuning: tuning).list)

@@ -18,7 +18,12 @@
         let handle: OpaquePointer
         let database: MDB_dbi
 
+        /// Where a compaction writes its copy.
+        static func compactionCopy(_ path: String) -> String { path + "-compact" }
+
         init(path: String, settings: LMDBSettings) throws(EngineError) {
+            // What a compaction left that was killed: `mdb_env_copy2` would not write over it.
+            unlink(Self.compactionCopy(path))
             var raw: OpaquePointer?
             try Self.check(mdb_env_create(&raw))
             guard let raw else { throw EngineError(.refused, "LMDB gave no environment") }
@@ -164,6 +169,13 @@
                 status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
+        }
+
+        /// Over the whole database; whoever opened it closes it.
+        func openCursor() throws(EngineError) -> OpaquePointer? {
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
+            return cursor
         }
 
         /// The largest key of a table; nil when it has no row.

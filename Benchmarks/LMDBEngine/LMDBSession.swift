@@ -21,6 +21,8 @@
         let key = KeyBuffer()
         var pinned: [SnapshotToken: LMDBTransaction] = [:]
         var pinCount = 0
+        /// Of `TransactionSession`.
+        var running: LMDBTransaction?
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
             self.path = path
@@ -49,6 +51,8 @@
             isOpen = false
             for transaction in pinned.values { transaction.abort() }
             pinned = [:]
+            running?.abort()
+            running = nil
             LMDBEnvironment.open.letGo(path) { $0.close() }
         }
 
@@ -186,7 +190,7 @@
     extension LMDBSession: CompactionSession {
         /// A copy without free pages takes the file's place. Others must not have it open.
         func compact() throws(EngineError) {
-            let copy = path + "-compact"
+            let copy = LMDBEnvironment.compactionCopy(path)
             let settings = settings
             let path = path
             let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in

@@ -1,5 +1,12 @@
 import Harness
 import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Arrays and dictionaries in memory: what the data structures of the language give without a storage engine.
 ///
@@ -9,18 +16,33 @@ package struct ModelEngine: Engine {
     package let name = "model"
     package let version = "1"
     package let capabilities: Set<Capability> = [
-        .tables, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .threads,
+        .tables, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .threads, .transactions,
     ]
     package let promises = [
         Promise(
             .atomicity, sentence: "A transaction holds the store's lock from its first change to its last.",
             source: "ModelEngine"),
         Promise(
-            .isolation, sentence: "Transactions run one after the other, under the store's lock.",
+            isolation: .strictSerializable, sentence: "Transactions run one after the other, under the store's lock.",
             source: "ModelEngine"),
     ]
 
-    package init() {}
+    #if Zoo
+        /// By the environment of the process, or given by a test, which takes turns itself: then nothing waits.
+        package var mistake: IsolationMistake?
+        package var pauses = false
+
+        package init(mistake: IsolationMistake) {
+            self.mistake = mistake
+        }
+    #endif
+
+    package init() {
+        #if Zoo
+            mistake = getenv(SelfTest.variable).flatMap { IsolationMistake(rawValue: String(cString: $0)) }
+            pauses = true
+        #endif
+    }
 
     package func settings(for durability: DurabilityClass) -> EngineSettings {
         EngineSettings(durability: durability, list: [EngineSetting("storage", "memory of the process")])
@@ -29,8 +51,17 @@ package struct ModelEngine: Engine {
     package func open(
         _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session {
-        ModelSession(ModelStores.shared.store(at: location))
+        let session = ModelSession(ModelStores.shared.store(at: location))
+        #if Zoo
+            (session.planted, session.pauses) = (mistake, pauses)
+            session.number = Self.sessions.add(1, ordering: .relaxed).newValue
+        #endif
+        return session
     }
+
+    #if Zoo
+        private static let sessions = Atomic<Int>(0)
+    #endif
 
     package func files(at location: DatabaseLocation) -> [DatabaseFile] { [] }
 }

@@ -8,6 +8,14 @@ final class ModelSession: TableSession {
     var pinned: [SnapshotToken: ModelContent] = [:]
     var pinCount = 0
     var held: (table: StoredTable, rows: [Int])?
+    /// Of `TransactionSession`.
+    var running: ModelTransaction?
+    #if Zoo
+        /// How its transactions go wrong, whether they wait for others to come between, and which session it is.
+        var planted: IsolationMistake?
+        var pauses = false
+        var number = 0
+    #endif
 
     init(_ store: ModelStore) {
         self.store = store
@@ -20,6 +28,7 @@ final class ModelSession: TableSession {
     func close() throws(EngineError) {
         pinned = [:]
         held = nil
+        if running != nil { try rollback() }
     }
 
     func create(_ tables: TableSet) throws(EngineError) {
@@ -97,9 +106,20 @@ final class ModelSession: TableSession {
             let table = try content.table(wanted.name)
             var columns: [Int] = []
             for column in wanted.columns { columns.append(try table.column(column.name)) }
-            for row in 0..<table.rowCount where table.isLive[row] {
-                let values = columns.map { table.value(column: $0, row: row) }
-                guard sink.receive(table: wanted.name, row: row, values: values) else { return }
+            // Rows that were inserted in another order than that of their keys come in the order of the keys.
+            var places = (0..<table.rowCount).filter { table.isLive[$0] }.map { (number: $0, row: $0) }
+            if case .integer(let keys)? = wanted.keyColumn?.values, let name = wanted.key {
+                let numbers = Dictionary(keys.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+                let column = try table.column(name)
+                places = places.map { place in
+                    guard case .integer(let key) = table.value(column: column, row: place.row) else { return place }
+                    return (numbers[key] ?? place.number, place.row)
+                }
+                places.sort { $0.number < $1.number }
+            }
+            for place in places {
+                let values = columns.map { table.value(column: $0, row: place.row) }
+                guard sink.receive(table: wanted.name, row: place.number, values: values) else { return }
             }
         }
     }

@@ -20,6 +20,11 @@ final class ModelStores: Sendable {
 /// One database in memory. A transaction holds the lock as long as it runs.
 final class ModelStore: Sendable {
     let content = Mutex(ModelContent())
+    /// Held by an open transaction of `TransactionSession` that writes.
+    let writer = WriterLock()
+    #if Zoo
+        let planted = Mutex(PlantedState())
+    #endif
 }
 
 /// All tables of a database. A value: a snapshot is a copy, whose columns are shared until one of them changes.
@@ -53,6 +58,10 @@ struct ModelContent: Sendable {
 
     mutating func set(table: Int, column: Int, row: Int, integer: Int64) throws(EngineError) {
         try tables[table].set(column: column, row: row, integer: integer)
+    }
+
+    mutating func set(table: Int, column: Int, row: Int, text: String) throws(EngineError) {
+        try tables[table].set(column: column, row: row, text: text)
     }
 
     /// Deletes the row, and takes it out of every link that leads to it. Complexity: O(links to the table).

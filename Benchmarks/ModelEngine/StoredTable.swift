@@ -95,6 +95,15 @@ struct StoredTable: Sendable {
         columns[column].values = .integer(integers)
     }
 
+    mutating func set(column: Int, row: Int, text: String) throws(EngineError) {
+        guard case .text(var texts) = columns[column].values else {
+            throw EngineError(.refused, "column \(columns[column].name) holds no texts")
+        }
+        columns[column].values = .text([])
+        texts[row] = text
+        columns[column].values = .text(texts)
+    }
+
     mutating func delete(row: Int) {
         guard isLive[row] else { return }
         isLive[row] = false

@@ -29,6 +29,16 @@ enum EntryClasses {
         return entry
     }
 
+    /// The line of an object as `make` leaves it.
+    static func line(_ id: Int) -> String { "\(id) text \(id), rank \(id % 7)" }
+
+    /// A line for each object, by id.
+    static func lines(_ realm: Realm) -> [String] {
+        realm.objects(Entry.self).map { ($0.id, "\($0.id) \($0.text), rank \($0.rank)") }
+            .sorted { $0.0 < $1.0 }
+            .map(\.1)
+    }
+
     static func fill(_ realm: Realm, count: Int) throws {
         try realm.write { for id in 0..<count { realm.add(make(id)) } }
     }

@@ -44,7 +44,6 @@ package enum ObjectScenarioRegistration {
         registry.register(AsyncWriteOrder())
         registry.register(CrossProcessWake())
         registry.register(WriteBlockedByNotifier())
-        registry.register(BankTransfer())
         registry.register(OpenCloseRace())
         registerMigrations(into: &registry)
     }

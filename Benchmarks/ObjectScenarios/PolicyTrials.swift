@@ -12,8 +12,9 @@ import Synchronization
 /// Trials of what happens to a program that holds something deleted, under either policy.
 ///
 /// Each runs in a forked child, because under `.trap` the right answer is the end of the process. A child that was
-/// ended by the signal of a trap, in a trial where the policy asks for one, did what was promised: `correct`. A trap
-/// elsewhere stays `crashed`, and so does a child that died of anything else, such as a wild read.
+/// ended by the signal of a trap and left the text that belongs to it, in a trial where the policy asks for one, did
+/// what was promised: `correct`. A trap without that text, or elsewhere, stays `crashed`, and so does a child that died
+/// of anything else, such as a wild read.
 struct PolicyTrials {
     static let parameter = ScenarioParameter(
         "policy", default: "substitute", allowed: ["substitute", "trap"], summary: "Configuration.invalidAccess")
@@ -31,9 +32,15 @@ struct PolicyTrials {
         self.policy = policy
     }
 
-    /// `trial` runs in a child; `mayTrap` says for which trials the policy `.trap` asks for the end of the process.
+    /// `trial` runs in a child.
+    ///
+    /// - Parameters:
+    ///   - trapText: by the name of a trial, what the process says at its end where the policy `.trap` asks for that
+    ///     end; nil where it has to go on.
+    ///   - alwaysTrapText: the same, under either policy.
     func run(
-        _ names: [String], mayTrap: (String) -> Bool, alwaysTraps: (String) -> Bool = { _ in false },
+        _ names: [String], trapText: (String) -> String? = { _ in nil },
+        alwaysTrapText: (String) -> String? = { _ in nil },
         trial: (_ name: String, _ place: TrialPlace) throws -> Finding
     ) throws {
         let ends = try ends(names) { name, place in
@@ -44,7 +51,7 @@ struct PolicyTrials {
         }
         for (address, end) in ends {
             let name = Self.name(address)
-            report(address, end, isTrapAsked: policy == .trap && mayTrap(name) || alwaysTraps(name))
+            report(address, end, trapText: alwaysTrapText(name) ?? (policy == .trap ? trapText(name) : nil))
         }
         context.report.add(.trials, Double(ends.count { $0.end != nil }), statistic: "count")
     }
@@ -74,6 +81,17 @@ struct PolicyTrials {
             got == expected ? .right : .wrong("\(what): expected \(expected), got \(got)")
         }
 
+        /// Compares lists; the detail names the first place where they differ.
+        static func same<Value: Equatable>(_ what: String, _ got: [Value], _ expected: [Value]) -> Finding {
+            guard let place = zip(got, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset else {
+                if got.count == expected.count { return .right }
+                let first = min(got.count, expected.count)
+                let text = got.count > first ? "\(got[first]) is too many" : "\(expected[first]) is missing"
+                return .wrong("\(what): expected \(expected.count), got \(got.count): \(text)")
+            }
+            return .wrong("\(what), place \(place): expected \(expected[place]), got \(got[place])")
+        }
+
         /// The first that is wrong.
         static func all(_ findings: [Finding]) -> Finding {
             for case .wrong(let detail) in findings { return .wrong(detail) }
@@ -85,22 +103,31 @@ struct PolicyTrials {
         String(address.text.drop { $0 != ":" }.dropFirst())
     }
 
-    private func report(_ address: FaultAddress, _ end: TrialEnd?, isTrapAsked: Bool) {
+    private func report(_ address: FaultAddress, _ end: TrialEnd?, trapText: String?) {
         switch end {
-        case .tried(var trial)?:
-            if isTrapAsked {
-                if trial.outcome == .crashed, let signal = trial.signal, Self.trapSignals.contains(signal) {
-                    trial = Trial(address: address, outcome: .correct, detail: trial.detail)
-                } else if trial.outcome == .correct {
-                    trial = Trial(
-                        address: address, outcome: .silentlyWrong, detail: "went on, though the policy is to trap")
-                }
-            }
-            context.report.add(trial)
+        case .tried(let trial)?:
+            context.report.add(trapText.map { Self.judged(trial, trapText: $0) } ?? trial)
         case .broken(let reason)?:
             context.report.addBroken(address, reason)
         case nil:
             context.report.addUntried()
+        }
+    }
+
+    /// What came of a trial in which the process has to end with a text. A signal alone is what any wild jump ends
+    /// with, too.
+    static func judged(_ trial: Trial, trapText: String) -> Trial {
+        let asked = "expected the process to end with \"\(trapText)\""
+        switch trial.outcome {
+        case .crashed:
+            guard let signal = trial.signal, trapSignals.contains(signal) else { return trial }
+            if trial.detail.contains(trapText) { return Trial(address: trial.address, outcome: .correct) }
+            return Trial(
+                address: trial.address, outcome: .crashed,
+                detail: "\(asked), got signal \(signal) with \"\(trial.detail)\"", signal: signal)
+        case .correct:
+            return Trial(address: trial.address, outcome: .silentlyWrong, detail: "\(asked), and it went on")
+        default: return trial
         }
     }
 

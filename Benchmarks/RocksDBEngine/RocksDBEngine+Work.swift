@@ -41,6 +41,11 @@
                 WorkNote(
                     transaction: "one batch", snapshot: "none", perRow: "rocksdb_writebatch_delete", cache: cache,
                     writeBack: later)
+            case .check:
+                WorkNote(
+                    transaction: "none", snapshot: "the iterator's",
+                    perRow: "rocksdb_iter_next with verify_checksums, past the cache: the C interface has no "
+                        + "VerifyChecksum", cache: "none")
             }
         }
     }

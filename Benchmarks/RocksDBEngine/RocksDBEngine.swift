@@ -26,21 +26,37 @@
         package var version: String { RocksDBSettings.version }
 
         package let capabilities: Set<Capability> = [
-            .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads,
+            .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .checks,
         ]
 
+        package let library = "rocksdb"
+
+        /// What its headers promise, in their words.
+        ///
         /// Not `detects-damage`: blocks of tables are verified when they are read, but its default recovery of the log
-        /// (point in time) is documented to end, without an error, where the log is damaged. Not `isolation`: a write
-        /// batch is atomic, and reading before writing is the application's affair (here: under a lock of its own).
+        /// (kPointInTimeRecovery in options.h) is documented to stop the playback where the log is inconsistent,
+        /// without an error. Of isolation no more than reads of what was committed: a write batch is atomic, and
+        /// reading before writing is the application's affair (here: under a lock of its own), so that a lost update
+        /// breaks no promise.
         package let promises = [
             Promise(
                 .durability,
-                sentence: "A write with sync set is flushed from the system's buffers before it counts as complete.",
+                sentence: "If true, the write will be flushed from the operating system buffer cache (by calling "
+                    + "WritableFile::Sync()) before the write is considered complete.",
                 source: "rocksdb/options.h, WriteOptions::sync"),
             Promise(
-                .atomicity, sentence: "The updates of a write batch are applied all together or not at all.",
+                .atomicity, sentence: "WriteBatch holds a collection of updates to apply atomically to a DB.",
                 source: "rocksdb/write_batch.h"),
+            Promise(
+                isolation: .readCommitted,
+                sentence: "Iterators created with this handle will all observe a stable snapshot of the current DB "
+                    + "state.",
+                source: "rocksdb/db.h, GetSnapshot"),
         ]
+
+        package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+            ["ldb --db=\(ShellWord.quoted(location.directory)) checkconsistency"]
+        }
 
         package func settings(for durability: DurabilityClass) -> EngineSettings {
             EngineSettings(durability: durability, list: RocksDBSettings(durability: durability, tuning: tuning).list)
@@ -59,6 +75,10 @@
         /// What the library reads at open. Its information log and its copies of the options are no data.
         package var logPatterns: [String] { ["*.log"] }
         package var coordinationPatterns: [String] { ["LOCK"] }
+        /// Tables are written once; what becomes of them later stands in other files.
+        package var constantPatterns: [String] { ["*.sst"] }
+        /// Every open begins a manifest and a log of its own.
+        package var changesFilesAtOpen: Bool { true }
 
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let names: [String]

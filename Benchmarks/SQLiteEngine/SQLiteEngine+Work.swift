@@ -59,6 +59,11 @@
                     transaction: "one", snapshot: "the writer's",
                     perRow: "1 DELETE by rowid, 1 for each table of links that may hold the row", cache: cache,
                     writeBack: Self.later)
+            case .check:
+                WorkNote(
+                    transaction: "none", snapshot: "the statement's",
+                    perRow: "PRAGMA integrity_check: pages, trees, indexes against their tables; no checksums",
+                    cache: cache)
             }
         }
     }

@@ -30,26 +30,43 @@
         package var version: String { String(cString: sqlite3_libversion()) }
 
         package let capabilities: Set<Capability> = [
-            .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch,
-            .threads, .processes, .probes,
+            .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .threads,
+            .processes, .probes, .transactions, .checks,
         ]
 
-        /// What its documentation promises. It promises nothing about damaged files: "How To Corrupt An SQLite Database
-        /// File" lists what they come from, and page checksums are an extension (cksumvfs) that is not loaded.
+        package let library = "sqlite"
+
+        /// What its documentation promises, in its words.
+        ///
+        /// Not `detects-damage` and not `survives-damage`: sqlite.org/atomiccommit.html, section 2, says that "SQLite
+        /// does not add any redundancy to the database file for the purpose of detecting corruption or I/O errors";
+        /// page checksums are an extension (cksumvfs) that is not loaded, and sqlite.org/howtocorrupt.html counts
+        /// damaged media, and files that somebody moves, replaces or deletes, among the ways to lose a database. Not
+        /// `bounded-wait`: sqlite.org/lang_transaction.html says that a writer may get SQLITE_BUSY. Not
+        /// `bounded-size`: sqlite.org/wal.html, section 6, names readers among the reasons why the log grows without
+        /// bound.
         package let promises = [
             Promise(
                 .durability,
-                sentence: "With synchronous=FULL a writer syncs the log at every commit.",
-                source: "sqlite.org/wal.html, section 3"),
+                sentence: "SQLite implements serializable transactions that are atomic, consistent, isolated, and "
+                    + "durable, even if the transaction is interrupted by a program crash, an operating system crash, "
+                    + "or a power failure to the computer. (The log is synced at every commit with synchronous=FULL.)",
+                source: "sqlite.org/transactional.html; sqlite.org/pragma.html#pragma_synchronous"),
             Promise(
                 .atomicity,
-                sentence: "All changes of a transaction occur completely or not at all, whatever interrupts it.",
+                sentence: "All changes within a single transaction in SQLite either occur completely or not at all.",
                 source: "sqlite.org/transactional.html"),
             Promise(
-                .isolation,
-                sentence: "Transactions are serializable: there is one writer at a time, readers see a snapshot.",
+                isolation: .serializable,
+                sentence: "All transactions in SQLite show \"serializable\" isolation; there can only be a single "
+                    + "writer at a time.",
                 source: "sqlite.org/isolation.html"),
         ]
+
+        package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+            let file = ShellWord.quoted(location.mainFile)
+            return ["sqlite3 \(file) 'PRAGMA integrity_check'", "sqlite3 \(file)"]
+        }
 
         package func settings(for durability: DurabilityClass) -> EngineSettings {
             EngineSettings(
@@ -81,24 +98,6 @@
                 DatabaseFile(path: main + "-journal", role: .log), DatabaseFile(path: main + "-shm", role: .lock),
             ]
             return candidates.filter { FileTree.exists($0.path) }
-        }
-    }
-
-    /// SQLite has no policy of its own: this is what its users write where the application starts, so that it runs only
-    /// when this process has no other connection.
-    extension SQLiteEngine: CompactOnLaunchEngine {
-        package func open(
-            _ location: DatabaseLocation, settings: EngineSettings,
-            compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
-        ) throws(EngineError) -> any Session {
-            let isFirst = OpenDatabases.count(location.mainFile) == 0
-            let session = try session(location, settings)
-            guard isFirst else { return session }
-            let pageSize = try session.connection.integer("PRAGMA page_size")
-            let pages = try session.connection.integer("PRAGMA page_count")
-            let free = try session.connection.integer("PRAGMA freelist_count")
-            if decide(pages * pageSize, (pages - free) * pageSize) { try session.compact() }
-            return session
         }
     }
 #endif

@@ -9,152 +9,158 @@ import RunRecords
 
 /// A process that adds 1 to one row of a database, each time in a transaction, and says so when it was acknowledged.
 ///
-/// What several of them did is right when the row holds at least what was acknowledged, and at most one more for each
-/// process that was ended or met an error on its way.
+/// It says a byte for each, and at last why it ended, if it did not end as it was told to.
 final class IncrementProcess {
-    private static let table = "DamagePerson"
-    private static let column = "age"
+    /// How it ended.
+    enum End: Equatable {
+        /// As it was told to: everything that it tried was acknowledged.
+        case done
+        /// Killed by the scenario.
+        case killed
+        /// The engine refused an open, a write or a close, in these words.
+        case refused(String)
+        /// By a signal that nobody sent.
+        case crashed(Int32)
+        /// It did not end when it was told to, and was killed.
+        case hung
+        /// Something beside the engine: nothing that can be said about it.
+        case broken(String)
+    }
+
+    private enum Word {
+        static let acknowledged: UInt8 = 1
+        static let refused: UInt8 = 2
+        static let broken: UInt8 = 3
+    }
 
     private let child: ForkedChild
+    private var isKilled = false
     private(set) var acknowledged = 0
-    private(set) var end: ChildEnd?
+    /// From the word that says how it ended on.
+    private var last: [UInt8] = []
+    private(set) var end: End?
 
     /// Goes on until the file `stop` is there, then closes the database.
-    init(_ context: CaseContext, _ location: DatabaseLocation, stop: String) throws {
+    init(_ context: CaseContext, _ location: DatabaseLocation, _ cell: CellPlace, stop: String) throws {
         child = try ForkedChild.start { output in
+            var words: [UInt8] = []
+            var status: Int32 = 0
             do {
                 let session = try context.open(location, as: (any UpdateSession).self)
                 while !FileTree.exists(stop) {
                     let done = try session.increment(
-                        table: Self.table, column: Self.column, key: 0, times: 1, latency: nil)
+                        table: cell.table, column: cell.column, key: Int64(cell.row), times: 1, latency: nil)
                     if done == 0 { continue }
-                    var byte: UInt8 = 1
-                    if write(output, &byte, 1) != 1 { return 2 }
+                    try FileTree.writeAll(output, [Word.acknowledged], path: "the pipe of a writer")
                 }
                 try session.close()
-                return 0
+            } catch let error as EngineError {
+                words = [Word.refused] + Array("\(error)".utf8)
+                status = 1
             } catch {
-                return 1
+                words = [Word.broken] + Array("\(error)".utf8)
+                status = 1
             }
+            do { try FileTree.writeAll(output, words, path: "the pipe of a writer") } catch { return 2 }
+            return status
         }
     }
 
-    func signal(_ number: Int32) { kill(child.processID, number) }
+    func kill() {
+        isKilled = true
+        child.kill()
+    }
+
+    /// Stops it, and waits until it stands still. Throws: `HarnessError` when it ended instead.
+    func pause() throws {
+        signal(SIGSTOP)
+        let patience = Patience(for: child.processID)
+        while true {
+            var information = siginfo_t()
+            let answer = waitid(P_PID, id_t(child.processID), &information, WSTOPPED | WNOHANG | WNOWAIT)
+            if answer == 0 && information.si_signo == SIGCHLD { return }
+            if patience.isOver(seconds: 5) { throw HarnessError("a writer that was stopped does not stand still") }
+            usleep(200)
+        }
+    }
+
+    func resume() { signal(SIGCONT) }
+
+    private func signal(_ number: Int32) {
+        #if canImport(Glibc)
+            _ = Glibc.kill(child.processID, number)
+        #else
+            _ = Darwin.kill(child.processID, number)
+        #endif
+    }
 
     /// Takes note of what it has said by now.
     /// - Parameter milliseconds: how long to wait for a word.
-    /// - Returns: false when it has ended.
+    /// - Returns: false when it has ended, or is about to.
     @discardableResult
     func listen(milliseconds: Int32 = 0) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        var timeout = milliseconds
-        while true {
-            var descriptor = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
-            if poll(&descriptor, 1, timeout) <= 0 { return true }
-            timeout = 0
-            let count = read(child.output, &bytes, bytes.count)
-            if count <= 0 { return false }
-            acknowledged += count
-        }
+        var bytes: [UInt8] = []
+        let isOpen = child.receive(into: &bytes, milliseconds: milliseconds)
+        note(bytes)
+        return isOpen && last.isEmpty
     }
 
     /// Waits until it has said so much more.
     /// - Returns: false when it ended, or so many seconds passed, first.
-    func hears(_ more: Int, seconds: Int = 10) -> Bool {
+    func hears(_ more: Int, seconds: Double = 10) -> Bool {
         let wanted = acknowledged + more
-        for _ in 0..<(seconds * 10) {
-            if acknowledged >= wanted { return true }
-            if !listen(milliseconds: 100) { break }
+        let patience = Patience(for: child.processID)
+        while acknowledged < wanted {
+            if !listen(milliseconds: 50) || patience.isOver(seconds: seconds) { break }
         }
         return acknowledged >= wanted
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and kills it when it does not come.
     @discardableResult
-    func wait() -> ChildEnd {
-        while listen(milliseconds: 1000) {}
-        let found = child.wait()
+    func wait(seconds: Double = 20) -> End {
+        if let end { return end }
+        let patience = Patience(for: child.processID)
+        var isHung = false
+        while true {
+            var rest: [UInt8] = []
+            let isOpen = child.receive(into: &rest, milliseconds: 50)
+            note(rest)
+            if !isOpen { break }
+            if patience.isOver(seconds: seconds) {
+                isHung = true
+                child.kill()
+                break
+            }
+        }
+        let found = isHung ? End.hung : classed(child.wait())
+        if isHung { child.wait() }
         end = found
         return found
     }
 
-    /// Whether it was ended by a signal that nobody sent.
-    var crashed: Bool {
-        if case .signalled(let number)? = end { return number != SIGKILL }
-        return false
+    private func note(_ bytes: [UInt8]) {
+        var bytes = bytes[...]
+        if last.isEmpty {
+            let count = bytes.firstIndex { $0 != Word.acknowledged } ?? bytes.count
+            acknowledged += count
+            bytes = bytes[count...]
+        }
+        last += bytes
+    }
+
+    private func classed(_ end: ChildEnd) -> End {
+        switch end {
+        case .signalled(SIGKILL) where isKilled: return .killed
+        case .signalled(let number): return .crashed(number)
+        case .exited(0): return .done
+        case .exited(let status):
+            let words = String(decoding: last.dropFirst(), as: UTF8.self)
+            if last.first == Word.refused { return .refused(words) }
+            return .broken(words.isEmpty ? "it ended with status \(status) and without a word" : words)
+        }
     }
 
     /// Commits that may have happened beyond those that were acknowledged.
-    var uncertain: Int { end == .exited(0) ? 0 : 1 }
-}
-
-/// One database that several processes use, on a copy of the case's fixture.
-struct IncrementTrial {
-    let context: CaseContext
-    let location: DatabaseLocation
-    let initial: Int64
-
-    /// - Parameter files: of the fixture, by name.
-    init(_ context: CaseContext, _ files: [(name: String, bytes: [UInt8])]) throws {
-        let directory = context.trialDirectory + "/database"
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        for file in files { try FileTree.writeBytes(directory + "/" + file.name, file.bytes) }
-        self.context = context
-        location = DatabaseLocation(directory: directory)
-        try FileTree.remove(context.trialDirectory + "/stop")
-        initial = try Self.value(context, location)
-    }
-
-    /// The fixture's files but its lock.
-    static func files(_ context: CaseContext) throws -> [(name: String, bytes: [UInt8])] {
-        let fixture = try context.fixtureLocation()
-        return try context.engine.files(at: fixture).filter { $0.role != .lock }.map { file in
-            (String(file.path.dropFirst(fixture.directory.count + 1)), try FileTree.readBytes(file.path))
-        }
-    }
-
-    var stopFile: String { context.trialDirectory + "/stop" }
-
-    func start() throws -> IncrementProcess { try IncrementProcess(context, location, stop: stopFile) }
-
-    func stop() throws { try FileTree.writeText(stopFile, "") }
-
-    /// What the row holds, read in a process of its own.
-    static func value(_ context: CaseContext, _ location: DatabaseLocation) throws -> Int64 {
-        let child = try ForkedChild.start { output in
-            do {
-                let session = try context.open(location, as: (any TableSession).self)
-                let reads = PointReads(table: "DamagePerson", keys: [0], columns: ["age"])
-                let digest = try session.readPoints(reads, latency: nil)
-                try session.close()
-                var value = digest.sum
-                return write(output, &value, 8) == 8 ? 0 : 2
-            } catch {
-                return 1
-            }
-        }
-        var value: UInt64 = 0
-        let count = read(child.output, &value, 8)
-        let end = child.wait()
-        if case .signalled(let signal) = end { throw HarnessError("the reader ended by signal \(signal)") }
-        guard count == 8, end == .exited(0) else { throw EngineError(.refused, "the database could not be read") }
-        return Int64(bitPattern: value)
-    }
-
-    /// Judges what is there after all processes have ended.
-    func judge(_ processes: [IncrementProcess], _ address: FaultAddress) throws -> Trial {
-        if let process = processes.first(where: \.crashed), let end = process.end {
-            return Trial(address: address, outcome: .crashed, detail: "a process ended so: \(end)")
-        }
-        let acknowledged = processes.reduce(0) { $0 + $1.acknowledged }
-        let attempted = processes.reduce(acknowledged) { $0 + $1.uncertain }
-        let final: Int64
-        do { final = try Self.value(context, location) } catch let error as EngineError {
-            return Trial(address: address, outcome: .refused, detail: "\(error)")
-        }
-        let (outcome, detail) = CounterHistory.judge(
-            initial: initial, acknowledged: Int64(acknowledged), attempted: Int64(attempted), final: final)
-        return Trial(address: address, outcome: outcome, detail: detail)
-    }
+    var uncertain: Int { end == .done ? 0 : 1 }
 }

@@ -10,6 +10,10 @@ extension Metric {
     static let statesPerSecond = Metric("states_per_second", unit: "1/s", .higherIsBetter, .measured)
     /// From the call that opens to the first value read.
     static let openMicroseconds = Metric("open_us", unit: "us", .lowerIsBetter, .measured)
+    /// The longest of all commits of a case.
+    static let longestWait = Metric("longest_wait_ms", unit: "ms", .lowerIsBetter, .measured)
+    /// From the call that opens to the first value read, after a kill.
+    static let recoveryMilliseconds = Metric("recovery_ms", unit: "ms", .lowerIsBetter, .measured)
     /// A size over the size before.
     static let growth = Metric("growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
     static let links = Metric("links", unit: "count", .neutral, .deterministic)

@@ -7,11 +7,16 @@ import Seeds
 enum PeopleRows {
     /// Number of persons in the case's data set. Throws: `HarnessError` when it is not people.
     static func count(in context: CaseContext) throws -> Int {
-        let main = try context.tables().main
-        guard main.name == "Person", main.key == "id" else {
-            throw HarnessError("\(context.test.scenario) inserts people, and runs on the data set people alone")
+        try oracle(context).rowCount
+    }
+
+    /// The loaded rows, which are people.
+    static func oracle(_ context: CaseContext) throws -> RowOracle {
+        let rows = try RowOracle(context)
+        guard rows.main.name == "Person", rows.main.key == "id" else {
+            throw HarnessError("\(context.test.scenario) changes people, and runs on the data set people alone")
         }
-        return main.rowCount
+        return rows
     }
 
     /// The tables of people without a row.
@@ -26,18 +31,25 @@ enum PeopleRows {
         return (tables, end)
     }
 
-    /// Opens the database again, and reads back what was acknowledged.
+    /// Opens the database again, and compares all of it: what it was loaded with, and the rows that were acknowledged.
+    ///
+    /// - Parameters:
+    ///   - isEmpty: it began without a row, and not with the case's data set.
+    ///   - inserted: ids of the rows that were added to it.
+    ///   - updates: what else was changed.
     static func verify(
-        _ context: CaseContext, at location: DatabaseLocation, inserted: Range<Int>, count: Int
+        _ context: CaseContext, at location: DatabaseLocation, isEmpty: Bool = false, inserted: [Range<Int>],
+        updates: (inout ExactOracle) -> Void = { _ in }
     ) throws {
-        let session = try context.open(location, as: (any TableSession).self)
-        let expected = ExactOracle(
-            TableSet(dataset: "inserted", tables: [PeopleDataset.persons(inserted)], digest: 0))
-        let reads = PointReads(
-            table: "Person", keys: inserted.map { Int64($0) }, columns: ["name", "age", "score"])
-        context.report.check("rows", expected: count, got: try session.rowCount(table: "Person"))
-        context.report.check(
-            "values", expected: expected.digest(reads), got: try session.readPoints(reads, latency: nil))
-        try session.close()
+        let base = isEmpty ? try noRows() : try context.tables()
+        let first = base.main.rowCount
+        let end = max(first, inserted.map(\.upperBound).max() ?? first)
+        var expected = ExactOracle(base.appending(PeopleDataset.persons(first..<end)))
+        var isThere = [Bool](repeating: false, count: end)
+        for row in 0..<first { isThere[row] = true }
+        for range in inserted { for row in range { isThere[row] = true } }
+        expected.delete(table: base.main.name, keys: (first..<end).filter { !isThere[$0] }.map { Int64($0) })
+        updates(&expected)
+        context.judgeContent("content", at: location, expected: expected)
     }
 }

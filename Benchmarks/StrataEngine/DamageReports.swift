@@ -47,7 +47,7 @@ extension EngineError {
 
     private static func kind(_ error: StorageError) -> Kind {
         switch error {
-        case .corrupt, .notAStore, .logMissing, .logMismatch, .logCorrupt, .unsupportedFormat: .damaged
+        case .corrupt, .notAStore, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsupportedFormat: .damaged
         case .noSpace: .outOfSpace
         default: .refused
         }

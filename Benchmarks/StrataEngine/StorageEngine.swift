@@ -16,10 +16,11 @@ import StrataStorage
 /// else by row index; links are links, with their backlinks.
 package struct StorageEngine: Engine {
     package let name = "strata-storage"
+    package let library = StrataEngine().library
     package let version = StrataEngine().version
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch, .threads,
-        .processes, .simulatedDisk,
+        .processes, .simulatedDisk, .transactions, .checks,
     ]
 
     /// Those of Strata that need no objects.
@@ -46,7 +47,7 @@ package struct StorageEngine: Engine {
     package func open(
         _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session {
-        try StorageSession(path: location.mainFile, options: Self.options(settings, CountingFileSystem.shared))
+        try StorageSession(path: location.mainFile, options: Self.options(settings, POSIXFileSystem()))
     }
 
     package var logPatterns: [String] { ["*.log"] }
@@ -56,10 +57,30 @@ package struct StorageEngine: Engine {
         let path = location.mainFile
         return [
             DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
+            DatabaseFile(path: path + ".lock", role: .lock),
         ].filter { FileTree.exists($0.path) }
     }
 
-    static let standardGrowth = "doubling to 1 MiB, then by 1 MiB"
+    package func writeBackMarks(at location: DatabaseLocation) -> [String] {
+        Self.headerSlots(ofFile: location.mainFile)
+    }
+
+    /// A commit writes pages into the data file, unsynced, beside its record in the log; a checkpoint alone writes one
+    /// of the two header slots.
+    static func headerSlots(ofFile path: String) -> [String] {
+        guard let head = FileTree.head(of: path, bytes: Format.pageSize + Format.slotSize) else { return [] }
+        return [0, Format.pageSize].map { start in "\(head.dropFirst(start).prefix(Format.slotSize))" }
+    }
+
+    package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+        Self.commands(forFile: location.mainFile)
+    }
+
+    static func commands(forFile path: String) -> [String] {
+        ["strata check", "strata info", "strata dump"].map { "\($0) \(ShellWord.quoted(path))" }
+    }
+
+    static let standardGrowth = "doubling to 1 MiB, then by an eighth, 1 to 64 MiB"
 
     static func options(_ settings: EngineSettings, _ files: any FileSystem) -> StoreOptions {
         let durability: Durability =
@@ -83,7 +104,7 @@ extension StorageEngine: CompactOnLaunchEngine {
         compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
     ) throws(EngineError) -> any Session {
         let decision = Decision(decide: decide)
-        var options = Self.options(settings, CountingFileSystem.shared)
+        var options = Self.options(settings, POSIXFileSystem())
         options.compactOnLaunch = { decision.decide($0, $1) }
         return try StorageSession(path: location.mainFile, options: options)
     }

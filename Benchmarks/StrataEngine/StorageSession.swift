@@ -15,6 +15,8 @@ final class StorageSession: TableSession {
     private var isOpen = true
     var pinned: [SnapshotToken: Snapshot] = [:]
     var pinCount = 0
+    /// Of `TransactionSession`.
+    var running: Running?
 
     /// `isShared`: with the other sessions of this process; not on a disk of one's own, where paths mean other files.
     init(path: String, options: StoreOptions, isShared: Bool = true) throws(EngineError) {
@@ -65,6 +67,8 @@ final class StorageSession: TableSession {
         guard isOpen else { return }
         isOpen = false
         pinned = [:]
+        running?.writer?.rollback()
+        running = nil
         func close(_ store: Store) throws(EngineError) {
             do throws(StorageError) { try store.close() } catch { throw EngineError(error) }
         }
@@ -165,10 +169,6 @@ final class StorageSession: TableSession {
         let view = try view()
         return try checked { () throws(StorageError) in try view.rowCount(number) }
     }
-}
-
-extension StorageSession: CountingSession {
-    func fileLayerCounters() -> FileLayerCounters { CountingFileSystem.shared.counters }
 }
 
 extension StorageSession: SettingsSession {

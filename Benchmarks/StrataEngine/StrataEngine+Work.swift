@@ -49,6 +49,11 @@ extension StrataEngine {
                 transaction: "one write", snapshot: "the writer's",
                 perRow: "object(ofType:forPrimaryKey:); delete() of all, which empties lists of links to them",
                 cache: cache, writeBack: later)
+        case .check:
+            WorkNote(
+                transaction: "none", snapshot: "one",
+                perRow: "as strata check: checksum of every node, order and counts of trees, indexes and backlinks "
+                    + "against the columns, owners of pages", cache: "the map of the file")
         }
     }
 }
@@ -88,6 +93,11 @@ extension StorageEngine {
             WorkNote(
                 transaction: "one", snapshot: "the writer's", perRow: "a row deleted by key", cache: cache,
                 writeBack: later)
+        case .check:
+            WorkNote(
+                transaction: "none", snapshot: "one",
+                perRow: "as strata check: checksum of every node, order and counts of trees, indexes and backlinks "
+                    + "against the columns, owners of pages", cache: "the map of the file")
         }
     }
 }

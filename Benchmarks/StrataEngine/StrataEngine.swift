@@ -18,7 +18,8 @@ package struct StrataEngine: Engine {
     package let version = "0.1"
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
-        .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk,
+        .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk, .transactions,
+        .checks,
     ]
 
     package let promises = [
@@ -29,7 +30,7 @@ package struct StrataEngine: Engine {
             .atomicity, sentence: "A transaction is there whole or not at all, whatever interrupts it.",
             source: "docs/fault-model.md"),
         Promise(
-            .isolation, sentence: "One writer at a time; a reader keeps the version that it pinned.",
+            isolation: .serializable, sentence: "One writer at a time; a reader keeps the version that it pinned.",
             source: "docs/fault-model.md"),
         Promise(
             .detectsDamage,
@@ -72,7 +73,12 @@ package struct StrataEngine: Engine {
     package func open(
         _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session {
-        try session(location, settings, files: CountingFileSystem.shared)
+        try session(location, settings, files: POSIXFileSystem())
+    }
+
+    package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+        guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
+        return StorageEngine.commands(forFile: group.path(at: location))
     }
 
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? {
@@ -87,7 +93,13 @@ package struct StrataEngine: Engine {
         let path = group.path(at: location)
         return [
             DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
+            DatabaseFile(path: path + ".lock", role: .lock),
         ].filter { FileTree.exists($0.path) }
+    }
+
+    package func writeBackMarks(at location: DatabaseLocation) -> [String] {
+        guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
+        return StorageEngine.headerSlots(ofFile: group.path(at: location))
     }
 
     func session(
@@ -116,7 +128,7 @@ extension StrataEngine: CompactOnLaunchEngine {
         compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
     ) throws(EngineError) -> any Session {
         let decision = Decision(decide: decide)
-        return try session(location, settings, files: CountingFileSystem.shared) { total, used in
+        return try session(location, settings, files: POSIXFileSystem()) { total, used in
             decision.decide(total, used)
         }
     }

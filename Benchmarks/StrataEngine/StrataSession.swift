@@ -167,10 +167,6 @@ extension StrataSession: SettingsSession {
     }
 }
 
-extension StrataSession: CountingSession {
-    func fileLayerCounters() -> FileLayerCounters { CountingFileSystem.shared.counters }
-}
-
 extension Table {
     var linkTargets: [String] {
         columns.compactMap { column in

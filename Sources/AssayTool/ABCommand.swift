@@ -43,16 +43,65 @@ struct ABCommand: Command {
     /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
     private static let secondsPerCase = 600.0
 
+    /// What was asked for, looked at before anything is written.
+    private struct Prepared {
+        var plan: Plan
+        var planned: [PlannedCase]
+        /// What both sides have, and what one lacks.
+        var kept: [Case]
+        var refused: [BuildComparison.Refused]
+        var pairs: Int
+        var threshold: Double
+        var seed: Seed
+        var a: DescribedProgram
+        var b: DescribedProgram
+    }
+
     func run(_ arguments: Arguments) throws -> Int32 {
-        let (pairs, threshold) = (try pairs(arguments), try threshold(arguments))
+        Interruption.install()
+        // What a killed run or comparison left in memory, wherever it ran.
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        do {
+            return try compare(arguments)
+        } catch let error as RunClaimError {
+            if error.isInUse { throw error }
+            throw UsageError(error.description, command: name)
+        }
+    }
+
+    private func compare(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
+        let prepared = try prepare(arguments, registries)
+        let budget = try arguments.seconds("--budget")
+        try requireRoom(prepared, registries, budget: budget, out: arguments.value("--out"))
+        let startTime = Int(time(nil))
+        let id = "\(RunCommand.timestamp(startTime))-ab-\(prepared.seed)"
+        let claim = try RunCommand.claim(
+            out: arguments.value("--out"), id: id, options: ["ab": [prepared.plan.name]])
+        do {
+            let comparison = try measure(prepared, registries, claim, startTime, budget: budget, arguments)
+            try claim.end()
+            try Output.write(
+                Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
+            return comparison.exitStatus
+        } catch {
+            do { try claim.end() } catch { Output.error("left behind: \(error)") }
+            guard error is ComparisonInterrupted else { throw error }
+            Output.error("stopped: what was measured is in \(claim.directory.path)/measurements.jsonl; nothing is")
+            Output.error("concluded from a part of it, and a comparison does not go on: start it again")
+            return Interruption.exitStatus
+        }
+    }
+
+    private func prepare(_ arguments: Arguments, _ registries: Registries) throws -> Prepared {
+        let (pairs, threshold) = (try pairs(arguments), try threshold(arguments))
         let (plan, planned) = try cases(arguments, registries)
         let seed = try arguments.unsigned("--seed").map { Seed($0) } ?? plan.seed
-        let startTime = Int(time(nil))
-        let id = "\(RunCommand.timestamp(startTime))-ab-\(seed)"
-        let directory = try emptyDirectory(trimmed(arguments.value("--out") ?? "Reports/\(id)"))
-        let a = try side("--a", arguments, scratch: directory)
-        let b = try side("--b", arguments, scratch: directory)
+        let scratch = try ScratchDirectory.make(
+            in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
+        defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
+        let a = try side("--a", arguments, scratch: scratch.files)
+        let b = try side("--b", arguments, scratch: scratch.files)
         guard (a.library == nil) == (b.library == nil) else {
             throw UsageError(
                 "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
@@ -63,16 +112,40 @@ struct ABCommand: Command {
             let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }
             throw UsageError("no case is left that both sides have\n" + list.joined(separator: "\n"), command: name)
         }
-        var header = try header(id: id, plan, seed, startTime, directory, a, b)
-        header.cases = kept.map(\.id)
-        header.budgetSeconds = try arguments.seconds("--budget")
+        return Prepared(
+            plan: plan, planned: planned, kept: kept, refused: refused, pairs: pairs, threshold: threshold, seed: seed,
+            a: a, b: b)
+    }
+
+    /// Bounds that workers would run into, and room on the disk: both sides have fixtures of their own.
+    private func requireRoom(
+        _ prepared: Prepared, _ registries: Registries, budget: Double?, out: String?
+    ) throws {
+        let ids = Set(prepared.kept.map(\.id))
+        var space = FreeSpace(prepared.planned.filter { ids.contains($0.test.id) }, registries: registries)
+        space.neededBytes *= 2
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(prepared.plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? Self.secondsPerCase))
+        try space.require(in: RunCommand.existing(trimmed(out ?? "Reports")))
+    }
+
+    private func measure(
+        _ prepared: Prepared, _ registries: Registries, _ claim: RunClaim, _ startTime: Int, budget: Double?,
+        _ arguments: Arguments
+    ) throws -> BuildComparison {
+        let directory = claim.directory.path
+        var header = try header(claim, prepared.plan, prepared.seed, startTime, prepared.a, prepared.b)
+        header.cases = prepared.kept.map(\.id)
+        header.budgetSeconds = budget
         for warning in header.warnings { Output.error("WARNING  \(warning)") }
         let session = PairedSession(
-            cases: kept, pairs: pairs, threshold: threshold, seed: seed,
-            budgetSeconds: header.budgetSeconds, confirms: !arguments.has("--no-confirm"))
+            cases: prepared.kept, pairs: prepared.pairs, threshold: prepared.threshold, seed: prepared.seed,
+            budgetSeconds: budget, confirms: !arguments.has("--no-confirm"))
         var work = try SidePrograms(
-            a: a, b: b, planned: planned, registries: registries, directory: directory + "/work", plan: plan,
-            known: try known(arguments))
+            a: prepared.a, b: prepared.b, planned: prepared.planned, registries: registries,
+            directory: claim.directory.workDirectory, plan: prepared.plan, known: try known(arguments))
         var measurements: [SideMeasurement] = []
         let raw = directory + "/measurements.jsonl"
         let compared = try session.run(
@@ -83,16 +156,13 @@ struct ABCommand: Command {
                 measurements.append(measurement)
                 try FileTree.append(raw, measurement.json.bytes + [UInt8(ascii: "\n")])
             }, observer: SessionProgress())
-        try FileTree.remove(directory + "/work")
         let comparison = BuildComparison(
-            header: header, a: a.side, b: b.side, pairs: session.pairs, threshold: session.threshold,
-            confirms: session.confirms, cases: compared.cases, refused: refused + compared.refused,
-            directory: directory)
-        try FileTree.replaceText(directory + "/ab.csv", Reporting.csv(measurements, of: comparison))
-        try FileTree.replaceText(directory + "/ab.json", Reporting.json(comparison).text + "\n")
-        try Output.write(
-            Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
-        return comparison.exitStatus
+            header: header, a: prepared.a.side, b: prepared.b.side, pairs: session.pairs,
+            threshold: session.threshold, confirms: session.confirms, cases: compared.cases,
+            refused: prepared.refused + compared.refused, directory: directory)
+        try RunClaim.write(Reporting.csv(measurements, of: comparison), to: "ab.csv", in: directory)
+        try RunClaim.write(Reporting.json(comparison).text + "\n", to: "ab.json", in: directory)
+        return comparison
     }
 
     // MARK: What is asked for
@@ -139,18 +209,6 @@ struct ABCommand: Command {
         return percent / 100
     }
 
-    /// Nothing that is there already is written over or removed.
-    private func emptyDirectory(_ path: String) throws -> String {
-        if FileTree.exists(path) {
-            let isEmpty = FileTree.isDirectory(path) ? try FileTree.names(in: path).isEmpty : false
-            guard isEmpty else {
-                throw UsageError("\(path) is not an empty directory; name another with --out", command: name)
-            }
-        }
-        try FileTree.createDirectory(path)
-        return path
-    }
-
     private func side(_ option: String, _ arguments: Arguments, scratch: String) throws -> DescribedProgram {
         guard let path = arguments.value(option) else {
             throw UsageError("\(option) needs a program: assay ab --a BINARY --b BINARY", command: name)
@@ -176,11 +234,11 @@ struct ABCommand: Command {
     }
 
     private func header(
-        id: String, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ directory: String, _ a: DescribedProgram,
-        _ b: DescribedProgram
+        _ claim: RunClaim, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ a: DescribedProgram, _ b: DescribedProgram
     ) throws -> RunHeader {
         var header = RunHeader(
-            id: id, plan: plan.name, seed: seed, machine: try MachineInspection.inspect(directory: directory))
+            id: claim.id, plan: plan.name, seed: seed,
+            machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
         header.assayVersion = assayVersion
         header.startTime = startTime
         header.command = (["assay"] + CommandLine.arguments.dropFirst()).joined(separator: " ")

@@ -18,7 +18,7 @@ enum AssayMain {
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
                 RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), VerifyFiguresCommand(),
-                EqualWorkCommand(), WorkerCommand(),
+                EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")

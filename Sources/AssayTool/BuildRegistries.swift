@@ -15,6 +15,9 @@ import StrataEngine
 #if SQLite
     import SQLiteEngine
 #endif
+#if Zoo
+    import Zoo
+#endif
 
 /// What this build has.
 enum BuildRegistries {
@@ -26,6 +29,9 @@ enum BuildRegistries {
         ObjectScenarioRegistration.register(into: &registries.scenarios)
         PlantedScenarios.register(into: &registries.scenarios)
         registerEngines(into: &registries.engines)
+        #if Zoo
+            registries.engines = PlantedMistakes.plant(registries.engines)
+        #endif
         return registries
     }
 

@@ -7,10 +7,14 @@ struct ListCommand: Command {
     let summary = "lists plans, engines, data sets and scenarios"
     let question = "what can be run here, and what was not built?"
     let positional: [String] = []
-    let options = [OptionSpecification("--plans", value: "DIR", "where the plans are")]
+    let options = [
+        OptionSpecification("--engines", "which scenarios drive which engines, counted by family and one by one"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+    ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let registries = BuildRegistries.make()
+        if arguments.has("--engines") { return try listCoverage(registries) }
         try listPlans(arguments)
         try listEngines(registries)
         try Output.line("\nData sets")
@@ -19,6 +23,20 @@ struct ListCommand: Command {
             try Output.line("  \(source.name.padded(to: 14))\(source.summary) (\(size))")
         }
         try listScenarios(registries)
+        return 0
+    }
+
+    private func listCoverage(_ registries: Registries) throws -> Int32 {
+        let coverage = EngineCoverage(registries)
+        for line in coverage.familyTable { try Output.line(line) }
+        for column in coverage.columns where !column.others.isEmpty {
+            try Output.line("\(column.name) stands for \(column.others.joined(separator: ", ")), too")
+        }
+        for missing in registries.engines.notBuilt {
+            try Output.line("\(missing.name) is not built (\(missing.remedy))")
+        }
+        try Output.line("")
+        for line in coverage.scenarioTable { try Output.line(line) }
         return 0
     }
 
@@ -36,7 +54,9 @@ struct ListCommand: Command {
     private func listEngines(_ registries: Registries) throws {
         try Output.line("\nEngines")
         for engine in registries.engines.engines {
-            let promises = engine.promises.map(\.kind.rawValue).joined(separator: ", ")
+            let promises = engine.promises.map { promise in
+                promise.kind.rawValue + (promise.level.map { " (\($0.rawValue))" } ?? "")
+            }.joined(separator: ", ")
             try Output.line(
                 "  \(engine.name.padded(to: 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
             try Output.line(

@@ -9,6 +9,7 @@ struct ReplayCommand: Command {
     let positional = ["RUN", "CASE", "[TRIAL]"]
     let options = [
         OptionSpecification("--times", value: "N", "how often (1; 20 when the threads of the case run freely)"),
+        OptionSpecification("--keep", value: "DIR", "leave the damaged database of the trial in DIR, to look at it"),
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
@@ -41,8 +42,13 @@ struct ReplayCommand: Command {
         guard let planned = manifest.cases.first(where: { $0.test.id == recorded.test.id }) else {
             throw HarnessError("case \(recorded.test.id) is not in cases.json")
         }
-        let times = try arguments.unsigned("--times").map { Int(clamping: $0) } ?? (recorded.hasFreeSchedule ? 20 : 1)
+        let kept = try kept(arguments, trial)
+        let often = recorded.hasFreeSchedule && kept == nil ? 20 : 1
+        let times = try arguments.unsigned("--times").map { Int(clamping: $0) } ?? often
         guard times > 0 else { throw UsageError("--times needs a whole number from 1, not 0", command: name) }
+        guard kept == nil || times == 1 else {
+            throw UsageError("--keep keeps the database of one trial: leave --times out", command: name)
+        }
         let configuration = try configuration(arguments, run, manifest, directory)
         try sayBuild(run.header, configuration)
         var runner = Runner(configuration)
@@ -51,7 +57,7 @@ struct ReplayCommand: Command {
         var before: Outcome?
         var status: Int32 = 0
         for round in 0..<times {
-            let (result, _) = try runner.replay(planned, trial: trial)
+            let (result, _) = try runner.replay(planned, trial: trial, keep: kept)
             if trial != nil, let refusal = runner.replayed?.refusal { throw UsageError(refusal, command: name) }
             before = expected(run, recorded, trial, index: runner.replayed?.index)
             if round == 0 {
@@ -59,13 +65,49 @@ struct ReplayCommand: Command {
                 try Output.line("recorded: \(before?.rawValue ?? nothing)")
             }
             let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
-            try print(result, outcome, trial)
+            try print(result, outcome, trial, runner.replayed?.detail ?? "")
+            if let kept, let trial {
+                try describe(kept, result, trial, runner.replayed?.detail ?? "", configuration.registries)
+            }
             if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
-            if outcome == before && (trial != nil || result.verdict == recorded.verdict) { reproduced += 1 }
+            if outcome == before && (trial != nil || isSame(result.verdict, recorded.verdict)) { reproduced += 1 }
         }
         if trial != nil && before == nil { return status }
         try Output.line("same outcome: \(reproduced) of \(times)")
         return status == 0 && reproduced == 0 ? 3 : status
+    }
+
+    /// That the harness is suspected only all engines together tell: one case alone is a violation again.
+    private func isSame(_ now: Verdict, _ recorded: Verdict) -> Bool {
+        now == recorded || recorded == .suspectedHarness && now == .violation
+    }
+
+    /// Where the database is to be left; nil where nobody asked.
+    private func kept(_ arguments: Arguments, _ trial: FaultAddress?) throws -> KeptDatabase? {
+        guard let path = arguments.value("--keep") else { return nil }
+        guard trial != nil else {
+            throw UsageError("--keep needs a trial: assay replay RUN CASE TRIAL --keep \(path)", command: name)
+        }
+        let kept = KeptDatabase(directory: trimmed(path))
+        do {
+            try kept.prepare()
+        } catch let error as HarnessError {
+            throw UsageError("--keep: \(error)", command: name)
+        }
+        return kept
+    }
+
+    private func describe(
+        _ kept: KeptDatabase, _ result: CaseResult, _ trial: FaultAddress, _ detail: String, _ registries: Registries
+    ) throws {
+        guard kept.isThere, let engine = registries.engines.engine(named: result.test.engine) else {
+            try Output.line("kept: nothing, scenario \(result.test.scenario) leaves no database to look at")
+            return
+        }
+        let command = (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
+        let commands = try kept.describe(result, trial: trial, detail: detail, command: command, engine: engine)
+        try Output.line("kept: \(kept.location.directory), as it was after the fault and before it was opened")
+        for command in commands { try Output.line("  \(command)") }
     }
 
     /// The first line, where another build than the run's may come to another end.
@@ -107,12 +149,13 @@ struct ReplayCommand: Command {
 
     /// nil for what stands for the case as a whole: its process, or its fixture.
     private func address(_ text: String, of recorded: CaseResult) throws -> FaultAddress? {
-        if ["case", "fixture"].contains(text) { return nil }
+        let address = FaultAddress(text: text)
+        if address.isWholeCase { return nil }
         guard recorded.outcome != nil || recorded.verdict == .harnessError else {
             throw UsageError(
                 "case \(recorded.test.id) has no trials: it is \(recorded.verdict.rawValue)", command: name)
         }
-        return FaultAddress(text: text)
+        return address
     }
 
     /// What the run recorded. Of a trial that was not kept in full it is its place in the trial file that tells.
@@ -135,12 +178,20 @@ struct ReplayCommand: Command {
         if let trial { try Output.line("trial \(trial)") }
     }
 
-    private func print(_ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?) throws {
+    private func print(
+        _ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?, _ detail: String
+    ) throws {
         let outcome = outcome?.rawValue ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"
         try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
-        let shown = result.trials.filter { !$0.detail.isEmpty && (trial == nil || $0.address == trial) }
-        for trial in shown.prefix(3) { try Output.line("  \(trial.address): \(trial.detail)") }
+        if let trial {
+            if !detail.isEmpty { try Output.line("  \(trial): \(detail)") }
+        } else {
+            for cause in result.failureCauses.prefix(3) where !cause.detail.isEmpty {
+                let count = cause.count == 1 ? "" : "\(cause.count) times, the first: "
+                try Output.line("  \(count)\(cause.example): \(cause.detail)")
+            }
+        }
         if let crash = result.crash, !crash.standardError.isEmpty {
             try Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
         }

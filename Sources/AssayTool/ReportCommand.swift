@@ -45,6 +45,8 @@ enum ReportFiles {
     static func write(_ run: Run) throws {
         try RunClaim.write(Reporting.html(run), to: "report.html", in: run.directory)
         try RunClaim.write(Reporting.csv(run), to: "results.csv", in: run.directory)
+        let scale = Reporting.scaleCSV(run)
+        if !scale.isEmpty { try RunClaim.write(scale, to: "scale.csv", in: run.directory) }
         let peers = Reporting.peersCSV(run)
         if !peers.isEmpty { try RunClaim.write(peers, to: "peers.csv", in: run.directory) }
     }

@@ -149,8 +149,9 @@ struct RunCommand: Command {
                 seconds: budget ?? 3_600))
         try space.require(in: Self.existing(trimmed(arguments.value("--out") ?? "Reports")))
         let startTime = Int(time(nil))
-        let claim = try claim(
-            arguments, id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)", options: options(arguments, plan.name))
+        let claim = try Self.claim(
+            out: arguments.value("--out"), id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)",
+            options: options(arguments, plan.name))
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
@@ -171,8 +172,9 @@ struct RunCommand: Command {
         return Prepared(claim: claim, header: header, configuration: configuration)
     }
 
-    private func claim(_ arguments: Arguments, id: String, options: [String: [String]]) throws -> RunClaim {
-        guard let out = arguments.value("--out") else {
+    /// A directory for this command alone: the one that the user named, else a new one below Reports.
+    static func claim(out: String?, id: String, options: [String: [String]]) throws -> RunClaim {
+        guard let out else {
             return try RunClaim.make(below: "Reports", id: id, options: options)
         }
         // The directory's name is the user's, and may be used again: the random end keeps ids apart.
@@ -183,7 +185,7 @@ struct RunCommand: Command {
     }
 
     /// The directory itself, or the nearest above it that is there.
-    private static func existing(_ path: String) -> String {
+    static func existing(_ path: String) -> String {
         var path = path
         while !FileTree.isDirectory(path) {
             guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -217,8 +219,9 @@ struct RunCommand: Command {
                 EngineVersion(
                     name: engine.name, version: engine.version,
                     promises: engine.promises.map {
-                        EnginePromise(kind: $0.kind.rawValue, sentence: $0.sentence, source: $0.source)
-                    })
+                        EnginePromise(
+                            kind: $0.kind.rawValue, sentence: $0.sentence, source: $0.source, level: $0.level)
+                    }, library: engine.library)
             }
         header.notBuilt = registries.engines.notBuilt
         header.cases = cases.map(\.test.id)

@@ -1,6 +1,9 @@
 import Harness
 import RunRecords
 
+/// Ctrl-C in the middle of a comparison.
+struct ComparisonInterrupted: Error {}
+
 /// The programs of both sides, each with the fixtures that it built itself.
 struct SidePrograms {
     private var a: CaseRunner
@@ -32,9 +35,13 @@ struct SidePrograms {
 
     mutating func measure(_ side: BuildSide, _ test: Case, place: String, seconds: Double) throws -> CaseResult {
         guard let planned = planned[test.id] else { throw HarnessError("case \(test.id) was not planned") }
+        let result: CaseResult
         switch side {
-        case .a, .control: return try a.run(planned, directory: place, seconds: seconds).result
-        case .b: return try b.run(planned, directory: place, seconds: seconds).result
+        case .a, .control: result = try a.run(planned, directory: place, seconds: seconds).result
+        case .b: result = try b.run(planned, directory: place, seconds: seconds).result
         }
+        // An interruption ends the workers: what comes of them then is nobody's figure.
+        if Interruption.isRequested { throw ComparisonInterrupted() }
+        return result
     }
 }

@@ -2,7 +2,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -87,12 +86,13 @@ strata_damage *strata_watch(const void *base, size_t length) {
         }
         struct block *next = atomic_load(&block->next);
         if (next == NULL) {
-            struct block *made = calloc(1, sizeof *made);
+            // Not from the heap: the caller holds forks.
+            struct block *made = strata_take_memory(sizeof *made);
             if (made == NULL) return NULL;
             if (atomic_compare_exchange_strong(&block->next, &next, made)) {
                 next = made;
             } else {
-                free(made);
+                munmap(made, sizeof *made);
             }
         }
         block = next;
@@ -104,4 +104,29 @@ void strata_unwatch(strata_damage *damage) {
     atomic_store(&entry->length, (size_t)0);
     atomic_store(&entry->base, (uintptr_t)0);
     atomic_store(&entry->used, 0u);
+}
+
+void strata_forget_maps(void) {
+    for (struct block *block = &first_block; block; block = atomic_load(&block->next)) {
+        for (int i = 0; i < entries_per_block; i++) {
+            struct entry *entry = &block->entries[i];
+            size_t length = atomic_load(&entry->length);
+            if (length == 0) continue;
+            void *base = (void *)atomic_load(&entry->base);
+            int flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
+#ifdef MAP_NORESERVE
+            flags |= MAP_NORESERVE;
+#endif
+            if (mmap(base, length, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
+                mmap(base, length, PROT_READ, flags, -1, 0);
+            }
+            atomic_store((_Atomic uint64_t *)&entry->damage.offset, (uint64_t)0);
+            atomic_store((_Atomic uint32_t *)&entry->damage.happened, 1u);
+        }
+    }
+}
+
+void strata_extend_watch(strata_damage *damage, size_t length) {
+    struct entry *entry = (struct entry *)((char *)damage - offsetof(struct entry, damage));
+    atomic_store(&entry->length, length);
 }

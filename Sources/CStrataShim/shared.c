@@ -1,9 +1,12 @@
 #include "CStrataShim.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -17,31 +20,7 @@ void *strata_map_shared(int fd, size_t count) {
 }
 
 #ifdef __linux__
-_Static_assert(sizeof(pthread_mutex_t) <= STRATA_LOCK_SIZE, "a lock fits its place");
-
 int strata_has_shared_locks(void) { return 1; }
-
-int strata_lock_init(void *lock) {
-    pthread_mutexattr_t attributes;
-    int result = pthread_mutexattr_init(&attributes);
-    if (result != 0) return result;
-    result = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    if (result == 0) result = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    if (result == 0) result = pthread_mutex_init((pthread_mutex_t *)lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    return result;
-}
-
-int strata_lock(void *lock) {
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 1;
-    int result = pthread_mutex_timedlock((pthread_mutex_t *)lock, &end);
-    if (result == EOWNERDEAD) pthread_mutex_consistent((pthread_mutex_t *)lock);
-    return result;
-}
-
-int strata_unlock_shared(void *lock) { return pthread_mutex_unlock((pthread_mutex_t *)lock); }
 
 void strata_wait_word(const void *word, uint32_t value, uint64_t microseconds) {
     struct timespec limit = {(time_t)(microseconds / 1000000u), (long)(microseconds % 1000000u) * 1000};
@@ -62,10 +41,59 @@ int strata_is_locked(int fd, int64_t byte) {
 }
 #else
 int strata_has_shared_locks(void) { return 0; }
-int strata_lock_init(void *lock) { return ENOTSUP; }
-int strata_lock(void *lock) { return ENOTSUP; }
-int strata_unlock_shared(void *lock) { return ENOTSUP; }
 void strata_wait_word(const void *word, uint32_t value, uint64_t microseconds) { usleep((useconds_t)microseconds); }
 void strata_wake_word(const void *word) {}
 int strata_is_locked(int fd, int64_t byte) { return -ENOTSUP; }
+#endif
+
+#ifdef __linux__
+// Whether a file of /proc/PID/fdinfo names a lock that begins at a byte.
+static int names_lock(const char *path, int64_t byte) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return 0;
+    char line[256];
+    int found = 0;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        long long start;
+        // lock:	1: OFDLCK  ADVISORY  READ -1 08:01:1234 4611686018427387904 4611686018427387904
+        found = sscanf(line, "lock: %*s OFDLCK %*s %*s %*s %*s %lld", &start) == 1 && start == byte;
+    }
+    fclose(file);
+    return found;
+}
+
+// Whether a process has a descriptor of a file, with a lock on a byte.
+static int has_lock(const char *process, const struct stat *wanted, int64_t byte) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.10s/fd", process);
+    DIR *directory = opendir(path);
+    if (directory == NULL) return 0;
+    int found = 0;
+    struct dirent *entry;
+    while (!found && (entry = readdir(directory)) != NULL) {
+        struct stat there;
+        if (entry->d_name[0] == '.' || fstatat(dirfd(directory), entry->d_name, &there, 0) != 0) continue;
+        if (there.st_dev != wanted->st_dev || there.st_ino != wanted->st_ino) continue;
+        snprintf(path, sizeof path, "/proc/%.10s/fdinfo/%.10s", process, entry->d_name);
+        found = names_lock(path, byte);
+    }
+    closedir(directory);
+    return found;
+}
+
+size_t strata_lock_holders(int fd, int64_t byte, int32_t *processes, size_t most) {
+    struct stat wanted;
+    DIR *directory = opendir("/proc");
+    if (directory == NULL) return 0;
+    size_t count = 0;
+    struct dirent *entry;
+    while (fstat(fd, &wanted) == 0 && count < most && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+        if (has_lock(entry->d_name, &wanted, byte)) processes[count++] = (int32_t)atoi(entry->d_name);
+    }
+    closedir(directory);
+    return count;
+}
+#else
+size_t strata_lock_holders(int fd, int64_t byte, int32_t *processes, size_t most) { return 0; }
 #endif

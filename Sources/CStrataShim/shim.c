@@ -3,20 +3,62 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #endif
 
 int strata_open(const char *path, int flags, unsigned mode) {
     int fd;
     do {
-        fd = open(path, flags | O_CLOEXEC, mode);
+        /* A pipe in the place of a file must not keep anybody waiting; to files it makes no difference. */
+        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
     } while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
+}
+
+void strata_keep_places(int fd) {
+#if defined(__linux__) && defined(FS_NOCOW_FL)
+    struct statfs system;
+    const long btrfs = 0x9123683E;
+    int flags;
+    if (fstatfs(fd, &system) != 0 || (long)system.f_type != btrfs) return;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return;
+    flags |= FS_NOCOW_FL;
+    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
+#else
+    (void)fd;
+#endif
+}
+
+int strata_open_beside(const char *path, const char *original) {
+    int fd = strata_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd < 0) return fd;
+    strata_keep_places(fd);
+    struct stat theirs, ours;
+    if (stat(original, &theirs) != 0 || fstat(fd, &ours) != 0) return fd;
+    mode_t mode = theirs.st_mode & 0666;
+    if (ours.st_uid != theirs.st_uid || ours.st_gid != theirs.st_gid) {
+        /* Only root may give files away; the group may be one of the caller's. */
+        if (fchown(fd, theirs.st_uid, theirs.st_gid) != 0 && fchown(fd, (uid_t)-1, theirs.st_gid) != 0) {
+            /* Nobody else's group gets more than everybody has. */
+            mode = (mode & ~(mode_t)0060) | ((mode & 0006) << 3);
+        }
+    }
+    /* A copy of what its user may only read is written by him all the same; root needs no right for that. */
+    if (geteuid() != 0) mode |= 0600;
+    if (fchmod(fd, mode) == 0) return fd;
+    int failure = errno;
+    close(fd);
+    unlink(path);
+    return -failure;
 }
 
 int strata_get_status(int fd, const char *path, struct strata_status *status) {
@@ -42,6 +84,21 @@ int strata_get_status(int fd, const char *path, struct strata_status *status) {
     return 0;
 }
 
+long strata_read_link(const char *path, uint8_t *target, size_t size) {
+    ssize_t length = readlink(path, (char *)target, size);
+    return length < 0 ? -errno : (long)length;
+}
+
+int strata_sync_file_system(int fd) {
+#ifdef __linux__
+    return syncfs(fd) == 0 ? 0 : -errno;
+#else
+    (void)fd;
+    sync();
+    return 0;
+#endif
+}
+
 int strata_rename_new(const char *path, const char *destination) {
 #if defined(__linux__) && defined(SYS_renameat2)
     if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, destination, 1u /* RENAME_NOREPLACE */) == 0) return 0;
@@ -65,13 +122,36 @@ int strata_write_back(int fd, int64_t offset, int64_t count) {
 #endif
 }
 
-static int set_lock(int fd, int64_t byte, short type) {
+int strata_extend_map(void *base, size_t length, size_t new_length) {
+#ifdef __linux__
+    return mremap(base, length, new_length, 0) == MAP_FAILED ? -errno : 0;
+#else
+    (void)base, (void)length, (void)new_length;
+    return -ENOMEM;
+#endif
+}
+
+int strata_map_behind(void *end, size_t bytes) {
+#if defined(__linux__) && defined(MAP_FIXED_NOREPLACE)
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *base = mmap(end, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (base == end) return 0;
+    // An older system takes the address for a wish.
+    if (base != MAP_FAILED) munmap(base, bytes);
+    return base == MAP_FAILED ? -errno : -ENOMEM;
+#else
+    (void)end, (void)bytes;
+    return -ENOMEM;
+#endif
+}
+
+static int set_locks(int fd, int64_t byte, int64_t count, short type) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
     lock.l_start = byte;
-    lock.l_len = 1;
+    lock.l_len = count;
 #ifdef F_OFD_SETLK
     int command = F_OFD_SETLK;
 #else
@@ -85,9 +165,24 @@ static int set_lock(int fd, int64_t byte, short type) {
     return errno == EAGAIN || errno == EACCES ? 1 : -errno;
 }
 
-int strata_try_lock(int fd, int64_t byte, int exclusive) { return set_lock(fd, byte, exclusive ? F_WRLCK : F_RDLCK); }
+int strata_try_lock(int fd, int64_t byte, int exclusive) {
+    return set_locks(fd, byte, 1, exclusive ? F_WRLCK : F_RDLCK);
+}
 
-int strata_unlock(int fd, int64_t byte) { return set_lock(fd, byte, F_UNLCK); }
+int strata_unlock(int fd, int64_t byte) { return set_locks(fd, byte, 1, F_UNLCK); }
+
+int strata_unlock_all(int fd) { return set_locks(fd, 0, 0, F_UNLCK); }
+
+int64_t strata_next_data(int fd, int64_t offset) {
+#ifdef SEEK_DATA
+    off_t found = lseek(fd, (off_t)offset, SEEK_DATA);
+    if (found >= 0) return found;
+    if (errno == ENXIO) return -1;
+#else
+    (void)fd;
+#endif
+    return offset;
+}
 
 uint64_t strata_monotonic_time(void) {
     struct timespec now;

@@ -5,7 +5,8 @@ import Seeds
 ///
 /// Cases stand by id and not in the order in which they ended. Left out: the machine, times, messages, everything
 /// marked measured. A case that was cut by its budget got as far as the machine was fast: what it counted is left out
-/// and only that it was cut is said. Where threads run freely, each outcome is compared and the counts are not.
+/// and only that it was cut is said. Where threads run freely, what became of each promise is compared, and neither
+/// causes nor counts are.
 enum DeterministicReport {
     static func text(_ run: Run) -> String {
         let header = run.header
@@ -39,7 +40,11 @@ enum DeterministicReport {
             return (lines + ["cut by its budget: counts depend on the machine"]).map(oneLine)
         }
         lines.append("outcome \(result.outcome?.rawValue ?? "none")")
+        lines += result.promises.map {
+            "promise \($0.kind.isEmpty ? "-" : $0.kind) \($0.concern.rawValue) \($0.state.rawValue)"
+        }.sorted()
         if !result.hasFreeSchedule {
+            lines += result.causes.map { "cause \($0.outcome.rawValue) \($0.count) \($0.example) \($0.text)" }
             lines += result.outcomes.map { "trials \($0.outcome.rawValue) \($0.count)" }
             lines += result.trials.map { trial in
                 "trial \(trial.address) \(trial.outcome.rawValue)"

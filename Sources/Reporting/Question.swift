@@ -33,7 +33,8 @@ enum Standing: Hashable {
     case notRun
 
     static let order: [Standing] = [
-        .judged(.violation), .judged(.harnessError), .judged(.inconclusive), .judged(.known), .judged(.unpromised),
+        .judged(.violation), .judged(.suspectedHarness), .judged(.harnessError), .judged(.inconclusive),
+        .judged(.known), .judged(.unpromised),
         .judged(.pass), .notRun, .judged(.notBuilt), .judged(.notApplicable),
     ]
 
@@ -58,6 +59,7 @@ enum Standing: Hashable {
         case .judged(.notApplicable): "\u{2013}"
         case .judged(.notBuilt): "\u{2205}"
         case .judged(.inconclusive): "?"
+        case .judged(.suspectedHarness): "\u{2047}"
         case .judged(.harnessError): "!"
         case .notRun: "\u{2026}"
         }
@@ -72,6 +74,9 @@ enum Standing: Hashable {
         case .judged(.notApplicable): "The engine cannot do what the scenario needs."
         case .judged(.notBuilt): "The engine is not part of this build."
         case .judged(.inconclusive): "The run allows no statement, neither good nor bad. The case says why."
+        case .judged(.suspectedHarness):
+            "The same went wrong with most engines, of several libraries: likelier a fault of the harness than of all "
+                + "of them. No engine is blamed."
         case .judged(.harnessError): "The harness itself failed, which says nothing about the engine."
         case .notRun: "The run was stopped before this case; it can be resumed."
         }

@@ -19,6 +19,11 @@ package enum Reporting {
         PeerCSV.text(RunDigest(run))
     }
 
+    /// Figures over size with their growth; empty for a run in which nothing ran on several sizes.
+    package static func scaleCSV(_ run: Run) -> String {
+        ScaleCSV.text(RunDigest(run))
+    }
+
     /// Questions before figures, for a terminal of `width` columns. A question that the run has no figures for is
     /// left out. `colour` adds ANSI sequences; without it the text is plain.
     package static func terminal(_ run: Run, width: Int, colour: Bool) -> String {

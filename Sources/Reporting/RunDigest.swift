@@ -1,26 +1,4 @@
 import RunRecords
-import Seeds
-
-/// A case under the name that tells it from the others of its run.
-struct Subject: Hashable {
-    var family: Family
-    var scenario: String
-    var dataset: String
-    var size: Int
-    var parameters: [CaseParameter]
-    var seed: Seed
-    var durability: DurabilityClass
-
-    init(_ test: Case) {
-        family = test.family
-        scenario = test.scenario
-        dataset = test.dataset
-        size = test.size
-        parameters = test.parameters
-        seed = test.seed
-        durability = test.durability
-    }
-}
 
 /// What engines did with one subject. Its cases differ by engine alone: nothing else is ever set side by side.
 struct Comparison {
@@ -44,6 +22,9 @@ struct RunDigest {
     let comparisons: [Comparison]
     let durabilities: [DurabilityClass]
     let counts: [Standing: Int]
+    /// Scenarios that measure the machine itself, and their cases.
+    let rawScenarios: Set<String>
+    let rawResults: [CaseResult]
     /// Parameters that differ between cases of a scenario: the others need not be named.
     private let telling: [String: Set<String>]
     /// Scenarios that run on several data sets or sizes.
@@ -68,6 +49,9 @@ struct RunDigest {
             counts[.judged(result.verdict), default: 0] += 1
         }
         self.counts = counts
+        let raw = Self.rawScenarios(results)
+        rawScenarios = raw
+        rawResults = raw.isEmpty ? [] : results.filter { raw.contains($0.test.scenario) }
         telling = Self.tellingParameters(results)
         datasetsVary = Self.varying(results, { $0.scenario }, { "\($0.dataset) \($0.size)" })
         sizesVary = Self.varying(results, { "\($0.scenario) \($0.dataset)" }, { "\($0.size)" })
@@ -142,6 +126,11 @@ struct RunDigest {
             ? "\(subject.dataset) \(Figure.grouped(subject.size))" : subject.dataset
     }
 
+    /// Whether cases of the scenario differ in the parameter.
+    func isTelling(_ parameter: CaseParameter, _ subject: Subject) -> Bool {
+        telling[subject.scenario]?.contains(parameter.name) == true
+    }
+
     /// The same without the names of parameters, for the small room beside a line: `never`.
     func shortVariant(_ subject: Subject) -> String {
         let names = telling[subject.scenario] ?? []
@@ -206,21 +195,17 @@ struct RunDigest {
     /// All cases' time added up; those that ran side by side count each.
     var workedNanoseconds: UInt64 { results.reduce(0) { $0 &+ $1.durationNanoseconds } }
 
-    /// The command that shows best what was wrong with a case: that of its first bad trial, where there are several.
+    /// The command that shows best what was wrong with a case: that of its gravest trial, where there are several.
     func replayCommand(_ result: CaseResult) -> String {
-        let trial = result.trialCount > 1 ? result.trials.first?.address.text ?? "" : ""
-        return replayCommand(result.test.id, trial: trial)
+        let trial = result.causes.first?.example ?? result.trials.first?.address
+        let isWhole = result.trialCount <= 1 || trial?.isWholeCase == true
+        return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Cases that say less than they should, counted: `; 8 cases cut, 2 inconclusive`. Empty where there are none.
+    /// What the run leaves open, counted: `; 8 cases cut by the budget, 2 cases inconclusive`. Empty where nothing is.
     func unfinishedWords(gap: String = Figure.gap) -> String {
-        let cut = results.filter(\.isCut).count
-        let inconclusive = count(.inconclusive)
-        let parts = [
-            cut == 0 ? "" : "\(Figure.count(cut, "case", gap: gap)) cut by the budget",
-            inconclusive == 0 ? "" : "\(Figure.count(inconclusive, "case", gap: gap)) inconclusive",
-        ].filter { !$0.isEmpty }
-        return parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")
+        let words = allCounts.openWords(gap: gap)
+        return words.isEmpty ? "" : "; " + words
     }
 
     /// Doubts that hold for every figure, what it is about in capitals.

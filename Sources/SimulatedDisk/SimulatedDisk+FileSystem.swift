@@ -18,7 +18,7 @@ extension SimulatedDisk {
         let (inode, handle) = try state.withLock { (state) throws(FileError) -> (Inode, Int) in
             state.lastHandle += 1
             if let found = state.model.current.entries[path] {
-                if mode == .createNew { throw FileError(.open, path: path, errno: EEXIST) }
+                if mode.isNew { throw FileError(.open, path: path, errno: EEXIST) }
                 return (found, state.lastHandle)
             }
             if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }

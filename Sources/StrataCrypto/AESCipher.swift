@@ -95,14 +95,17 @@
         ) -> Bool {
             var start = (nonce.high.littleEndian, nonce.low.littleEndian)
             let words = context.words
-            var about = (words.0.littleEndian, words.1.littleEndian, words.2.littleEndian)
+            var about = (
+                words.0.littleEndian, words.1.littleEndian, words.2.littleEndian, words.3.littleEndian,
+                words.4.littleEndian
+            )
             let isReady = withUnsafeBytes(of: &start) { bytes in
                 EVP_CipherInit_ex(cipher, nil, nil, nil, Self.bytes(bytes), isSealing ? 1 : 0) == 1
             }
             guard isReady else { return false }
             return withUnsafeBytes(of: &about) { bytes in
                 var count: Int32 = 0
-                return EVP_CipherUpdate(cipher, nil, &count, Self.bytes(bytes), Int32(bytes.count)) == 1
+                return EVP_CipherUpdate(cipher, nil, &count, Self.bytes(bytes), Int32(context.byteCount)) == 1
             }
         }
     }

@@ -13,15 +13,6 @@ package enum EncryptionKey {
         case notBuilt
     }
 
-    /// Whether keys can be used at all: the trait Crypto.
-    package static var isSupported: Bool {
-        #if Crypto
-            true
-        #else
-            false
-        #endif
-    }
-
     package static func cipher(_ key: [UInt8]) throws(Refusal) -> any Cipher {
         guard key.count == size else { throw .size(key.count) }
         #if Crypto

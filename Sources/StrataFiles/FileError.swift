@@ -9,6 +9,8 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, status, read, write, size, truncate, preallocate, sync, syncDirectory, writeBack, map, lock, rename
         case remove
+        /// A symbolic link whose target cannot be told.
+        case follow
         /// Of an encrypted file: sealed bytes that are not whole, another key, a file that is not encrypted.
         case unseal, wrongKey, notEncrypted
     }
@@ -24,11 +26,29 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         self.errno = errno
     }
 
-    /// Whether something stands where a new name was to be.
-    package var isAlreadyThere: Bool { errno == EEXIST }
+    /// The system's number for a new name that something has.
+    package static let alreadyThere = EEXIST
 
-    /// Whether space is what is missing.
-    package var isNoSpace: Bool { errno == ENOSPC || errno == EDQUOT }
+    /// Whether something stands where a new name was to be.
+    package var isAlreadyThere: Bool { errno == Self.alreadyThere }
+
+    /// Whether space is what is missing: on the disk, of the user's share, or below the process's limit.
+    package var isNoSpace: Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }
+
+    /// Memory, or address space, is missing.
+    package static let noMemory = ENOMEM
+
+    /// Whether address space is what is missing.
+    package var isNoAddressSpace: Bool { operation == .map && errno == Self.noMemory }
+
+    /// Whether bytes may be lost that were handed over, or a name that was made. What failed for want of descriptors,
+    /// memory or rights, before anything was written, has lost nothing.
+    package var mayHaveLostBytes: Bool {
+        switch operation {
+        case .write, .truncate, .preallocate, .sync, .syncDirectory, .writeBack, .rename: true
+        case .open, .status, .read, .size, .map, .lock, .remove, .follow, .unseal, .wrongKey, .notEncrypted: false
+        }
+    }
 
     package var description: String {
         let reason = errno == 0 ? "short transfer" : String(cString: strerror(errno))

@@ -13,6 +13,12 @@ package protocol FileSystem: Sendable {
     /// What stands at `path` now, or nil when there is nothing.
     func status(_ path: String) throws(FileError) -> FileStatus?
 
+    /// The path of the file itself where `path` is a symbolic link, or leads through one: it stays the same when links
+    /// and the process's directory change. `path` as it is where nothing can stand; opening it says why. Has a default:
+    /// no links.
+    /// - Throws: ``FileError`` with operation `follow` for a link that leads to no end, or whose target is no text.
+    func resolve(_ path: String) throws(FileError) -> String
+
     /// Removes a directory entry. The removal is durable after ``syncDirectory(of:)``.
     func remove(_ path: String) throws(FileError)
 
@@ -50,6 +56,16 @@ package enum OpenMode: Sendable, Equatable {
     case createOrOpen
     /// Reading and writing; fails when it is there already.
     case createNew
+    /// The same, with the owner and the rights of another file: nobody may read a log who may not read what it is of.
+    case createBeside(String)
+
+    /// Whether it fails when the file is there.
+    package var isNew: Bool {
+        switch self {
+        case .createNew, .createBeside: true
+        case .read, .write, .createOrOpen: false
+        }
+    }
 }
 
 /// What a path led to at one moment.
@@ -66,6 +82,9 @@ package struct FileStatus: Sendable, Equatable {
         self.inode = inode
         self.isRegularFile = isRegularFile
     }
+
+    /// Whether both are of one file, whatever became of it meanwhile.
+    package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// An open file.
@@ -86,6 +105,10 @@ package protocol File: AnyObject, Sendable {
     /// Size in bytes.
     func size() throws(FileError) -> Int64
 
+    /// The first byte from `offset` on that is not in a hole: holes read as zeros. Nil where nothing but holes follows.
+    /// Has a default, and where holes cannot be told: `offset` itself.
+    func nextData(from offset: Int64) -> Int64?
+
     /// Cuts the file, or lengthens it by a hole.
     func truncate(to size: Int64) throws(FileError)
 
@@ -102,8 +125,10 @@ package protocol File: AnyObject, Sendable {
     func status() throws(FileError) -> FileStatus
 
     /// A read-only view of the file that later writes show up in.
-    /// - Parameter reserve: bytes of address space to take; bytes past the end of the file read as zeros and mark the
-    ///   map as damaged, as do pages that the medium does not give back.
+    /// - Parameter reserve: bytes of address space to take. Where that is short the map is smaller, but not than the
+    ///   file. Bytes past the end of the file read as zeros and mark the map as damaged, as do pages that the medium
+    ///   does not give back.
+    /// - Throws: ``FileError`` with ENOMEM when there is no address space for the file.
     func map(reserve: Int) throws(FileError) -> any FileMap
 
     /// A view of the file in which changes stay; they do not reach the file. Has a default.
@@ -118,6 +143,10 @@ package protocol File: AnyObject, Sendable {
     /// Whether another descriptor has a lock on one byte, of either kind.
     func isLocked(byte: Int64) throws(FileError) -> Bool
 
+    /// The processes that have a lock on one byte, as far as that can be told; for messages. Has a default: none.
+    /// - Complexity: a look at every process of the machine.
+    func lockHolders(byte: Int64) -> [Int32]
+
     /// Maps the first bytes of the file, which must be there, to be changed by several processes.
     func mapShared(count: Int) throws(FileError) -> any SharedMemory
 
@@ -130,6 +159,10 @@ package protocol FileMap: AnyObject, Sendable {
     var base: UnsafeRawPointer { get }
     /// Reserved bytes.
     var count: Int { get }
+
+    /// Takes more address space, behind what is reserved. Has a default: there is none.
+    /// - Returns: false when so much is not to be had; the map is as it was.
+    func extend(to count: Int) -> Bool
     /// Nil where no page can be lost.
     var damage: MapDamage? { get }
 
@@ -139,17 +172,32 @@ package protocol FileMap: AnyObject, Sendable {
 
 extension FileMap {
     package var damage: MapDamage? { nil }
+    package func extend(to count: Int) -> Bool { count <= self.count }
     package func load(offset: Int, count: Int) throws(FileError) {}
+}
+
+extension FileSystem {
+    /// Whether a path leads to a file that is open: it may come to lead to another one, or to none, at any time.
+    package func leads(_ path: String, to file: any File) throws(FileError) -> Bool {
+        try leads(path, to: try file.status())
+    }
+
+    package func leads(_ path: String, to status: FileStatus) throws(FileError) -> Bool {
+        try self.status(path)?.isSameFile(as: status) ?? false
+    }
 }
 
 // For files that one process has for itself.
 extension FileSystem {
     package var isShared: Bool { false }
+    package func resolve(_ path: String) throws(FileError) -> String { path }
     package func availableBytes(beside path: String) throws(FileError) -> Int64? { nil }
 }
 
 extension File {
     package func isLocked(byte: Int64) throws(FileError) -> Bool { throw FileError(.lock, path: path, errno: 0) }
+    package func lockHolders(byte: Int64) -> [Int32] { [] }
+    package func nextData(from offset: Int64) -> Int64? { offset }
 
     package func mapShared(count: Int) throws(FileError) -> any SharedMemory {
         throw FileError(.map, path: path, errno: 0)

@@ -13,7 +13,7 @@ import Synchronization
 package final class MemoryFileSystem: FileSystem {
     private let entries = Mutex<[String: MemoryContents]>([:])
     private let lastInode = Atomic<UInt64>(0)
-    /// Bytes of address space per file.
+    /// Bytes that a file can grow to.
     private let capacity: Int
 
     package init(capacity: Int = 1 << 36) { self.capacity = capacity }
@@ -29,14 +29,14 @@ package final class MemoryFileSystem: FileSystem {
         let inode = lastInode.add(1, ordering: .relaxed).newValue
         let contents = try entries.withLock { (entries) throws(FileError) -> MemoryContents in
             if let found = entries[path] {
-                if mode == .createNew { throw FileError(.open, path: path, errno: EEXIST) }
+                if mode.isNew { throw FileError(.open, path: path, errno: EEXIST) }
                 return found
             }
             if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }
-            guard let range = MappedRange(anonymous: capacity) else {
+            guard let range = MappedRange(growing: capacity) else {
                 throw FileError(.open, path: path, errno: ENOMEM)
             }
-            let made = MemoryContents(range, inode: inode)
+            let made = MemoryContents(range, inode: inode, capacity: capacity)
             entries[path] = made
             return made
         }
@@ -78,12 +78,21 @@ package final class MemoryFileSystem: FileSystem {
 private final class MemoryContents: Sendable {
     let range: MappedRange
     let inode: UInt64
+    private let capacity: Int
     let length = Atomic<Int>(0)
     let locks = Mutex<[Int64: Int]>([:])
 
-    init(_ range: MappedRange, inode: UInt64) {
+    init(_ range: MappedRange, inode: UInt64, capacity: Int) {
         self.range = range
         self.inode = inode
+        self.capacity = capacity
+    }
+
+    /// Whether there is address space for so many bytes: there is more to be had where little was taken at first.
+    func hasRoom(for bytes: Int) -> Bool {
+        if bytes <= range.count { return true }
+        if bytes > capacity { return false }
+        return range.extend(to: min(capacity, max(bytes, bytes / 4 * 5))) || range.extend(to: bytes)
     }
 
     var status: FileStatus {
@@ -115,7 +124,7 @@ private final class MemoryFile: File {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         guard let base = bytes.baseAddress else { return }
         let end = Int(offset) + bytes.count
-        if end > contents.range.count { throw FileError(.write, path: path, errno: ENOSPC) }
+        if !contents.hasRoom(for: end) { throw FileError(.write, path: path, errno: ENOSPC) }
         memcpy(contents.range.mutableBase + Int(offset), base, bytes.count)
         contents.length.max(end, ordering: .acquiringAndReleasing)
     }
@@ -124,7 +133,7 @@ private final class MemoryFile: File {
 
     func truncate(to size: Int64) throws(FileError) {
         let end = Int(size)
-        if end > contents.range.count { throw FileError(.truncate, path: path, errno: ENOSPC) }
+        if !contents.hasRoom(for: end) { throw FileError(.truncate, path: path, errno: ENOSPC) }
         let old = contents.length.exchange(end, ordering: .acquiringAndReleasing)
         if end < old {
             let page = 16384
@@ -135,7 +144,7 @@ private final class MemoryFile: File {
     }
 
     func preallocate(to size: Int64) throws(FileError) {
-        if Int(size) > contents.range.count { throw FileError(.preallocate, path: path, errno: ENOSPC) }
+        if !contents.hasRoom(for: Int(size)) { throw FileError(.preallocate, path: path, errno: ENOSPC) }
         contents.length.max(Int(size), ordering: .acquiringAndReleasing)
     }
 

@@ -19,15 +19,21 @@ package struct POSIXFileSystem: FileSystem {
     }
 
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
-        let flags =
-            switch mode {
-            case .read: O_RDONLY
-            case .write: O_RDWR
-            case .createOrOpen: O_RDWR | O_CREAT
-            case .createNew: O_RDWR | O_CREAT | O_EXCL
-            }
-        let descriptor = strata_open(path, flags, 0o644)
+        let descriptor = ProcessOrigin.withoutForks { () -> Int32 in
+            let descriptor =
+                switch mode {
+                case .read: strata_open(path, O_RDONLY, 0)
+                case .write: strata_open(path, O_RDWR, 0)
+                case .createOrOpen: strata_open(path, O_RDWR | O_CREAT, 0o644)
+                case .createNew: strata_open(path, O_RDWR | O_CREAT | O_EXCL, 0o644)
+                case .createBeside(let original): strata_open_beside(path, original)
+                }
+            if descriptor < 0 || strata_note_descriptor(descriptor) == 0 { return descriptor }
+            close(descriptor)
+            return -ENOMEM
+        }
         if descriptor < 0 { throw FileError(.open, path: path, errno: -descriptor) }
+        if mode == .createNew { strata_keep_places(descriptor) }
         return POSIXFile(descriptor: descriptor, path: path)
     }
 
@@ -37,6 +43,39 @@ package struct POSIXFileSystem: FileSystem {
         if result == 0 { return FileStatus(found) }
         if result == -ENOENT || result == -ENOTDIR { return nil }
         throw FileError(.status, path: path, errno: -result)
+    }
+
+    package func resolve(_ path: String) throws(FileError) -> String {
+        guard let file = try Self.followed(path) else { return path }
+        guard let real = realpath(Self.directory(of: file), nil) else { return file }
+        defer { free(real) }
+        guard let directory = String(validatingCString: real) else {
+            throw FileError(.follow, path: path, errno: EILSEQ)
+        }
+        let name =
+            file.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(file[file.utf8.index(after: $0)...]) } ?? file
+        return directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    /// As many links as the system follows.
+    private static let mostLinks = 40
+
+    /// What links in the place of the file lead to, which need not be there; nil for what has no name of a file.
+    private static func followed(_ path: String) throws(FileError) -> String? {
+        var file = path
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
+        for links in 0... {
+            if ["", ".", ".."].contains(where: { file == $0 || file.hasSuffix("/" + $0) }) { break }
+            let count = Int(strata_read_link(file, &buffer, buffer.count))
+            if count < 0 { return file }
+            if links == mostLinks { throw FileError(.follow, path: path, errno: ELOOP) }
+            if count == buffer.count { throw FileError(.follow, path: path, errno: ENAMETOOLONG) }
+            guard let target = String(validating: buffer[..<count], as: UTF8.self) else {
+                throw FileError(.follow, path: path, errno: EILSEQ)
+            }
+            file = target.hasPrefix("/") ? target : directory(of: file) + "/" + target
+        }
+        return nil
     }
 
     package func remove(_ path: String) throws(FileError) {
@@ -60,11 +99,31 @@ package struct POSIXFileSystem: FileSystem {
     package func syncDirectory(of path: String) throws(FileError) {
         let directory = Self.directory(of: path)
         let descriptor = strata_open(directory, O_RDONLY | O_DIRECTORY, 0)
-        if descriptor < 0 { throw FileError(.syncDirectory, path: directory, errno: -descriptor) }
+        if descriptor == -EACCES { return try syncAll(of: directory) }
+        if descriptor < 0 { throw FileError(.open, path: directory, errno: -descriptor) }
         let failure: Int32 = fsync(descriptor) == 0 ? 0 : errno
         close(descriptor)
         // Some file systems cannot sync a directory and say so; they keep entries in order by themselves.
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
+    }
+
+    /// For a directory that may be written and not read: it cannot be opened to be synced, so its whole file system is,
+    /// and where nothing of that can be opened either, all of them.
+    private func syncAll(of directory: String) throws(FileError) {
+        #if canImport(Darwin)
+            sync()
+        #else
+            let descriptor = strata_open(directory + "/..", O_RDONLY | O_DIRECTORY, 0)
+            if descriptor < 0 { return sync() }
+            defer { close(descriptor) }
+            var (mine, parent) = (strata_status(), strata_status())
+            let isSame =
+                strata_get_status(-1, directory, &mine) == 0 && strata_get_status(descriptor, nil, &parent) == 0
+                && mine.device == parent.device
+            if !isSame { return sync() }
+            let result = strata_sync_file_system(descriptor)
+            if result != 0 { throw FileError(.syncDirectory, path: directory, errno: -result) }
+        #endif
     }
 
     package func availableBytes(beside path: String) throws(FileError) -> Int64? {
@@ -91,19 +150,31 @@ extension FileStatus {
 }
 
 /// A descriptor. The number is set once; closing it while another thread uses it is the caller's mistake.
+///
+/// In a process that was forked off since it was opened, the number is nobody's, or another file's: every call throws
+/// EBADF there, and closing does nothing.
 final class POSIXFile: File {
-    private let descriptor: Int32
+    private let number: Int32
+    private let origin = ProcessOrigin()
     let path: String
     private let closed = ClosedFlag()
+    private let hasLocked = ClosedFlag()
 
     init(descriptor: Int32, path: String) {
-        self.descriptor = descriptor
+        number = descriptor
         self.path = path
     }
 
     deinit { close() }
 
+    @inline(__always)
+    private func usable(_ operation: FileError.Operation) throws(FileError) -> Int32 {
+        if origin.isForked { throw FileError(operation, path: path, errno: EBADF) }
+        return number
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        let descriptor = try usable(.read)
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0
         while done < buffer.count {
@@ -119,6 +190,7 @@ final class POSIXFile: File {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        let descriptor = try usable(.write)
         guard let base = bytes.baseAddress else { return }
         var done = 0
         while done < bytes.count {
@@ -132,7 +204,14 @@ final class POSIXFile: File {
         }
     }
 
+    func nextData(from offset: Int64) -> Int64? {
+        guard let descriptor = try? usable(.size) else { return offset }
+        let found = strata_next_data(descriptor, offset)
+        return found < 0 ? nil : found
+    }
+
     func size() throws(FileError) -> Int64 {
+        let descriptor = try usable(.size)
         // A third of the time of a status; nothing here uses the position that it sets.
         let end = lseek(descriptor, 0, SEEK_END)
         if end >= 0 { return Int64(end) }
@@ -143,6 +222,8 @@ final class POSIXFile: File {
     }
 
     func truncate(to size: Int64) throws(FileError) {
+        let descriptor = try usable(.truncate)
+        try checkLimit(size, .truncate)
         while ftruncate(descriptor, off_t(size)) != 0 {
             if errno == EINTR { continue }
             throw FileError(.truncate, path: path, errno: errno)
@@ -150,18 +231,37 @@ final class POSIXFile: File {
     }
 
     func preallocate(to size: Int64) throws(FileError) {
+        let descriptor = try usable(.preallocate)
         #if canImport(Darwin)
             if try self.size() < size { try truncate(to: size) }
         #else
+            // What is there already is left alone: off file systems with extents each of its blocks would be looked at.
+            let old = try self.size()
+            if size <= old { return }
+            try checkLimit(size, .preallocate)
             while true {
-                let failure = posix_fallocate(descriptor, 0, off_t(size))
+                let failure = posix_fallocate(descriptor, off_t(old), off_t(size - old))
                 if failure == 0 { return }
                 if failure != EINTR { throw FileError(.preallocate, path: path, errno: failure) }
             }
         #endif
     }
 
+    /// A file that grows beyond the process's limit (`ulimit -f`) would end it by a signal.
+    private func checkLimit(_ size: Int64, _ operation: FileError.Operation) throws(FileError) {
+        var limit = rlimit()
+        #if canImport(Darwin)
+            let result = getrlimit(RLIMIT_FSIZE, &limit)
+        #else
+            let result = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        #endif
+        if result == 0, limit.rlim_cur < UInt64(max(size, 0)), try self.size() < size {
+            throw FileError(operation, path: path, errno: EFBIG)
+        }
+    }
+
     func syncData() throws(FileError) {
+        let descriptor = try usable(.sync)
         #if canImport(Darwin)
             let result = fcntl(descriptor, F_FULLFSYNC)
         #else
@@ -171,6 +271,7 @@ final class POSIXFile: File {
     }
 
     func writeBack(offset: Int64, count: Int64) throws(FileError) {
+        let descriptor = try usable(.writeBack)
         let result = strata_write_back(descriptor, offset, count)
         // Not every file system has it, and nothing depends on it.
         if result != 0 && result != -ENOSYS && result != -ESPIPE && result != -EINVAL {
@@ -179,6 +280,7 @@ final class POSIXFile: File {
     }
 
     func status() throws(FileError) -> FileStatus {
+        let descriptor = try usable(.status)
         var found = strata_status()
         let result = strata_get_status(descriptor, nil, &found)
         if result != 0 { throw FileError(.status, path: path, errno: -result) }
@@ -186,65 +288,105 @@ final class POSIXFile: File {
     }
 
     func map(reserve: Int) throws(FileError) -> any FileMap {
-        guard let base = mmap(nil, reserve, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
-            throw FileError(.map, path: path, errno: errno)
+        let descriptor = try usable(.map)
+        let size = Int(try self.size())
+        var failure = ENOMEM
+        for count in AddressSpace.attempts(reserve, atLeast: size) {
+            let wish = AddressSpace.place(for: max(reserve, count))
+            let mapped = ProcessOrigin.withoutForks { () -> (UnsafeMutableRawPointer, MapDamage)? in
+                guard let base = mmap(wish, count, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+                    failure = errno
+                    return nil
+                }
+                return Self.watched(base, count).map { (base, $0) }
+            }
+            if let (base, damage) = mapped { return MappedRange(base, count: count, damage: damage, adding: .same) }
+            if failure != ENOMEM { break }
         }
-        guard let damage = MapDamage(watching: base, count: reserve) else {
-            munmap(base, reserve)
-            throw FileError(.map, path: path, errno: ENOMEM)
-        }
-        return MappedRange(UnsafeMutableRawPointer(base), count: reserve, damage: damage)
+        throw FileError(.map, path: path, errno: failure)
     }
 
     func mapPrivately(reserve: Int) throws(FileError) -> MappedRange {
+        let descriptor = try usable(.map)
         let size = Int(try self.size())
-        guard size <= reserve, let whole = MappedRange.reserve(reserve) else {
+        guard let (whole, count) = MappedRange.reserve(growing: max(reserve, size), atLeast: size) else {
             throw FileError(.map, path: path, errno: ENOMEM)
         }
-        let flags = MAP_PRIVATE | MAP_FIXED
-        if size > 0, mmap(whole, size, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED {
-            let failure = errno
-            munmap(whole, reserve)
-            throw FileError(.map, path: path, errno: failure)
+        var failure = ENOMEM
+        let damage = ProcessOrigin.withoutForks { () -> MapDamage? in
+            // The file's contents over the beginning of anonymous memory.
+            let flags = MAP_PRIVATE | MAP_FIXED
+            if size > 0, mmap(whole, size, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED {
+                failure = errno
+                munmap(whole, count)
+                return nil
+            }
+            return Self.watched(whole, count)
         }
-        guard let damage = MapDamage(watching: whole, count: reserve) else {
-            munmap(whole, reserve)
-            throw FileError(.map, path: path, errno: ENOMEM)
+        guard let damage else { throw FileError(.map, path: path, errno: failure) }
+        return MappedRange(whole, count: count, damage: damage, adding: .zeros)
+    }
+
+    /// Watches what was just mapped, or unmaps it where there is no memory for that. Takes none of the heap's: forks
+    /// are held.
+    private static func watched(_ base: UnsafeMutableRawPointer, _ count: Int) -> MapDamage? {
+        guard let damage = MapDamage(watching: base, count: count) else {
+            munmap(base, count)
+            return nil
         }
-        return MappedRange(whole, count: reserve, damage: damage)
+        return damage
     }
 
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
+        let descriptor = try usable(.lock)
         let result = strata_try_lock(descriptor, byte, exclusive ? 1 : 0)
+        if result == 0 { _ = hasLocked.set() }
         if result < 0 { throw FileError(.lock, path: path, errno: -result) }
         return result == 0
     }
 
     func unlock(byte: Int64) throws(FileError) {
+        let descriptor = try usable(.lock)
         let result = strata_unlock(descriptor, byte)
         if result < 0 { throw FileError(.lock, path: path, errno: -result) }
     }
 
     func isLocked(byte: Int64) throws(FileError) -> Bool {
+        let descriptor = try usable(.lock)
         let result = strata_is_locked(descriptor, byte)
         if result < 0 { throw FileError(.lock, path: path, errno: -result) }
         return result == 1
     }
 
+    func lockHolders(byte: Int64) -> [Int32] {
+        if origin.isForked { return [] }
+        return [Int32](unsafeUninitializedCapacity: 8) { buffer, count in
+            count = strata_lock_holders(number, byte, buffer.baseAddress, buffer.count)
+        }
+    }
+
     func mapShared(count: Int) throws(FileError) -> any SharedMemory {
-        guard let memory = MappedSharedMemory(descriptor: descriptor, path: path, count: count) else {
+        let descriptor = try usable(.map)
+        guard let memory = MappedSharedMemory(descriptor: descriptor, count: count) else {
             throw FileError(.map, path: path, errno: errno)
         }
         return memory
     }
 
+    /// Gives its locks back first: they would outlive the descriptor in a map of the file, and in the copy that a
+    /// process has which another thread is just starting.
     func close() {
         if closed.set() {
-            #if canImport(Darwin)
-                _ = Darwin.close(descriptor)
-            #else
-                _ = Glibc.close(descriptor)
-            #endif
+            if origin.isForked { return }
+            if hasLocked.isSet { _ = strata_unlock_all(number) }
+            ProcessOrigin.withoutForks {
+                strata_forget_descriptor(number)
+                #if canImport(Darwin)
+                    _ = Darwin.close(number)
+                #else
+                    _ = Glibc.close(number)
+                #endif
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ package protocol Scheduling: Sendable {
     func makeMonitor(_ label: String) -> any Monitor
 
     /// Runs `work` beside the caller: on a thread of its own, or, for a deterministic scheduler, when it chooses to.
-    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void)
+    /// - Returns: false where no thread is to be had: the work is not done then, and the caller does without. It is
+    ///   never run in the caller's place, since it may have no end.
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool
 
     /// A place where a deterministic scheduler may switch. Does nothing otherwise.
     func yield(at point: StaticString)

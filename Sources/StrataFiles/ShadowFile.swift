@@ -10,23 +10,21 @@ import Synchronization
 ///
 /// It is what a log is replayed into where nothing may be written.
 /// Concurrency: as ``File``; the bytes are guarded by the users of the file, as on a disk.
-package final class ShadowFile: File {
-    private let original: any File
+package final class ShadowFile: FileLayer {
+    package let base: any File
     private let range: MappedRange
     /// Bytes of the file beneath when it was opened.
     private let originalLength: Int64
     private let length: Atomic<Int>
 
-    /// - Parameter reserve: bytes that the file can grow to.
+    /// - Parameter reserve: bytes of address space to take, where the process may have so much.
     /// - Throws: ``FileError`` with operation `map` or `size`.
     package init(over original: any File, reserve: Int) throws(FileError) {
-        self.original = original
+        base = original
         originalLength = try original.size()
         range = try original.mapPrivately(reserve: max(reserve, Int(originalLength)))
         length = Atomic(Int(originalLength))
     }
-
-    package var path: String { original.path }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         let count = min(buffer.count, length.load(ordering: .acquiring) - Int(offset))
@@ -38,14 +36,19 @@ package final class ShadowFile: File {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         guard let base = bytes.baseAddress else { return }
         let end = Int(offset) + bytes.count
-        if end > range.count { throw FileError(.write, path: path, errno: ENOSPC) }
+        try makeRoom(for: end)
         memcpy(range.mutableBase + Int(offset), base, bytes.count)
         length.max(end, ordering: .acquiringAndReleasing)
     }
 
+    private func makeRoom(for end: Int) throws(FileError) {
+        if range.extend(to: end > range.count ? end / 4 * 5 : end) || range.extend(to: end) { return }
+        throw FileError(.map, path: path, errno: ENOMEM)
+    }
+
     /// What is there in memory, or less when the file beneath was cut.
     package func size() throws(FileError) -> Int64 {
-        let now = try original.size()
+        let now = try base.size()
         return now < originalLength ? now : Int64(length.load(ordering: .acquiring))
     }
 
@@ -54,32 +57,29 @@ package final class ShadowFile: File {
     }
 
     package func preallocate(to size: Int64) throws(FileError) {
-        if Int(size) > range.count { throw FileError(.preallocate, path: path, errno: ENOSPC) }
+        try makeRoom(for: Int(size))
         length.max(Int(size), ordering: .acquiringAndReleasing)
     }
 
     package func syncData() throws(FileError) {}
     package func writeBack(offset: Int64, count: Int64) throws(FileError) {}
-    package func status() throws(FileError) -> FileStatus { try original.status() }
     package func map(reserve: Int) throws(FileError) -> any FileMap { range }
     package func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { range }
-
-    package func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
-        try original.tryLock(byte: byte, exclusive: exclusive)
-    }
-
-    package func unlock(byte: Int64) throws(FileError) { try original.unlock(byte: byte) }
-    package func close() { original.close() }
 }
 
 extension File {
+    /// What a file does that has nothing better than to be read.
+    package func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try readPrivately(reserve: reserve) }
+
     /// The contents in memory of one's own, with room for more; changes do not reach the file.
     ///
-    /// - Parameter reserve: bytes of address space, at least the file's size.
-    /// - Complexity: reads the whole file, where the implementation has nothing better.
-    package func mapPrivately(reserve: Int) throws(FileError) -> MappedRange {
-        guard let range = MappedRange(anonymous: reserve) else { throw FileError(.map, path: path, errno: ENOMEM) }
+    /// - Parameter reserve: bytes of address space to take, where the process may have so much.
+    /// - Complexity: reads the whole file.
+    package func readPrivately(reserve: Int) throws(FileError) -> MappedRange {
         let size = Int(try size())
+        guard let range = MappedRange(growing: max(reserve, size), atLeast: size, isOfFile: true) else {
+            throw FileError(.map, path: path, errno: ENOMEM)
+        }
         // A sealed file has its headers plain, and pages that were never written.
         let headers = 8192
         let page = 4096

@@ -26,53 +26,34 @@ package protocol SharedMemory: AnyObject, Sendable {
     /// No load behind it is done before the stores in front of it are seen by all.
     func fence()
 
-    /// Makes the lock in the first 64 bytes. Nobody else may use the memory yet.
-    func initializeLock() throws(FileError)
-    /// Takes the lock.
-    /// - Returns: nil when it could not be had for a second.
-    /// - Throws: ``FileError`` when the bytes are no lock any more.
-    func lock() throws(FileError) -> SharedLockHolder?
-    func unlock()
-
     /// Sleeps while a word has a value, at most so many microseconds. May return early.
     func wait(_ offset: Int, while value: UInt32, microseconds: Int)
     /// Changes a word and wakes all that wait for it to change.
     func ring(_ offset: Int)
 }
 
-/// Who had a shared lock before.
-package enum SharedLockHolder: Sendable {
-    /// Somebody who gave it back.
-    case living
-    /// Somebody who died with it: what it guards may be half changed.
-    case dead
-}
-
-/// A mapped file. The memory is guarded by its users, by the lock in it and by atomic words.
+/// A mapped file. The memory is guarded by atomic words and by its users' locks.
 final class MappedSharedMemory: SharedMemory {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int
-    private let path: String
     private let damage: MapDamage
 
-    init?(descriptor: Int32, path: String, count: Int) {
-        guard let base = strata_map_shared(descriptor, count) else { return nil }
-        guard let damage = MapDamage(watching: base, count: count) else {
-            munmap(base, count)
-            return nil
+    init?(descriptor: Int32, count: Int) {
+        let made = ProcessOrigin.withoutForks { () -> (UnsafeMutableRawPointer, MapDamage)? in
+            guard let base = strata_map_shared(descriptor, count) else { return nil }
+            guard let damage = MapDamage(watching: base, count: count) else {
+                munmap(base, count)
+                errno = ENOMEM
+                return nil
+            }
+            return (base, damage)
         }
-        self.damage = damage
-        self.base = base
+        guard let made else { return nil }
+        (base, damage) = made
         self.count = count
-        self.path = path
     }
 
-    deinit {
-        // A thread whose lock was cut away under it has that place in its list of locks for good.
-        if damage.happened { return }
-        damage.end()
-        munmap(base, count)
-    }
+    deinit { ProcessOrigin.withoutForks { damage.end(base, count) } }
 
     var isIntact: Bool { !damage.happened }
 
@@ -82,29 +63,6 @@ final class MappedSharedMemory: SharedMemory {
     func store64(_ offset: Int, _ value: UInt64) { strata_store64(base + offset, value) }
     func increment32(_ offset: Int) { strata_increment32(base + offset) }
     func fence() { strata_fence() }
-
-    func initializeLock() throws(FileError) {
-        let result = strata_lock_init(base)
-        if result != 0 { throw FileError(.lock, path: path, errno: result) }
-    }
-
-    func lock() throws(FileError) -> SharedLockHolder? {
-        let lost = FileError(.map, path: path, errno: EIO)
-        if damage.happened { throw lost }
-        let result = strata_lock(base)
-        if damage.happened {
-            if result == 0 || result == EOWNERDEAD { unlock() }
-            throw lost
-        }
-        switch result {
-        case 0: return .living
-        case EOWNERDEAD: return .dead
-        case ETIMEDOUT: return nil
-        case let failure: throw FileError(.lock, path: path, errno: failure)
-        }
-    }
-
-    func unlock() { _ = strata_unlock_shared(base) }
 
     func wait(_ offset: Int, while value: UInt32, microseconds: Int) {
         strata_wait_word(base + offset, value, UInt64(max(microseconds, 0)))

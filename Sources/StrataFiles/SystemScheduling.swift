@@ -12,7 +12,7 @@ package struct SystemScheduling: Scheduling {
 
     package func makeMonitor(_ label: String) -> any Monitor { SystemMonitor() }
 
-    package func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+    package func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool {
         let box = Unmanaged.passRetained(Work(work))
         #if canImport(Darwin)
             var thread: pthread_t?
@@ -32,9 +32,10 @@ package struct SystemScheduling: Scheduling {
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
         if pthread_create(&thread, &attributes, body, box.toOpaque()) != 0 {
-            // No thread to be had: the work must still be done, so the caller does it.
-            box.takeRetainedValue().run()
+            box.release()
+            return false
         }
+        return true
     }
 
     package func yield(at point: StaticString) {}
@@ -58,7 +59,11 @@ private final class Work: Sendable {
 }
 
 /// A POSIX mutex and condition. The two are guarded by their own semantics.
+///
+/// A process that was forked off since has one thread, and what another one of the parent held is never given back: the
+/// lock is none there.
 private final class SystemMonitor: Monitor {
+    private let origin = ProcessOrigin()
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -72,23 +77,24 @@ private final class SystemMonitor: Monitor {
     }
 
     deinit {
+        if origin.isForked { return }
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
         mutex.deallocate()
     }
 
-    func lock() { pthread_mutex_lock(mutex) }
-    func unlock() { pthread_mutex_unlock(mutex) }
-    func wait() { pthread_cond_wait(condition, mutex) }
+    func lock() { if !origin.isForked { pthread_mutex_lock(mutex) } }
+    func unlock() { if !origin.isForked { pthread_mutex_unlock(mutex) } }
+    func wait() { if !origin.isForked { pthread_cond_wait(condition, mutex) } }
 
     func wait(until deadline: Deadline) -> Bool {
         if deadline == .never {
             wait()
             return true
         }
-        return strata_condition_wait(condition, mutex, deadline.nanoseconds) == 0
+        return origin.isForked || strata_condition_wait(condition, mutex, deadline.nanoseconds) == 0
     }
 
-    func wakeAll() { pthread_cond_broadcast(condition) }
+    func wakeAll() { if !origin.isForked { pthread_cond_broadcast(condition) } }
 }

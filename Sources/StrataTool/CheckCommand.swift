@@ -1,5 +1,6 @@
 import Commands
 import JSONText
+import StrataRepair
 import StrataStorage
 
 /// Whether everything in a file is as it was written.

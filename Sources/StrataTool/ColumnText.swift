@@ -99,45 +99,16 @@ enum ListText {
     }
 
     private static func elements(_ bytes: UnsafeRawBufferPointer) -> JSONValue? {
-        guard bytes.count >= 6, bytes[1] <= 1 else { return nil }
-        let kind = Int(bytes[0])
-        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
-        let bitmap = bytes[1] == 1 ? (count + 7) / 8 : 0
-        let start = 6 + bitmap
-        guard start <= bytes.count else { return nil }
-        func isNull(_ index: Int) -> Bool { bitmap > 0 && bytes[6 + index / 8] >> UInt8(index % 8) & 1 != 0 }
-        if kind == 6 || kind == 7 { return strings(bytes, start, count, isText: kind == 6, isNull) }
-        guard let width = [1: 1, 2: 2, 3: 4, 4: 8, 5: 8][kind], count == (bytes.count - start) / width,
-            count * width == bytes.count - start
-        else { return nil }
+        guard let list = ValueList(bytes) else { return nil }
         return .array(
-            (0..<count).map { index in
-                if isNull(index) { return .null }
-                var bits: UInt64 = 0
-                for byte in (0..<width).reversed() { bits = bits << 8 | UInt64(bytes[start + index * width + byte]) }
-                if kind == 5 { return .real(Double(bitPattern: bits)) }
-                let shift = UInt64(64 - 8 * width)
-                return .integer(Int64(bitPattern: bits << shift) >> Int64(shift))
+            (0..<list.count).map { place in
+                if list.isNull(place) { return .null }
+                switch list.kind {
+                case .integer8, .integer16, .integer32, .integer64: return .integer(list.integer(place))
+                case .double: return .real(list.double(place))
+                case .text: return ColumnText.text(list.element(place))
+                case .data: return .string(Base64.text(list.element(place)))
+                }
             })
-    }
-
-    private static func strings(
-        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int, isText: Bool, _ isNull: (Int) -> Bool
-    ) -> JSONValue? {
-        guard count < bytes.count / 4 else { return nil }
-        let contents = start + 4 * (count + 1)
-        guard contents <= bytes.count else { return nil }
-        func offset(_ index: Int) -> Int {
-            Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)))
-        }
-        var elements: [JSONValue] = []
-        for index in 0..<count {
-            let low = contents + offset(index)
-            let high = contents + offset(index + 1)
-            guard low <= high, high <= bytes.count else { return nil }
-            let part = UnsafeRawBufferPointer(rebasing: bytes[low..<high])
-            elements.append(isNull(index) ? .null : isText ? ColumnText.text(part) : .string(Base64.text(part)))
-        }
-        return .array(elements)
     }
 }

@@ -1,5 +1,6 @@
 import Commands
 import JSONText
+import StrataRepair
 import StrataStorage
 
 /// Everything that still verifies, in a new file, and a list of what is lost.
@@ -70,7 +71,8 @@ struct SalvageCommand: Command {
             lines[0] += ", \(table.isLossExact ? "" : "at least ")\(table.rowsLost) lost"
         }
         if table.rowsUncertain > 0 {
-            lines.append("  \(table.rowsUncertain) rows may be older than the last checkpoint: the free map is lost")
+            lines.append(
+                "  \(table.rowsUncertain) rows may be older than the last commit: nothing above their pages verifies")
         }
         for range in table.lostKeys {
             lines.append("  lost: \(range.rows.map { "\($0)" } ?? "unknown number of") rows with \(Self.keys(range))")
@@ -79,7 +81,14 @@ struct SalvageCommand: Command {
             lines.append("  \(column.name) lost in \(column.rows) rows")
             for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
         }
-        if table.valuesLost > 0 { lines.append("  \(table.valuesLost) long values lost") }
+        for column in table.lostValues {
+            lines.append("  \(column.name): \(column.rows) long values lost, which read as empty")
+            for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
+        }
+        if table.creationsLost > 0 {
+            lines.append(
+                "  \(table.creationsLost) rows have lost the version that made them: links of any type to them end")
+        }
         if table.linksRemoved > 0 { lines.append("  \(table.linksRemoved) links to lost rows taken out") }
         return lines
     }
@@ -122,16 +131,17 @@ struct SalvageCommand: Command {
             ("rows_uncertain", .integer(table.rowsUncertain)), ("rows_lost", .integer(table.rowsLost)),
             ("rows_lost_exact", .bool(table.isLossExact)), ("lost_keys", .array(table.lostKeys.map(Self.json))),
             (
-                "lost_columns",
-                .array(
-                    table.lostColumns.map { column in
-                        .members([
-                            ("name", .string(column.name)), ("rows", .integer(column.rows)),
-                            ("keys", .array(column.keys.map(Self.json))),
-                        ])
-                    })
+                "lost_columns", .array(table.lostColumns.map(Self.json))
             ),
-            ("values_lost", .integer(table.valuesLost)), ("links_removed", .integer(table.linksRemoved)),
+            ("lost_values", .array(table.lostValues.map(Self.json))), ("values_lost", .integer(table.valuesLost)),
+            ("creations_lost", .integer(table.creationsLost)), ("links_removed", .integer(table.linksRemoved)),
+        ])
+    }
+
+    private static func json(_ column: SalvageReport.LostColumn) -> JSONValue {
+        .members([
+            ("name", .string(column.name)), ("rows", .integer(column.rows)),
+            ("keys", .array(column.keys.map(Self.json))),
         ])
     }
 

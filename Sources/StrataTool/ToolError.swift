@@ -1,4 +1,5 @@
 import StrataFiles
+import StrataRepair
 import StrataStorage
 
 /// Why a command failed: what, where, and what helps. Ends the program with its status.
@@ -40,19 +41,33 @@ struct ToolError: Error {
         case .noSpace(let failure): ("\(failure). Make room, then try again; \(path) is as it was", 1)
         case .notAStore(let path): ("\(path) is not a Strata store", 1)
         case .unsupportedFormat(let path, let version):
-            ("\(path) has format \(version); this program reads \(Format.version). Use a newer strata", 1)
+            (
+                version < Format.version
+                    ? "\(path) is of format \(version), an older one; this program reads \(Format.version). It was not "
+                        + "touched: use a strata that reads format \(version)"
+                    : "\(path) is of format \(version); this program reads \(Format.version). Use a newer strata", 1
+            )
         case .keyRequired(let path):
             ("\(path) is encrypted. Name the file that holds its key by --key-file", 1)
         case .wrongKey(let path): ("\(path) is encrypted with another key", 1)
         case .notEncrypted(let path): ("\(path) is not encrypted. Leave out --key-file", 1)
         case .inUse(let path): ("\(path) is open in another program. Close it there, then try again", 1)
+        case .beingRead(let path, let processes):
+            (
+                "\(path) is being read"
+                    + (processes.isEmpty ? "" : " by process " + processes.map(String.init).joined(separator: ", "))
+                    + ". Wait for the reader, then try again", 1
+            )
+        case .unshared(let path):
+            ("\(path) is kept by one program, since the disk is full. Free some space, then open it there again", 1)
+        case .limit(.processes): ("32 processes have \(path) open, which is the limit", 1)
         case .readOnly(let path):
             (
                 "\(path) was not closed: its log has to be replayed first, and that writes. Open it once with the "
                     + "program that it belongs to, or run strata compact \(path)", 1
             )
         case .poisoned, .commitOutcomeUnknown: ("writing \(path) failed. Check the disk, then try again", 1)
-        case .corrupt, .logMissing, .logMismatch, .logCorrupt:
+        case .corrupt, .logMissing, .logMismatch, .logCorrupt, .logOutdated:
             (
                 "\(path) is damaged: \(finding(error)). strata check \(path) lists everything that is wrong, "
                     + "strata salvage \(path) --to NEW gets back what can be read", 2
@@ -69,6 +84,7 @@ struct ToolError: Error {
             "\(page), offset \(offset): \(Self.reason(reason))"
         case .logMissing(let path): "its log \(path) is missing"
         case .logMismatch(let path): "\(path) is not its log"
+        case .logOutdated(let path): "\(path) is an older copy of its log, or damaged at its end"
         case .logCorrupt(let path, let offset): "\(path) is damaged at offset \(offset)"
         default: "\(error)"
         }
@@ -104,6 +120,8 @@ extension NodeKind {
         case .entryBranch: "entry branch"
         case .freeMap: "free map"
         case .freeMapRoot: "free map root"
+        case .collectionLeaf: "collection leaf"
+        case .collectionBranch: "collection branch"
         default: "\(self)"
         }
     }

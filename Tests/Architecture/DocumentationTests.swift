@@ -27,6 +27,20 @@ struct DocumentationTests {
         #expect(count > 5)
     }
 
+    @Test("every source that the guide to storage names is there, and each floor is described")
+    func guideToStorageLeads() throws {
+        let text = try Checkout.text("docs/storage.md")
+        let named = Set(text.matches(of: /`([\w+\/]+\.swift)`/).map { String($0.output.1) })
+        #expect(named.count > 20)
+        for name in named.sorted() {
+            let places = ["Sources/StrataStorage/\(name)", "Sources/\(name)", name]
+            #expect(places.contains(where: Checkout.exists), "docs/storage.md names \(name)")
+        }
+        for folder in Floors.storage.folders {
+            #expect(text.contains("\n| \(folder) |"), "docs/storage.md does not say what \(folder) is")
+        }
+    }
+
     @Test("every decision is listed")
     func decisionsAreListed() throws {
         let list = try Checkout.text("docs/decisions/README.md")

@@ -17,7 +17,8 @@ struct Rooms {
 
     /// Rooms that find an engine by the protocols of Harness, or not at all.
     static let withoutEngines: Set<String> = [
-        "Measuring", "FaultModel", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios", "PackedRows",
+        "Measuring", "FaultModel", "History", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios",
+        "PackedRows",
     ]
 
     /// What comes with the toolchain and the system.
@@ -28,7 +29,7 @@ struct Rooms {
 
     /// Start-up and hot paths: Foundation costs 4 to 12 ms before the first instruction of ours.
     static let withoutFoundation: Set<String> = ground.union([
-        "StrataFiles", "StrataStorage", "StrataTool", "Measuring", "FaultModel",
+        "StrataFiles", "StrataStorage", "StrataRepair", "StrataTool", "Measuring", "FaultModel",
     ])
 
     /// The rooms of the engine, by where they stand and how they are named; with its tool.

@@ -15,7 +15,7 @@ struct RoomsTests {
         #expect(names.contains("Architecture"))
         #expect(
             manifest.targets.first { $0.name == "Strata" }?.dependencies == [
-                "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim",
+                "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim",
             ])
         #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["CJemalloc"])
         let unread = Checkout.swiftFiles.map(\.file.path).filter {

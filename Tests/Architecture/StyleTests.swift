@@ -28,6 +28,48 @@ struct StyleTests {
         }
     }
 
+    @Test("no type is longer than a reader can hold in mind, and none is cut into files anew")
+    func types() {
+        let files = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
+        for violation in TypeSizes.violations(in: files) { Issue.record("\(violation)") }
+        for violation in TypeSizes.violations(ofCuts: TypeSizes.cuts(files)) { Issue.record("\(violation)") }
+        let sizes = TypeSizes.sizes(files)
+        for (type, reason) in TypeSizes.longTypes {
+            #expect(!reason.isEmpty)
+            #expect(sizes[type] ?? 0 > TypeSizes.longestType, "\(type) needs no exception any more")
+        }
+    }
+
+    @Test("a type that is too long is seen, in one file or in several")
+    func longType() {
+        let body = String(repeating: "    // a line\n", count: 299)
+        let half = "struct House {\n\(body)}\n"
+        let more = "extension House {\n\(body)}\n"
+        func found(_ files: (String, String)...) -> [Violation] {
+            TypeSizes.violations(in: files.map { ($0.0, SwiftSource($0.1)) })
+        }
+        #expect(found(("Sources/A/House.swift", half)) == [])
+        #expect(found(("Sources/A/House.swift", half), ("Sources/A/Rooms.swift", more)).count == 1)
+        #expect(found(("Sources/A/House.swift", half + more)).count == 1)
+        #expect(found(("Sources/A/House.swift", "struct House {\n\(body)\(body)    // one\n}\n")).count == 1)
+        #expect(found(("Sources/A/House.swift", half), ("Sources/B/House.swift", half)) == [])
+        #expect(found(("Sources/A/House.swift", half + more.replacing("House", with: "Garden"))) == [])
+    }
+
+    @Test("a new cut is seen, and one that has gone")
+    func newCut() {
+        let house = ("Sources/A/House.swift", SwiftSource("struct House {}\n"))
+        let more = ("Sources/A/House+Rooms.swift", SwiftSource("extension House {}\n"))
+        let foreign = ("Sources/A/Int+Rooms.swift", SwiftSource("extension Int {}\n"))
+        #expect(TypeSizes.cuts([house, foreign]) == [:])
+        let cuts = TypeSizes.cuts([house, more])
+        #expect(cuts == ["Sources/A": [more.0]])
+        let standing = TypeSizes.standingCuts.mapValues { Array(repeating: "A+B.swift", count: $0) }
+        #expect(TypeSizes.violations(ofCuts: standing) == [])
+        #expect(TypeSizes.violations(ofCuts: standing.merging(cuts) { $1 }).map(\.path) == ["Sources/A"])
+        #expect(TypeSizes.violations(ofCuts: [:]).count == standing.count)
+    }
+
     @Test(
         "a broken rule is seen",
         arguments: [

@@ -24,7 +24,7 @@ import Testing
         static func judge(_ sweep: DamageSweep, file index: Int, flip position: Int) throws -> Outcome {
             var bytes = sweep.files[index].bytes
             bytes[position] ^= 4
-            return try sweep.judge(FaultAddress("bit", position * 8 + 2), sweep.files[index].name, damaged: bytes)
+            return try sweep.judge(FaultAddress(.flip, position * 8 + 2), sweep.files[index].name, damaged: bytes)
                 .outcome
         }
 
@@ -39,7 +39,7 @@ import Testing
             try Self.withSweep(shape: shape) { sweep, _ in
                 #expect(sweep.files.map(\.name) == (shape == "log" ? ["data", "data-wal"] : ["data"]))
                 let first = sweep.files[0]
-                let trial = try sweep.judge(FaultAddress("bit", 0), first.name, damaged: first.bytes)
+                let trial = try sweep.judge(FaultAddress(.flip, 0), first.name, damaged: first.bytes)
                 #expect(trial.outcome == .correct, "\(trial.detail)")
             }
         }
@@ -70,10 +70,20 @@ import Testing
                 let file = sweep.files[0]
                 for length in [0, 1, 4_096, file.bytes.count / 2] {
                     let trial = try sweep.judge(
-                        FaultAddress("cut", length), file.name, damaged: Array(file.bytes.prefix(length)))
+                        FaultAddress(.cut, length), file.name, damaged: Array(file.bytes.prefix(length)))
                     #expect(
                         [.detectedAtOpen, .detectedAtRead, .refused].contains(trial.outcome), "\(length): \(trial)")
                 }
+            }
+        }
+
+        @Test("an address is a place in a file")
+        func places() throws {
+            try Self.withSweep(shape: "log") { sweep, _ in
+                let log = sweep.files[1].start
+                #expect(sweep.place(of: FaultAddress(.flip, 8 * 4_096 + 9)) == "file data, page 1, offset 1")
+                #expect(sweep.place(of: FaultAddress(.zero, 8_192)) == "file data, page 2, offset 0")
+                #expect(sweep.place(of: FaultAddress(.cut, log + 5_000)) == "file data-wal, page 1, offset 904")
             }
         }
 

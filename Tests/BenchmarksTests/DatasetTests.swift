@@ -88,6 +88,6 @@ struct DatasetTests {
     func registration() {
         var registry = DatasetRegistry()
         DatasetRegistration.register(into: &registry)
-        #expect(registry.sources.map(\.name) == ["people", "people-dogs", "numbers", "damage", "dpkg"])
+        #expect(registry.sources.map(\.name) == ["people", "people-dogs", "people-wide", "numbers", "damage", "dpkg"])
     }
 }

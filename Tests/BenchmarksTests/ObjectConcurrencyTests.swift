@@ -37,6 +37,28 @@ struct ObjectConcurrencyTests {
         #expect(AsyncWriteOrder.judgeGroups(count: 2 + 8, acknowledged: 2).0 == .lostCommit)
         #expect(AsyncWriteOrder.judgeGroups(count: 2 + 32, acknowledged: 2).0 == .silentlyWrong)
         #expect(AsyncWriteOrder.judgeGroups(count: 1, acknowledged: 0).0 == .silentlyWrong)
+        let lines = ([0, 1] + Array(8..<24)).map { EntryClasses.line($0) }
+        #expect(AsyncWriteOrder.foreign(lines) == nil)
+        #expect(AsyncWriteOrder.foreign(lines.map { $0.replacing("text 9", with: "#") }) == 3)
+    }
+
+    @Test("open-close-race: threads that never met have tried nothing")
+    func race() {
+        let watch = OpenCloseRace.Watch()
+        for _ in 0..<3 {
+            watch.opens()
+            watch.letsGo()
+        }
+        #expect(watch.objection == "no two threads had the database open at once")
+        watch.opens()
+        watch.opens()
+        watch.letsGo()
+        #expect(watch.objection == nil)
+        let always = OpenCloseRace.Watch()
+        always.opens()
+        always.opens()
+        always.letsGo()
+        #expect(always.objection == "it was never let go by all threads and opened again")
     }
 
     @Test("version-limit and cycles: every trial is right", arguments: VersionLimit.names + Cycles.names)

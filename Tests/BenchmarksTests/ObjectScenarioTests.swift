@@ -38,10 +38,10 @@ struct ObjectScenarioTests {
 
     @Test("what the policy does not decide about goes on under the policy to trap")
     func noTrap() throws {
-        for name in ReadDeleted.names where !ReadDeleted.mayTrap(name) {
+        for name in ReadDeleted.names where ReadDeleted.trapText(name) == nil {
             Self.expectRight(try Self.withPlace(.trap) { try ReadDeleted.trial(name, $0) }, name)
         }
-        for name in CountThenIndex.names where !CountThenIndex.mayTrap(name) {
+        for name in CountThenIndex.names where CountThenIndex.trapText(name) == nil {
             Self.expectRight(try Self.withPlace(.trap) { try CountThenIndex.trial(name, $0) }, name)
         }
     }
@@ -76,6 +76,86 @@ struct ObjectScenarioTests {
             return
         }
         #expect(detail == "title: expected b, got a")
+    }
+
+    @Test("a trial that has to end its process ends it by a trap with its own text, or is wrong")
+    func trapTexts() {
+        func judged(_ outcome: Outcome, _ detail: String, signal: Int32? = nil) -> Outcome {
+            PolicyTrials.judged(
+                Trial(address: FaultAddress(text: "a"), outcome: outcome, detail: detail, signal: signal),
+                trapText: "has been deleted"
+            ).outcome
+        }
+        #expect(judged(.crashed, "Fatal error: Object has been deleted or so", signal: 4) == .correct)
+        #expect(judged(.crashed, "", signal: 4) == .crashed)
+        #expect(judged(.crashed, "Fatal error: index out of range", signal: 5) == .crashed)
+        #expect(judged(.crashed, "Fatal error: Object has been deleted or so", signal: 11) == .crashed)
+        #expect(judged(.correct, "") == .silentlyWrong)
+        #expect(judged(.refused, "has been deleted") == .refused)
+    }
+
+    @Test("lists are compared whole, and one that is wrong makes all wrong")
+    func sameLists() {
+        func detail(_ got: [Int], _ expected: [Int]) -> String? {
+            if case .wrong(let detail) = PolicyTrials.Finding.same("rows", got, expected) { detail } else { nil }
+        }
+        #expect(detail([1, 2], [1, 2]) == nil)
+        #expect(detail([1, 3], [1, 2]) == "rows, place 1: expected 2, got 3")
+        #expect(detail([1], [1, 2]) == "rows: expected 2, got 1: 2 is missing")
+        #expect(detail([1, 2, 3], [1, 2]) == "rows: expected 2, got 3: 3 is too many")
+        if case .right = PolicyTrials.Finding.all([.right, .right]) {} else { Issue.record("wrong") }
+        if case .wrong = PolicyTrials.Finding.all([.right, .wrong("a")]) {} else { Issue.record("lost") }
+    }
+
+    @Test("what articles have to be is what they are, and the smallest difference is seen")
+    func shelf() throws {
+        try Self.withPlace(.substitute) { place in
+            let realm = try place.realm(ArticleClasses.all)
+            try ArticleClasses.fill(realm, count: 3)
+            let shelf = ArticleShelf(count: 3)
+            Self.expectRight(shelf.compare(realm), "as filled")
+            let changes: [(Realm) -> Void] = [
+                { $0.object(ofType: Article.self, forPrimaryKey: 1)?.title += "#" },
+                { $0.object(ofType: Comment.self, forPrimaryKey: 1)?.text += "#" },
+                { $0.object(ofType: Article.self, forPrimaryKey: 1)?.thumbnail?.url += "#" },
+                { $0.object(ofType: Article.self, forPrimaryKey: 1)?.categories.swapAt(0, 1) },
+                { $0.object(ofType: Article.self, forPrimaryKey: 1)?.comments.removeAll() },
+                { $0.add(Source(value: ["name": "nobody's"])) },
+            ]
+            for (place, change) in changes.enumerated() {
+                realm.beginWrite()
+                change(realm)
+                if case .wrong = shelf.compare(realm) {} else { Issue.record("change \(place) was not seen") }
+                realm.cancelWrite()
+            }
+            Self.expectRight(shelf.compare(realm), "as filled, again")
+        }
+    }
+
+    @Test("large-migration: memory that grows with the data is seen, and data that are too few say nothing")
+    func memoryGrowth() {
+        func judged(_ memory: Int, written: Int, limit: Int = 1 << 30) -> CaseReport {
+            let report = CaseReport()
+            var (small, large) = (LargeMigration.Cost(), LargeMigration.Cost())
+            (small.anonymousBytes, large.anonymousBytes) = (5 << 20, 5 << 20 + memory)
+            (small.mostBytes, large.mostBytes) = (1 << 20, 1 << 20 + written)
+            LargeMigration.judge(small, large, percent: 200, limit: limit, report)
+            return report
+        }
+        #expect(judged(12 << 20, written: 10 << 20).outcomes == [.correct: 2])
+        #expect(!judged(12 << 20, written: 10 << 20).isInconclusive)
+        #expect(judged(30 << 20, written: 10 << 20).outcomes == [.memoryLimit: 1, .correct: 1])
+        #expect(judged(12 << 20, written: 10 << 20, limit: 16 << 20).outcomes == [.memoryLimit: 1, .correct: 1])
+        #expect(judged(0, written: 1 << 10).isInconclusive)
+    }
+
+    @Test("kill-mid-migration: a process that never gets to its object did not die there")
+    func killedProcess() {
+        #expect(KillMidMigration.judge(.signalled(SIGKILL), object: 3) == nil)
+        #expect(KillMidMigration.judge(.signalled(SIGSEGV), object: 3)?.0 == .crashed)
+        #expect(KillMidMigration.judge(.exited(0), object: 3)?.0 == .silentlyWrong)
+        #expect(KillMidMigration.judge(.exited(0), object: nil) == nil)
+        #expect(KillMidMigration.judge(.exited(2), object: nil)?.0 == .refused)
     }
 
     /// Those that fork are left out: a process with threads cannot. The plan smoke runs them.

@@ -62,7 +62,7 @@ struct ScenarioRunTests {
         Small(slug: "delete-refill", parameters: ["rounds": "4"], metrics: ["file_bytes", "rows_per_second"]),
         Small(
             slug: "million-small-commits", parameters: ["commits": "400"],
-            metrics: ["written_bytes_per_commit", "commits_per_second"]),
+            metrics: ["file_bytes", "commits_per_second"]),
         Small(
             slug: "many-writer-threads", parameters: ["rounds": "6", "threads": "2", "updates": "10", "held": "2"],
             metrics: ["file_bytes"]),
@@ -70,7 +70,7 @@ struct ScenarioRunTests {
             slug: "account-switch", parameters: ["switches": "6", "transactions": "2", "bound": "60000"],
             metrics: ["latency_ns", "handles"]),
         Small(slug: "compact-vs-readers", parameters: ["compactions": "3"], metrics: ["latency_ns", "compactions"]),
-        Small(slug: "compact-memory", parameters: ["bound": "4000"], metrics: ["peak_rss_bytes"]),
+        Small(slug: "compact-memory", parameters: ["bound": "10000"], metrics: ["peak_rss_bytes"]),
         Small(slug: "visible-latency", parameters: ["commits": "20"], metrics: ["latency_ns"]),
     ]
 

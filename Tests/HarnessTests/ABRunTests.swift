@@ -134,8 +134,58 @@ struct ABRunTests {
         try FileTree.createDirectory(out)
         try FileTree.writeText(out + "/letter", "dear")
         let end = try run(program, program, Self.small + Self.allowed)
-        #expect(end.status == .exited(64) && end.output.contains("is not an empty directory"))
+        #expect(end.status == .exited(64) && end.output.contains("is not empty (letter)"), "\(end.output)")
+        #expect(try FileTree.names(in: out) == ["letter"])
         #expect(try FileTree.readText(out + "/letter") == "dear")
+    }
+
+    @Test("a directory in which somebody works is refused, and one that holds a comparison is moved aside")
+    func claimed() throws {
+        let claim = try RunClaim.take(out, id: "somebody")
+        let end = try run(program, program, Self.small + Self.allowed)
+        #expect(end.status == .exited(1) && end.output.contains("is in use by"), "\(end.output)")
+        try claim.end()
+        withExtendedLifetime(claim) {}
+        try FileTree.writeText(out + "/measurements.jsonl", "old")
+        let other = directory.path + "/free"
+        _ = try RunClaim.take(other, id: "before")
+        try FileTree.writeText(other + "/measurements.jsonl", "old")
+        let next = try AssayProcess.run(
+            ["ab", "--a", program, "--b", program, "--out", other] + Self.small + Self.allowed + ["--no-confirm"],
+            in: directory)
+        #expect(next.output.contains("is now in \(other).1"), "\(next.output)")
+        #expect(try FileTree.readText(other + ".1/measurements.jsonl") == "old")
+        #expect(try FileTree.readText(other + "/measurements.jsonl") != "old")
+    }
+
+    @Test("an interrupt ends it in order: status 130, what was measured stays, and nothing else")
+    func interrupted() throws {
+        let shell = try ShellProcess(directory)
+        let words = (["ab", "--a", program, "--b", program, "--out", out] + Self.small + Self.allowed)
+            .map { ShellWord.quoted($0 == "10" ? "1000" : $0) }.joined(separator: " ")
+        let processID = try shell.start("exec assay \(words)", output: "stopped")
+        let raw = out + "/measurements.jsonl"
+        // Looked at once it has measured: nothing else ends this wait but the end of the process.
+        var status: Int32 = 0
+        while !FileTree.exists(raw) {
+            try #require(waitpid(processID, &status, WNOHANG) == 0, "it ended by itself")
+            usleep(10_000)
+        }
+        kill(processID, SIGINT)
+        #expect(AssayProcess.wait(processID) == .exited(Interruption.exitStatus))
+        let text = try FileTree.readText(directory.path + "/stopped")
+        #expect(text.contains("stopped: what was measured is in \(raw)"), "\(text)")
+        #expect(!FileTree.exists(out + "/work") && !FileTree.exists(out + "/ab.json"))
+    }
+
+    @Test("bounds that its workers would run into are refused before anything is written")
+    func limits() throws {
+        let shell = try ShellProcess(directory)
+        let words = (["ab", "--a", program, "--b", program, "--out", out] + Self.small + Self.allowed)
+            .map(ShellWord.quoted).joined(separator: " ")
+        let end = try shell.run("ulimit -v 2000000 || exit 99\nassay \(words)")
+        #expect(end.status == .exited(1) && end.output.contains("ulimit -v"), "\(end.output)")
+        #expect(!FileTree.exists(out))
     }
 
     #if Zoo

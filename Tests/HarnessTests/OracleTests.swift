@@ -42,6 +42,51 @@ struct DamageOracleTests {
     }
 }
 
+@Suite("FullReadComparison")
+struct FullReadComparisonTests {
+    private static func rows(_ oracle: ExactOracle, _ change: (String, Int, inout [Value]) -> Void)
+        -> FullReadComparison
+    {
+        let comparison = FullReadComparison(
+            oracle, open: [CellPlace(table: "Person", row: 1, column: "name")])
+        for table in oracle.schema.tables {
+            for row in 0..<table.rowCount {
+                var values = table.values(row: row)
+                change(table.name, row, &values)
+                guard comparison.receive(table: table.name, row: row, values: values) else { return comparison }
+            }
+        }
+        comparison.finish()
+        return comparison
+    }
+
+    @Test("an open cell may hold anything, and what it holds is told; every other value counts")
+    func openCells() throws {
+        let oracle = ExactOracle(SmallData.tables)
+        let column = try #require(SmallData.tables.main.columnIndex("name"))
+        let changed = Self.rows(oracle) { table, row, values in
+            if table == "Person" && row == 1 { values[column] = .text("anything") }
+        }
+        #expect(changed.difference == nil)
+        #expect(changed.found == [CellPlace(table: "Person", row: 1, column: "name"): .text("anything")])
+        for place in SmallData.tables.tables.flatMap({ table in
+            (0..<table.rowCount).flatMap { row in table.columns.indices.map { (table.name, row, $0) } }
+        }) where place != ("Person", 1, column) {
+            let wrong = Self.rows(oracle) { table, row, values in
+                if (table, row) == (place.0, place.1) { values[place.2] = .text("#") }
+            }
+            #expect(wrong.difference != nil, "\(place)")
+        }
+    }
+
+    @Test("texts are compared by their bytes")
+    func bytes() {
+        #expect("\u{E9}" == "e\u{301}")
+        #expect(!FullReadComparison.isSame(.text("\u{E9}"), .text("e\u{301}")))
+        #expect(FullReadComparison.isSame(.text("e\u{301}"), .text("e\u{301}")))
+    }
+}
+
 @Suite("ExactOracle")
 struct ExactOracleTests {
     @Test("digests of point reads, queries and walks are those of the data")
@@ -72,33 +117,14 @@ struct ExactOracleTests {
     }
 }
 
-@Suite("CounterHistory")
-struct CounterHistoryTests {
+@Suite("IncrementSum")
+struct IncrementSumTests {
     @Test("a final value below the acknowledged increments is a lost update, above the attempted an invention")
     func finalValue() {
-        var history = CounterHistory(initial: 100)
-        history.add([
-            .init(.increment(acknowledged: true), start: 1, end: 2),
-            .init(.increment(acknowledged: true), start: 1, end: 3),
-            .init(.increment(acknowledged: false), start: 4, end: 5),
-        ])
-        let outcomes = (101...104).map { history.judge(final: $0).outcome }
-        #expect(outcomes == [.lostCommit, .correct, .correct, .silentlyWrong])
-    }
-
-    @Test("a read sees what was acknowledged before it began, and nothing that was not attempted before it ended")
-    func reads() {
-        func judge(_ value: Int64) -> Outcome {
-            var history = CounterHistory()
-            history.add([
-                .init(.increment(acknowledged: true), start: 1, end: 2),
-                .init(.read(value: value), start: 5, end: 8),
-                .init(.increment(acknowledged: true), start: 6, end: 9),
-                .init(.increment(acknowledged: true), start: 10, end: 11),
-            ])
-            return history.judge(final: 3).outcome
+        let outcomes = (101...104).map {
+            IncrementSum.judge(initial: 100, acknowledged: 2, attempted: 3, final: $0).outcome
         }
-        #expect((0...3).map { judge($0) } == [.silentlyWrong, .correct, .correct, .silentlyWrong])
+        #expect(outcomes == [.lostCommit, .correct, .correct, .silentlyWrong])
     }
 }
 
@@ -111,6 +137,9 @@ struct VerdictRuleTests {
         let requires: Set<Capability> = []
         var accepts: Set<Outcome> = Outcome.honest
         var expects: Promise.Kind? = .detectsDamage
+        var whenHung: Promise.Kind?
+        var isolation = IsolationLevel.snapshot
+        func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome == .hung ? whenHung ?? expects : expects }
         func run(_ context: CaseContext) throws {}
     }
 
@@ -139,6 +168,65 @@ struct VerdictRuleTests {
         #expect(judge(.crashed, promises: [.survivesDamage]) == .violation)
         #expect(judge(.hung, promises: [.survivesDamage]) == .violation)
         #expect(judge(.crashed, promises: []) == .unpromised)
+    }
+
+    private func states(
+        _ outcome: Outcome, promises: [Promise], _ scenario: Probe, known: [KnownViolation] = []
+    ) -> [String] {
+        VerdictRule(known: known).judge(
+            [OutcomeCount(outcome: outcome, count: 1)], test: Self.test, scenario: scenario,
+            engine: MemoryEngine(promises: promises)
+        ).promises.map { "\($0.kind) \($0.concern.rawValue) \($0.state.rawValue)" }
+    }
+
+    @Test("of a promise that was never made nothing says that it was kept, and a hang breaks no safety")
+    func judgedPromises() {
+        let detects = Promise(.detectsDamage, sentence: "s", source: "d")
+        let waits = Promise(.boundedWait, sentence: "s", source: "d")
+        let probe = Probe(whenHung: .boundedWait)
+        #expect(
+            states(.correct, promises: [detects], probe)
+                == ["detects-damage safety kept", "bounded-wait progress not-made"])
+        #expect(
+            states(.correct, promises: [], probe)
+                == ["detects-damage safety not-made", "bounded-wait progress not-made"])
+        #expect(
+            states(.silentlyWrong, promises: [detects, waits], probe)
+                == ["detects-damage safety broken", "bounded-wait progress kept"])
+        #expect(
+            states(.hung, promises: [detects, waits], probe)
+                == ["bounded-wait progress broken", "detects-damage safety kept"])
+        #expect(
+            states(.hung, promises: [detects], probe) == [
+                "detects-damage safety kept", "bounded-wait progress not-made",
+            ])
+        #expect(states(.hung, promises: [], Probe(expects: nil)) == [" progress broken"])
+        #expect(states(.silentlyWrong, promises: [], Probe(expects: nil)) == [" safety broken"])
+        let survives = Promise(.survivesDamage, sentence: "s", source: "d")
+        #expect(
+            states(.crashed, promises: [survives], Probe())
+                == ["survives-damage safety broken", "detects-damage safety not-made"])
+        let entry = KnownViolation(scenario: "probe", engine: "memory", outcome: .silentlyWrong, reason: "because")
+        #expect(states(.silentlyWrong, promises: [detects], Probe(), known: [entry]) == ["detects-damage safety known"])
+    }
+
+    @Test("isolation is promised by its level: a weaker one than the scenario needs is none")
+    func isolation() {
+        func verdict(_ level: IsolationLevel?, needs: IsolationLevel) -> Verdict {
+            let promises = level.map { [Promise(isolation: $0, sentence: "s", source: "d")] } ?? []
+            let probe = Probe(expects: .isolation, isolation: needs)
+            return VerdictRule().judge(
+                [OutcomeCount(outcome: .lostCommit, count: 1)], test: Self.test, scenario: probe,
+                engine: MemoryEngine(promises: promises)
+            ).verdict
+        }
+        for (index, level) in IsolationLevel.allCases.enumerated() {
+            for needs in IsolationLevel.allCases[...index] { #expect(verdict(level, needs: needs) == .violation) }
+            for needs in IsolationLevel.allCases[(index + 1)...] {
+                #expect(verdict(level, needs: needs) == .unpromised, "\(level) \(needs)")
+            }
+        }
+        #expect(verdict(nil, needs: .readCommitted) == .unpromised)
     }
 
     @Test("a violation that is listed is known; one that is not listed beside it stays a violation")

@@ -76,16 +76,16 @@ struct WorkerReportTests {
             parameters: [CaseParameter(name: "k", value: "v")], seed: Seed(.max), durability: .none)
         let request = WorkerRequest(
             task: .buildFixture, test: test, directory: "/a", fixture: "/b", deadline: .max,
-            onlyTrial: FaultAddress("bit", 4))
+            onlyTrial: FaultAddress(.flip, 4))
         let read = try WorkerRequest(
             json: try JSONObjectReader(try JSONReader.read(request.json.text), path: "request"))
         #expect(read == request)
 
         let caseReport = CaseReport()
         for index in 0..<300 {
-            caseReport.add(Trial(address: FaultAddress("bit", index), outcome: index < 50 ? .crashed : .correct))
+            caseReport.add(Trial(address: FaultAddress(.flip, index), outcome: index < 50 ? .crashed : .correct))
         }
-        caseReport.addBroken(FaultAddress("bit", 300), "why")
+        caseReport.addBroken(FaultAddress(.flip, 300), "why")
         caseReport.addUntried()
         caseReport.note("a note")
         var histogram = Histogram()

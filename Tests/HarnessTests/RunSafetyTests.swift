@@ -81,7 +81,13 @@ struct RunSafetyTests {
         try write("q", cases: "{scenario:'planted-pass'}")
         let others = try inMemory()
         let run = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
-        try waitUntil { try !inMemory().subtracting(others).isEmpty || !FileTree.isDirectory(memory) }
+        // Other tests leave something in memory meanwhile, too.
+        try waitUntil {
+            guard FileTree.exists(runPath + "/run.json"), FileTree.isDirectory(runPath + "/work"),
+                try FileTree.names(in: runPath + "/work").count == 1
+            else { return false }
+            return try !inMemory().subtracting(others).isEmpty || !FileTree.isDirectory(memory)
+        }
         let left = try inMemory().subtracting(others)
         kill(run, SIGKILL)
         #expect(AssayProcess.wait(run) == .signalled(SIGKILL))

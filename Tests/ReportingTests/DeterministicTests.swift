@@ -57,6 +57,21 @@ struct DeterministicTests {
         let id = run.results[sweep].test.id
         let changes: [(String, (inout Run) -> Void)] = [
             ("verdict", { $0.results[sweep].verdict = .known }),
+            (
+                "promise",
+                {
+                    $0.results[sweep].promises.append(
+                        JudgedPromise(kind: "durability", concern: .safety, state: .broken))
+                }
+            ),
+            (
+                "cause",
+                {
+                    $0.results[sweep].causes.append(
+                        FailureCause(
+                            outcome: .hung, text: "waited", count: 1, example: FaultAddress(.flip, 1), detail: ""))
+                }
+            ),
             ("count", { $0.results[sweep].outcomes[0].count += 1 }),
             ("trial", { $0.results[sweep].trials[0].detail += "." }),
             ("sample", { $0.results[sweep].samples[0].value += 1 }),
@@ -101,7 +116,7 @@ struct DeterministicTests {
     func lineEnds() {
         var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "sqlite"))
         result.trials = [
-            Trial(address: FaultAddress("bit", 1), outcome: .silentlyWrong, detail: "a\ncase ffffffffffff\r\n")
+            Trial(address: FaultAddress(.flip, 1), outcome: .silentlyWrong, detail: "a\ncase ffffffffffff\r\n")
         ]
         let text = Reporting.deterministic(HTMLTests.run([result]))
         #expect(!text.contains("\ncase ffffffffffff"))

@@ -54,7 +54,7 @@ enum PlausibleRun {
             if let outcome = Outcome(code: code), !outcome.isHonest {
                 result.trials.append(
                     Trial(
-                        address: FaultAddress("bit", position * 37), outcome: outcome,
+                        address: FaultAddress(.flip, position * 37), outcome: outcome,
                         detail: outcome == .silentlyWrong ? "Person 41 name: expected <person>, got \"perso~\"" : "",
                         signal: outcome == .crashed ? 11 : nil))
             }

@@ -82,7 +82,7 @@ struct RunClaimTests {
         let claim = try RunClaim.take(path, id: "second") { told.append($0) }
         #expect(told.count == 1 && told[0].hasSuffix("/run.1"))
         #expect(try RunMarker.read(from: path + ".1").runID == "first")
-        #expect(try FileTree.readText(path + ".1/work/mine") == "mine")
+        #expect(try FileTree.readText(path + ".1" + "/" + "work/mine") == "mine")
         #expect(try RunMarker.read(from: path).runID == "second")
         try claim.end()
     }

@@ -43,7 +43,8 @@ struct RunDirectoryTests {
                 host: "h", system: "s", processor: "p", coreCount: 2, memoryBytes: 1 << 34, fileSystem: "ext4",
                 fsync: .suspicious, fsyncNanoseconds: 1_234))
         header.cases = cases.map(\.id)
-        header.engines = [EngineVersion(name: "strata", version: "0.1")]
+        let promise = EnginePromise(kind: "isolation", sentence: "s", source: "d", level: .snapshot)
+        header.engines = [EngineVersion(name: "strata", version: "0.1", promises: [promise], library: "l")]
         header.notBuilt = [NotBuilt(name: "rocksdb", remedy: "apt-get install librocksdb-dev")]
         header.warnings = ["busy"]
         header.budgetSeconds = 90
@@ -63,7 +64,15 @@ struct RunDirectoryTests {
             Sample(.rowsPerSecond, 123.5, statistic: "median", count: 3, label: "x", low: 1, high: 2)
         ]
         result.trials = [
-            Trial(address: FaultAddress("bit", 17), outcome: .crashed, detail: "d\n\"", signal: 11)
+            Trial(address: FaultAddress(.flip, 17), outcome: .crashed, detail: "d\n\"", signal: 11)
+        ]
+        result.causes = [
+            FailureCause(
+                outcome: .silentlyWrong, text: "row #", count: 7, example: FaultAddress(.flip, 17), detail: "row \"1\"")
+        ]
+        result.promises = [
+            JudgedPromise(kind: "detects-damage", concern: .safety, state: .broken),
+            JudgedPromise(kind: "", concern: .progress, state: .notMade),
         ]
         result.message = "1 silently-wrong"
         result.crash = CrashReport(signal: 6, exitStatus: nil, standardError: "oops")
@@ -75,7 +84,9 @@ struct RunDirectoryTests {
         let points = [SizePoint(position: 1, fileBytes: 2, liveBytes: nil, freeBytes: 3, logBytes: 4)]
         let details = CaseDetails(
             series: [Series(name: "sizes", step: "commits", points: points)],
-            histograms: [NamedHistogram(name: "commit", histogram: histogram)], trialCodes: [1, 1, 7, 0, 255])
+            histograms: [NamedHistogram(name: "commit", histogram: histogram)], trialCodes: [1, 1, 7, 0, 255],
+            map: SweepMap(
+                fault: .flip, positions: [0, 8, 16, 17, 99], files: [SweepMap.File(name: "data", byteCount: 40)]))
         return (result, details)
     }
 
@@ -120,7 +131,7 @@ struct RunDirectoryTests {
     func lineLimit() throws {
         var (result, _) = Self.result(1)
         result.trials = (0..<220).map {
-            Trial(address: FaultAddress("bit", $0), outcome: .crashed, detail: String(repeating: "é", count: 900))
+            Trial(address: FaultAddress(.flip, $0), outcome: .crashed, detail: String(repeating: "é", count: 900))
         }
         result.message = String(repeating: "m", count: 100_000)
         let line = RunDirectory.line(result)

@@ -13,7 +13,7 @@ import Testing
         let scheduling = SystemScheduling()
         let monitor = scheduling.makeMonitor("test")
         for thread in 0..<4 {
-            scheduling.spawn("writer") {
+            _ = scheduling.spawn("writer") {
                 do {
                     disk.setOperation("work-\(thread)", actor: "thread-\(thread)")
                     let file = try disk.open("file-\(thread)", .createNew)
@@ -50,7 +50,7 @@ import Testing
         let scheduling = SystemScheduling()
         let monitor = scheduling.makeMonitor("test")
         let isDone = Mutex(false)
-        scheduling.spawn("checkpoint") {
+        _ = scheduling.spawn("checkpoint") {
             let failed = (try? disk.open("a", .createNew)) == nil
             monitor.withLock {
                 isDone.withLock { $0 = !failed }

@@ -19,8 +19,9 @@ final class CooperativeScheduling: Scheduling {
 
     func makeMonitor(_ label: String) -> any Monitor { CooperativeMonitor(self, label) }
 
-    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool {
         queue.withLock { $0.work.append(work) }
+        return true
     }
 
     /// Time that somebody waits for has passed by then: nobody else runs.

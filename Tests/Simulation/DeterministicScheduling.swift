@@ -81,7 +81,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         let number = members.count
         members.append(Member(label: label))
         let turn = members[number].turn
-        SystemScheduling().spawn(label) { [self] in
+        _ = SystemScheduling().spawn(label) { [self] in
             turn.wait()
             body()
             members[number].state = .done
@@ -212,9 +212,10 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
 
     func makeMonitor(_ label: String) -> any Monitor { DeterministicMonitor(self, label) }
 
-    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool {
         start(label, work)
         point()
+        return true
     }
 
     func yield(at point: StaticString) { self.point() }

@@ -28,26 +28,26 @@ enum PlantedMistake: String, CaseIterable, Sendable {
 }
 
 /// Passes everything on to a simulated disk but what the mistake is about.
-final class MistakenDisk: FileSystem {
-    private let disk: SimulatedDisk
+final class MistakenDisk: FileSystemLayer {
+    let base: SimulatedDisk
     fileprivate let mistake: PlantedMistake
     /// The log was removed, and the directory not synced since.
     private let hasRemovedLog = Mutex(false)
     private let hasMadeLog = Mutex(false)
 
     init(_ disk: SimulatedDisk, _ mistake: PlantedMistake) {
-        self.disk = disk
+        base = disk
         self.mistake = mistake
     }
 
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
-        let file = try disk.open(path, mode)
-        if path.hasSuffix(".log") && mode == .createNew { hasMadeLog.withLock { $0 = true } }
+        let file = try base.open(path, mode)
+        if path.hasSuffix(".log") && mode.isNew { hasMadeLog.withLock { $0 = true } }
         return MistakenFile(file, mistake, isLog: path.hasSuffix(".log"))
     }
 
     func remove(_ path: String) throws(FileError) {
-        try disk.remove(path)
+        try base.remove(path)
         if path.hasSuffix(".log") { hasRemovedLog.withLock { $0 = true } }
     }
 
@@ -56,7 +56,7 @@ final class MistakenDisk: FileSystem {
         let made = Self.take(hasMadeLog)
         if mistake == .noLogRemoveSync && removed && !made { return }
         if mistake == .noLogNameSync && made { return }
-        try disk.syncDirectory(of: path)
+        try base.syncDirectory(of: path)
     }
 
     private static func take(_ flag: borrowing Mutex<Bool>) -> Bool {
@@ -66,18 +66,11 @@ final class MistakenDisk: FileSystem {
         }
     }
 
-    func status(_ path: String) throws(FileError) -> FileStatus? { try disk.status(path) }
-    func rename(_ path: String, to destination: String) throws(FileError) { try disk.rename(path, to: destination) }
-    func renameNew(_ path: String, to destination: String) throws(FileError) {
-        try disk.renameNew(path, to: destination)
-    }
-    var isPersistent: Bool { disk.isPersistent }
-    func randomBits() -> UInt64 { disk.randomBits() }
 }
 
 /// Slots are told from nodes by their size and place; a mistake that leaves one out lets all later ones change places,
 /// as storage would that never wrote it.
-private final class MistakenFile: File {
+private final class MistakenFile: FileLayer {
     private struct Slots {
         /// The sequence of slot writes and syncs since anything else was written: 2 when a slot was written and synced.
         var step = 0
@@ -86,7 +79,7 @@ private final class MistakenFile: File {
         var skipsSync = false
     }
 
-    private let file: any File
+    let base: any File
     private let mistake: PlantedMistake
     private let isLog: Bool
     private let slots = Mutex(Slots())
@@ -94,21 +87,21 @@ private final class MistakenFile: File {
     private static let pageBytes: Int64 = 4096
 
     init(_ file: any File, _ mistake: PlantedMistake, isLog: Bool) {
-        self.file = file
+        base = file
         self.mistake = mistake
         self.isLog = isLog
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         if isLog {
-            do throws(FileError) { try file.write(bytes, at: offset) } catch {
+            do throws(FileError) { try base.write(bytes, at: offset) } catch {
                 if mistake != .swallowLogWrite { throw error }
             }
             return
         }
         guard bytes.count == Self.slotBytes, offset == 0 || offset == Self.pageBytes else {
             slots.withLock { $0.step = 0 }
-            try file.write(bytes, at: offset)
+            try base.write(bytes, at: offset)
             return
         }
         let isLeftOut = slots.withLock { slots in
@@ -123,7 +116,7 @@ private final class MistakenFile: File {
         }
         if isLeftOut { return }
         let place = slots.withLock { $0.areSwapped } ? Self.pageBytes - offset : offset
-        try file.write(bytes, at: place)
+        try base.write(bytes, at: place)
     }
 
     private static func requiresLog(_ slot: UnsafeRawBufferPointer) -> Bool { slot[12] == 1 }
@@ -141,25 +134,9 @@ private final class MistakenFile: File {
         case (.noDataSync, false) where !isOfSlot: return
         case (.noSlotSync, false) where isOfSlot: return
         case (.retryLogSync, true), (.retryDataSync, false):
-            do throws(FileError) { try file.syncData() } catch _ { try file.syncData() }
-        default: try file.syncData()
+            do throws(FileError) { try base.syncData() } catch _ { try base.syncData() }
+        default: try base.syncData()
         }
     }
 
-    var path: String { file.path }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
-        try file.read(into: buffer, at: offset)
-    }
-    func size() throws(FileError) -> Int64 { try file.size() }
-    func truncate(to size: Int64) throws(FileError) { try file.truncate(to: size) }
-    func preallocate(to size: Int64) throws(FileError) { try file.preallocate(to: size) }
-    func writeBack(offset: Int64, count: Int64) throws(FileError) { try file.writeBack(offset: offset, count: count) }
-    func status() throws(FileError) -> FileStatus { try file.status() }
-    func map(reserve: Int) throws(FileError) -> any FileMap { try file.map(reserve: reserve) }
-    func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try file.mapPrivately(reserve: reserve) }
-    func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
-        try file.tryLock(byte: byte, exclusive: exclusive)
-    }
-    func unlock(byte: Int64) throws(FileError) { try file.unlock(byte: byte) }
-    func close() { file.close() }
 }

@@ -227,7 +227,7 @@ final class ScheduledStore: Sendable {
 
     /// - Returns: whether any page was filled.
     private func fillFreePages(_ store: Store) throws -> Bool {
-        let free = try store.allocator.allocator.snapshotForCheck().free
+        let free = try store.allocator.snapshotForCheck().free
         var fresh: [Int] = []
         patterned.withLock { patterned in
             for page in free.indices {

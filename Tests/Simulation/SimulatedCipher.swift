@@ -35,7 +35,9 @@ struct SimulatedCipher: Cipher {
 
     private func tag(_ sealed: UnsafeRawBufferPointer, _ nonce: Nonce, _ context: SealContext) -> SealTag {
         let words = context.words
-        let about = key.derived(words.0).derived(words.1).derived(words.2).derived(
+        let about = key.derived(words.0).derived(words.1).derived(words.2).derived(words.3).derived(
+            words.4
+        ).derived(
             nonce.high &+ UInt64(nonce.low) << 32)
         let sum = about.derived(ByteDigest.hash(sealed))
         return SealTag(sum.derived(1).rawValue, sum.derived(2).rawValue)

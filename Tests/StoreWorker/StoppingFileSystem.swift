@@ -9,7 +9,7 @@ import Synchronization
 
 /// The platform's files, with a name for every moment at which a process can leave something half done: before each
 /// operation on a file, and before each store to what processes share. The process ends or stops itself at one of them.
-final class StoppingFileSystem: FileSystem {
+final class StoppingFileSystem: FileSystemLayer {
     /// Where to stop: a point's name, how often it is passed before, and the signal.
     struct Stop {
         var point: String
@@ -17,7 +17,7 @@ final class StoppingFileSystem: FileSystem {
         var signal: Int32
     }
 
-    private let inner = POSIXFileSystem()
+    let base = POSIXFileSystem()
     private let stop: Stop?
     /// What was passed, in order; kept only where nothing stops.
     private let passed = Mutex<[String: Int]>([:])
@@ -45,88 +45,75 @@ final class StoppingFileSystem: FileSystem {
 
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
         pass("open", path)
-        return StoppingFile(try inner.open(path, mode), self)
+        return StoppingFile(try base.open(path, mode), self)
     }
-    func status(_ path: String) throws(FileError) -> FileStatus? { try inner.status(path) }
     func remove(_ path: String) throws(FileError) {
         pass("remove", path)
-        try inner.remove(path)
+        try base.remove(path)
     }
     func rename(_ path: String, to destination: String) throws(FileError) {
         pass("rename", path)
-        try inner.rename(path, to: destination)
+        try base.rename(path, to: destination)
     }
     func renameNew(_ path: String, to destination: String) throws(FileError) {
         pass("rename", path)
-        try inner.renameNew(path, to: destination)
+        try base.renameNew(path, to: destination)
     }
     func syncDirectory(of path: String) throws(FileError) {
         pass("sync-directory")
-        try inner.syncDirectory(of: path)
+        try base.syncDirectory(of: path)
     }
-    var isPersistent: Bool { true }
-    var isShared: Bool { inner.isShared }
-    func randomBits() -> UInt64 { inner.randomBits() }
 }
 
-private final class StoppingFile: File {
-    private let inner: any File
+private final class StoppingFile: FileLayer {
+    let base: any File
     private let owner: StoppingFileSystem
 
-    init(_ inner: any File, _ owner: StoppingFileSystem) {
-        self.inner = inner
+    init(_ base: any File, _ owner: StoppingFileSystem) {
+        self.base = base
         self.owner = owner
     }
 
-    var path: String { inner.path }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
-        try inner.read(into: buffer, at: offset)
-    }
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         owner.pass(path.hasSuffix(".log") || path.hasSuffix(".lock") || offset >= 8192 ? "write" : "header", path)
         // Half of it is what a death within the call may leave.
         if bytes.count >= 2 {
             let half = bytes.count / 2
-            try inner.write(UnsafeRawBufferPointer(rebasing: bytes[..<half]), at: offset)
+            try base.write(UnsafeRawBufferPointer(rebasing: bytes[..<half]), at: offset)
             owner.pass("half-write", path)
-            try inner.write(UnsafeRawBufferPointer(rebasing: bytes[half...]), at: offset + Int64(half))
+            try base.write(UnsafeRawBufferPointer(rebasing: bytes[half...]), at: offset + Int64(half))
         } else {
-            try inner.write(bytes, at: offset)
+            try base.write(bytes, at: offset)
         }
     }
-    func size() throws(FileError) -> Int64 { try inner.size() }
     func truncate(to size: Int64) throws(FileError) {
         owner.pass("truncate", path)
-        try inner.truncate(to: size)
+        try base.truncate(to: size)
     }
     func preallocate(to size: Int64) throws(FileError) {
         owner.pass("preallocate", path)
-        try inner.preallocate(to: size)
+        try base.preallocate(to: size)
     }
     func syncData() throws(FileError) {
         owner.pass("sync", path)
-        try inner.syncData()
+        try base.syncData()
         owner.pass("synced", path)
     }
     func writeBack(offset: Int64, count: Int64) throws(FileError) {
         owner.pass("write-back", path)
-        try inner.writeBack(offset: offset, count: count)
+        try base.writeBack(offset: offset, count: count)
     }
-    func status() throws(FileError) -> FileStatus { try inner.status() }
-    func map(reserve: Int) throws(FileError) -> any FileMap { try inner.map(reserve: reserve) }
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool {
         owner.pass("lock")
-        return try inner.tryLock(byte: byte, exclusive: exclusive)
+        return try base.tryLock(byte: byte, exclusive: exclusive)
     }
     func unlock(byte: Int64) throws(FileError) {
         owner.pass("unlock")
-        try inner.unlock(byte: byte)
+        try base.unlock(byte: byte)
     }
-    func isLocked(byte: Int64) throws(FileError) -> Bool { try inner.isLocked(byte: byte) }
     func mapShared(count: Int) throws(FileError) -> any SharedMemory {
-        StoppingMemory(try inner.mapShared(count: count), owner)
+        StoppingMemory(try base.mapShared(count: count), owner)
     }
-    func close() { inner.close() }
 }
 
 private final class StoppingMemory: SharedMemory {
@@ -166,16 +153,6 @@ private final class StoppingMemory: SharedMemory {
     }
     func increment32(_ offset: Int) { inner.increment32(offset) }
     func fence() { inner.fence() }
-    func initializeLock() throws(FileError) { try inner.initializeLock() }
-    func lock() throws(FileError) -> SharedLockHolder? {
-        let holder = try inner.lock()
-        owner.pass("locked-table")
-        return holder
-    }
-    func unlock() {
-        inner.unlock()
-        owner.pass("unlocked-table")
-    }
     func wait(_ offset: Int, while value: UInt32, microseconds: Int) {
         inner.wait(offset, while: value, microseconds: microseconds)
     }

@@ -16,9 +16,15 @@ import Synchronization
 //     StoreWorker PATH hold ROW          begins the same, changes the rows, and sleeps before the commit
 //     StoreWorker PATH pin               pins the newest version, says so, and reads it again and again until the stop
 //     StoreWorker PATH watch             a byte for each version that it is told of
+//     StoreWorker PATH fork ROW          forks: the parent's store is refused in the child (f), which opens its own and
+//                                        increments ROW times=NUMBER times (A), as the parent does with row 1 (a)
+//     StoreWorker PATH fork-idle         forks in the middle of a transaction; neither process does anything more
+//     StoreWorker PATH grow ROW          the same as increment, with further rows that are made and taken away again:
+//                                        there is something to compact
 //     StoreWorker PATH copy              writes copies of the newest version and checks them, until the stop
 // Options behind: timeout=MICROSECONDS, rows=NUMBER (row 0 is the sum of the others), times=NUMBER of increments, short
 // (no long values), threads=NUMBER, unchecked (no reading between the commits), default (limits and size of the log),
+// durability=NAME, launch (compacts at the open), online (compacts while it is used),
 // kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of ``StoppingFileSystem``), points=FILE (a list
 // of those that were passed)
 
@@ -65,6 +71,13 @@ func options() -> StoreOptions {
         options.logSegmentBytes = 16 << 10
     }
     options.writeTimeout = option("timeout")
+    switch text("durability") {
+    case "periodic": options.durability = .periodic
+    case "none": options.durability = .none
+    default: options.durability = .full
+    }
+    if arguments.contains("launch") { options.compaction = .onLaunch { _, _ in true } }
+    if arguments.contains("online") { options.compaction = .online(freeShare: 0.05) }
     return options
 }
 
@@ -127,7 +140,7 @@ func increment(_ store: Store, _ row: Int) throws {
     let finished = Mutex(0)
     let others = max(1, option("threads") ?? 1) - 1
     for _ in 0..<others {
-        SystemScheduling().spawn("increment") {
+        _ = SystemScheduling().spawn("increment") {
             var left = option("times") ?? .max
             while left > 0 && !isStopped() {
                 left -= 1
@@ -150,6 +163,80 @@ func increment(_ store: Store, _ row: Int) throws {
     if option("times") != nil && arguments.contains("stay") {
         say(UInt8(ascii: "s"))
         while !isStopped() { usleep(1000) }
+    }
+}
+
+/// Swift imports no `fork`: what may be done in the child hangs on its libraries, which is what is tried here.
+@_silgen_name("fork") func forkProcess() -> pid_t
+
+func forkAndWrite(_ store: Store, _ row: Int) throws {
+    let times = option("times") ?? 10
+    let pinned = try store.snapshot()
+    var transaction: WriteTransaction? = try change(store, 1)
+    let child = forkProcess()
+    if child == 0 {
+        // Nothing of the parent's store does anything here, whatever it is asked.
+        for use in [
+            { try transaction?.commit() }, { try store.beginWrite() }, { try store.snapshot() },
+            { try store.checkInvariants() },
+        ] as [() throws -> Any?] {
+            do {
+                _ = try use()
+                throw Wrong(text: "the parent's store could be used")
+            } catch StorageError.forked {
+                say(UInt8(ascii: "f"))
+            }
+        }
+        // Its pages are not mapped any more: an error, never old rows.
+        do {
+            _ = try check(pinned.view)
+            throw Wrong(text: "the parent's snapshot could be read")
+        } catch is StorageError {
+            say(UInt8(ascii: "f"))
+        }
+        transaction = nil
+        try store.close()
+        let own = try Store.open(path: path, options: options())
+        for _ in 0..<times {
+            try change(own, row).commit()
+            say(UInt8(ascii: "A"))
+        }
+        try own.close()
+        say(UInt8(ascii: "C"))
+        exit(0)
+    }
+    try transaction?.commit()
+    say(UInt8(ascii: "a"))
+    for _ in 1..<times {
+        try change(store, 1).commit()
+        say(UInt8(ascii: "a"))
+    }
+    _ = try check(pinned.view)
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    if status != 0 { throw Wrong(text: "the child ended with \(status)") }
+}
+
+func grow(_ store: Store, _ row: Int) throws {
+    let times = option("times") ?? 10
+    let text = [UInt8](repeating: 66, count: 1500)
+    for round in 0..<(2 * times) {
+        let transaction = try change(store, row)
+        for key in 0..<20 as Range<Int64> {
+            let key = RowKey(1000 + Int64(round % times) * 20 + key)
+            if round >= times {
+                try transaction.delete(0, key)
+            } else {
+                try text.withUnsafeBytes { text in
+                    try [Cell.integer(1), .bytes(text)].withUnsafeBufferPointer {
+                        try transaction.insert(0, key: key, $0)
+                    }
+                }
+            }
+        }
+        try transaction.commit()
+        say(UInt8(ascii: "a"))
+        _ = try check(try store.snapshot().view)
     }
 }
 
@@ -183,6 +270,15 @@ func run() throws {
     switch arguments[2] {
     case "increment": try increment(store, row)
     case "copy": try copy(store)
+    case "grow": try grow(store, row)
+    case "fork": try forkAndWrite(store, row)
+    case "fork-idle":
+        let transaction = try change(store, row)
+        if forkProcess() != 0 { say(UInt8(ascii: "f")) }
+        // The child is nobody's once its parent is gone: it ends with the store's directory at the latest.
+        while !isStopped() && access(path, F_OK) == 0 { usleep(1000) }
+        withExtendedLifetime(transaction) {}
+        exit(0)
     case "once":
         try change(store, row).commit()
         say(UInt8(ascii: "a"))

@@ -157,12 +157,13 @@ import Testing
         let monitor = scheduling.makeMonitor("test")
         let done = Atomic<Int>(0)
         for _ in 0..<4 {
-            scheduling.spawn("work") {
+            let isStarted = scheduling.spawn("work") {
                 monitor.withLock {
                     done.add(1, ordering: .relaxed)
                     monitor.wakeAll()
                 }
             }
+            #expect(isStarted)
         }
         monitor.lock()
         while done.load(ordering: .relaxed) < 4 { monitor.wait() }

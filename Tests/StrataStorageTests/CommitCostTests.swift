@@ -45,7 +45,7 @@ import Testing
             let store = try Self.open(fileSystem)
             try Self.fill(store, 1000)
             // Nothing reaches the pages between; the file is as sparse as the map says.
-            let allocator = store.allocator.allocator
+            let allocator = store.allocator
             let run = try #require(try allocator.allocate(2 * count, largest: 1).last)
             #expect(run.count >= 2 * count - 64)
             allocator.giveBack(

@@ -50,7 +50,7 @@ import Testing
             try store.checkInvariants()
             try PlainTable.insert(store, [7])
             try store.close()
-            #expect(try disk.status(Store.unfinishedPath(path)) == nil, "\(what)")
+            #expect(try disk.status(OfflineCompaction.unfinishedPath(path)) == nil, "\(what)")
         } catch {
             Issue.record("\(what): \(error)")
         }
@@ -96,8 +96,8 @@ import Testing
                 do { try Store.compact(path: Self.path, options: Self.options(disk)) } catch {
                     failed += 1
                     // What is left behind when the removal fails too goes at the next open that may compact.
-                    if !isLasting, disk.struckFaults.count == 1, try disk.status(Store.unfinishedPath(Self.path)) != nil
-                    {
+                    let leftover = try disk.status(OfflineCompaction.unfinishedPath(Self.path))
+                    if !isLasting, disk.struckFaults.count == 1, leftover != nil {
                         Issue.record("\(effect) at \(place) leaves a file behind: \(error)")
                     }
                 }
@@ -119,7 +119,7 @@ import Testing
             #expect(try PlainTable.keys(store.snapshot().view) == Self.expected, "\(room) bytes")
             try store.checkInvariants()
             try store.close()
-            #expect(try disk.status(Store.unfinishedPath(Self.path)) == nil, "\(room) bytes")
+            #expect(try disk.status(OfflineCompaction.unfinishedPath(Self.path)) == nil, "\(room) bytes")
             if room < live {
                 let operations = disk.operations
                 #expect(throws: StorageError.self) {
@@ -132,7 +132,7 @@ import Testing
 
     private static func liveBytes(_ image: DiskImage) throws -> Int64 {
         let store = try Store.open(path: path, options: options(disk(image)))
-        try store.loadFreeMap()
+        try store.checkpoints.loadFreeMap()
         let live = try store.space().liveBytes
         try store.close()
         return Int64(live)

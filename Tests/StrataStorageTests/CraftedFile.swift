@@ -11,6 +11,8 @@ import StrataFiles
 struct CraftedFile {
     private(set) var bytes: [UInt8]
     private(set) var nodes: [Node] = []
+    /// Of the store whose file it was.
+    let seed: NodeSeed
 
     struct Node {
         var reference: NodeReference
@@ -22,6 +24,7 @@ struct CraftedFile {
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
+        seed = bytes.withUnsafeBytes { $0.baseAddress.map { NodeSeed(RandomID($0, 16)) } ?? .ofFormat1 }
         for slot in [0, Format.pageSize] {
             for offset in [slot + 48, slot + 72] { note(offset, owner: -1) }
         }
@@ -53,7 +56,7 @@ struct CraftedFile {
             let start = Int(reference.page) * Format.pageSize
             guard reference.isOnDisk(kind), start + reference.byteCount <= buffer.count,
                 base.u64(start + 16) == reference.checksum, base.u64(start + 8) == reference.birth,
-                NodeHeader.checksum(base + start, count: reference.byteCount, birth: reference.birth)
+                NodeHeader.checksum(base + start, count: reference.byteCount, birth: reference.birth, seed: seed)
                     == reference.checksum
             else { return nil }
             return reference
@@ -67,6 +70,22 @@ struct CraftedFile {
         bytes.withUnsafeMutableBytes { buffer in
             body(UnsafeMutableRawBufferPointer(rebasing: buffer[(start + Format.nodeHeaderSize)..<end]))
         }
+        reseal(node)
+    }
+
+    /// Says that another version wrote a node.
+    mutating func setBirth(_ node: Int, _ birth: UInt64) {
+        nodes[node].reference.birth = birth
+        for place in nodes[node].places {
+            bytes.withUnsafeMutableBytes { $0.baseAddress?.put64(place.offset + 16, birth) }
+        }
+        reseal(node)
+    }
+
+    /// Says that a node is another table's.
+    mutating func setTable(_ node: Int, _ table: UInt32) {
+        let start = nodes[node].start
+        bytes.withUnsafeMutableBytes { $0.baseAddress?.put32(start + 4, table) }
         reseal(node)
     }
 
@@ -94,9 +113,10 @@ struct CraftedFile {
     private mutating func reseal(_ node: Int) {
         let reference = nodes[node].reference
         let start = nodes[node].start
+        let seed = seed
         let checksum = bytes.withUnsafeMutableBytes { buffer -> UInt64 in
             guard let base = buffer.baseAddress else { return 0 }
-            return NodeHeader.seal(base + start, count: reference.byteCount, birth: reference.birth)
+            return NodeHeader.seal(base + start, count: reference.byteCount, birth: reference.birth, seed: seed)
         }
         nodes[node].reference.checksum = checksum
         for place in nodes[node].places {

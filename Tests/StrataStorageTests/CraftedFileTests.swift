@@ -30,26 +30,39 @@ import Testing
         }
     }
 
-    static func trials(first: UInt64, count: UInt64) throws {
+    /// Small stores to be changed.
+    static func soundFiles() throws -> [CraftedFile] {
         var files: [CraftedFile] = []
         for (seed, steps) in [(1, 40), (2, 150), (3, 400)] as [(UInt64, Int)] {
             files.append(CraftedFile(try FileImages.clean(seed: seed, steps: steps).data))
         }
+        files.append(try CheckedStore.make())
+        return files
+    }
+
+    static func trials(first: UInt64, count: UInt64) throws {
+        let files = try soundFiles()
+        var sound = 0
         for seed in first..<(first &+ count) {
             TestSettings.say("seed \(seed)")
             // A hang ends the process.
             alarm(60)
-            var file = files[Int(seed % 3)]
+            var file = files[Int(seed % UInt64(files.count))]
             change(&file, seed)
             let disk = FileImages.Disk(isPersistent: seed % 2 == 0)
             try disk.put(file.bytes, at: FileImages.path)
             var options = FileImages.options
             options.fileSystem = disk
-            StoreExercise(seed: seed).run(options, path: FileImages.path)
+            let exercise = StoreExercise(seed: seed)
+            exercise.run(options, path: FileImages.path)
+            sound += exercise.soundStores
         }
+        TestSettings.say("\(count) trials, \(sound) sound by the check")
+        // Where none is, nothing was read beside the check.
+        if count >= 100 { precondition(sound > 0, "no store was sound") }
     }
 
-    private static func change(_ file: inout CraftedFile, _ seed: UInt64) {
+    static func change(_ file: inout CraftedFile, _ seed: UInt64) {
         var mutation = Mutation(random: SplitMix64(seed: seed))
         switch mutation.random.below(20) {
         case 0:

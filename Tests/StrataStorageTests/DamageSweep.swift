@@ -67,6 +67,7 @@ struct DamageSweep {
         case .unsupportedFormat: "unsupportedFormat"
         case .logMissing: "logMissing"
         case .logMismatch: "logMismatch"
+        case .logOutdated: "logOutdated"
         case .logCorrupt: "logCorrupt"
         default: "\(error)"
         }

@@ -28,6 +28,9 @@ struct DyingProcessTests {
         case heir
     }
 
+    /// What the process does that dies, beside committing.
+    enum Work: String, CaseIterable, Sendable { case open, launch, online }
+
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
@@ -52,6 +55,36 @@ struct DyingProcessTests {
             case .guest: return try playGuest()
             case .heir: return try playHeir()
             }
+        }
+
+        /// Commits as the work asks, which may compact the file, on a store that was left before.
+        func play(_ work: Work, _ durability: String) throws -> (acknowledged: [Int], uncertain: [Int]) {
+            let setting = "durability=" + durability
+            // Left open by a process that died, but for what would be lost with it.
+            let first = try worker(["increment", "1", "times=9", "stay", setting], "left")
+            _ = try first.waitForLetterOrEnd("s", seconds: DyingProcessTests.patience)
+            if work == .open && durability != "none" {
+                first.end(SIGKILL)
+            } else {
+                stop()
+                try first.waitForEnd(seconds: DyingProcessTests.patience)
+                unlink(path + ".stop")
+            }
+            let second: StoreWorkerProcess
+            switch work {
+            case .open: second = try worker(["once", "2", setting] + words, "second")
+            case .launch: second = try worker(["once", "2", setting, "launch"] + words, "second")
+            case .online: second = try worker(["grow", "2", "times=12", setting, "online"] + words, "second")
+            }
+            try second.waitForEnd(seconds: DyingProcessTests.patience)
+            var (acknowledged, uncertain) = counts([(1, first), (2, second)])
+            uncertain[1] = 0
+            if durability == "none" && second.status != 0 {
+                // What no checkpoint holds goes with the process.
+                uncertain[2] += acknowledged[2]
+                acknowledged[2] = 0
+            }
+            return (acknowledged, uncertain)
         }
 
         private func counts(_ workers: [(row: Int, worker: StoreWorkerProcess)]) -> ([Int], [Int]) {
@@ -141,11 +174,13 @@ struct DyingProcessTests {
         Field(path: directory.path + "/" + name, words: words)
     }
 
-    /// The points that a process in the role passes, each with how often.
-    private func points(_ role: Role) throws -> [(point: String, passes: Int)] {
+    /// The points that a process passes, each with how often.
+    private func points(
+        _ play: (Field) throws -> (acknowledged: [Int], uncertain: [Int])
+    ) throws -> [(point: String, passes: Int)] {
         let list = directory.path + "/points"
         let field = field("trace", ["points=" + list])
-        let (acknowledged, uncertain) = try field.play(role)
+        let (acknowledged, uncertain) = try play(field)
         try field.check(acknowledged, uncertain)
         let lines = StoreWorkerProcess.text(list).split(separator: "\n")
         return lines.compactMap { line in
@@ -157,12 +192,34 @@ struct DyingProcessTests {
 
     @Test("a process that dies at any point leaves a store that others go on with", arguments: Role.allCases)
     func death(role: Role) throws {
+        try die("\(role)", most: 16) { try $0.play(role) }
+    }
+
+    @Test(
+        "so does one that dies at any point of an open, or of a compaction", arguments: Work.allCases,
+        ["full", "periodic", "none"])
+    func death(work: Work, durability: String) throws {
+        let passed = try die("\(work), \(durability)", most: 5) { try $0.play(work, durability) }
+        switch work {
+        case .open: #expect(passed.contains(durability == "none" ? "open-data" : "open-log"))
+        case .launch: #expect(passed.contains("rename-data"), "nothing was compacted")
+        case .online: #expect(passed.contains("truncate-data"), "nothing was compacted")
+        }
+    }
+
+    /// Has a process die at each of its points, or at some of them.
+    /// - Returns: the points.
+    @discardableResult
+    private func die(
+        _ name: String, most: Int, _ play: (Field) throws -> (acknowledged: [Int], uncertain: [Int])
+    ) throws -> Set<String> {
         let seed: UInt64 = getenv("SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
         // All of them are several thousand processes.
-        let most = getenv("DEATHS").flatMap { Int(String(cString: $0)) } ?? 16
+        let most = getenv("DEATHS").flatMap { Int(String(cString: $0)) } ?? most
         var random = SplitMix64(seed: seed)
         var places: [(point: String, pass: Int)] = []
-        for (point, passes) in try points(role) {
+        let passed = try points(play)
+        for (point, passes) in passed {
             places.append((point, 0))
             let other = Int(random.below(UInt64(passes)))
             if other > 0 { places.append((point, other)) }
@@ -172,13 +229,14 @@ struct DyingProcessTests {
         for (point, pass) in places.prefix(most) {
             let field = field("\(point)-\(pass)", ["kill=\(point):\(pass)"])
             do {
-                let (acknowledged, uncertain) = try field.play(role)
+                let (acknowledged, uncertain) = try play(field)
                 try field.check(acknowledged, uncertain)
             } catch {
-                Issue.record("\(role) died at \(point):\(pass): \(error)")
+                Issue.record("\(name) died at \(point):\(pass): \(error)")
             }
         }
-        print("\(role): died at \(min(all, most)) of \(all) places; SEED=\(seed), all with DEATHS=1000000")
+        print("\(name): died at \(min(all, most)) of \(all) places; SEED=\(seed), all with DEATHS=1000000")
+        return Set(passed.map(\.point))
     }
 
     @Test("a writer that stops within a sync keeps others waiting, not readers; killed, it loses nothing")

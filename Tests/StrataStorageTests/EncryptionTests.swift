@@ -4,7 +4,7 @@ import Testing
 @testable import StrataStorage
 
 @Suite struct EncryptionTests {
-    private static func options(key: UInt64? = 7) -> StoreOptions {
+    static func options(key: UInt64? = 7) -> StoreOptions {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 28
@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    private static func bytes(_ path: String) throws -> [UInt8] {
+    static func bytes(_ path: String) throws -> [UInt8] {
         let file = try POSIXFileSystem().open(path, .read)
         defer { file.close() }
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
@@ -21,7 +21,7 @@ import Testing
         return bytes
     }
 
-    private static func put(_ bytes: [UInt8], _ path: String) throws {
+    static func put(_ bytes: [UInt8], _ path: String) throws {
         let file = try POSIXFileSystem().open(path, .createOrOpen)
         defer { file.close() }
         try file.truncate(to: 0)
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// A closed store, and what it holds.
-    private static func makeStore(_ path: String, seed: UInt64, rounds: Int = 12) throws -> StoreModel {
+    static func makeStore(_ path: String, seed: UInt64, rounds: Int = 12) throws -> StoreModel {
         var history = StoreHistory(seed: seed)
         let store = try Store.open(path: path, options: options())
         for round in 0..<rounds {
@@ -165,36 +165,6 @@ import Testing
                 defer { do { try store.close() } catch {} }
                 #expect(try StoreHistory.contents(store.snapshot().view) == model)
             } catch is StorageError {}
-        }
-    }
-
-    @Test("an encrypted store is salvaged with its key, also when no header slot is left") func salvage() throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path + "/store"
-        let model = try Self.makeStore(path, seed: 17)
-        let whole = try Self.bytes(path)
-        var settings = SalvageOptions()
-        settings.limits = .tiny
-        #expect(throws: StorageError.keyRequired(path: path)) { try Salvage.examine(path, options: settings) }
-        settings.cipher = TestCipher(key: 8)
-        #expect(throws: StorageError.wrongKey(path: path)) { try Salvage.examine(path, options: settings) }
-        settings.cipher = TestCipher(key: 7)
-        let pages = (whole.count - 8192) / SealedGeometry.stride
-        for page in stride(from: 0, to: pages, by: 3) {
-            var bytes = whole
-            let start = 8192 + page * SealedGeometry.stride
-            bytes.replaceSubrange(start..<start + SealedGeometry.stride, with: repeatElement(0, count: 4128))
-            bytes.replaceSubrange(0..<512, with: repeatElement(0, count: 512))
-            try Self.put(bytes, path)
-            let new = directory.path + "/new\(page)"
-            let report = try Salvage.run(from: path, to: new, options: settings)
-            let store = try Store.open(path: new, options: Self.options())
-            try store.checkInvariants()
-            let found = try StoreHistory.contents(store.snapshot().view)
-            if report.isWhole { #expect(found == model, "page \(page)") }
-            let rows = found.tables.map(\.count).reduce(0, +)
-            #expect(report.rowsRecovered == rows, "page \(page)")
-            try store.close()
         }
     }
 

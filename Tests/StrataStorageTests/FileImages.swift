@@ -13,12 +13,15 @@ enum FileImages {
         /// Where the group of the last commit starts in the log.
         var lastGroup = Int.max
         var cipher: (any Cipher)?
+        /// The log as it was some commits before, or before the last checkpoint.
+        var olderLog: [UInt8]?
 
         /// Takes both files as they are now. What the log got since the last time is its last group.
         mutating func take(_ store: Store) throws {
             guard let disk = store.fileSystem as? Disk else { return }
             data = try disk.bytes(FileImages.path) ?? []
             let before = log ?? []
+            if !before.isEmpty && olderLog == nil { olderLog = before }
             log = try disk.bytes(Store.logPath(FileImages.path))
             guard let log else { return }
             let first = zip(before, log).enumerated().first { $1.0 != $1.1 }?.offset
@@ -53,12 +56,12 @@ enum FileImages {
     }
 
     /// Files in memory that are as persistent as a disk.
-    final class Disk: FileSystem {
-        private let inner: MemoryFileSystem
+    final class Disk: FileSystemLayer {
+        let base: MemoryFileSystem
         let isPersistent: Bool
 
         init(capacity: Int = 1 << 24, isPersistent: Bool = true) {
-            inner = MemoryFileSystem(capacity: capacity)
+            base = MemoryFileSystem(capacity: capacity)
             self.isPersistent = isPersistent
         }
 
@@ -69,31 +72,21 @@ enum FileImages {
         }
 
         func put(_ bytes: [UInt8], at path: String) throws {
-            let file = try inner.open(path, .createNew)
+            let file = try base.open(path, .createNew)
             defer { file.close() }
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
         }
 
         func bytes(_ path: String) throws -> [UInt8]? {
-            guard let status = try inner.status(path) else { return nil }
-            let file = try inner.open(path, .read)
+            guard let status = try base.status(path) else { return nil }
+            let file = try base.open(path, .read)
             defer { file.close() }
             var bytes = [UInt8](repeating: 0, count: Int(status.size))
             _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
             return bytes
         }
 
-        func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File { try inner.open(path, mode) }
-        func status(_ path: String) throws(FileError) -> FileStatus? { try inner.status(path) }
-        func remove(_ path: String) throws(FileError) { try inner.remove(path) }
-        func rename(_ path: String, to destination: String) throws(FileError) {
-            try inner.rename(path, to: destination)
-        }
-        func renameNew(_ path: String, to destination: String) throws(FileError) {
-            try inner.renameNew(path, to: destination)
-        }
         func syncDirectory(of path: String) throws(FileError) {}
-        func randomBits() -> UInt64 { inner.randomBits() }
     }
 
     /// A store that was closed.
@@ -110,7 +103,7 @@ enum FileImages {
         seed: UInt64, steps: Int, commits: Int = 6, _ cipher: (any Cipher)? = nil
     ) throws -> Image {
         var (image, store) = try build(seed: seed, steps: steps, commits: commits, cipher)
-        store.writer.log?.close()
+        store.checkpoints.log.close()
         try image.take(store)
         return image
     }
@@ -119,11 +112,11 @@ enum FileImages {
     /// written.
     static func midCheckpoint(seed: UInt64, steps: Int, _ cipher: (any Cipher)? = nil) throws -> Image {
         var (image, store) = try build(seed: seed, steps: steps, commits: 6, cipher)
-        store.gate.acquire()
-        try store.waitForCheckpoint()
-        let version = store.monitor.withLock { store.state.committed }
-        _ = try store.prepareCheckpoint(version)
-        store.gate.release()
+        try store.gate.whileHeld { (_) throws in
+            try store.checkpoints.waitUntilDone()
+            let version = store.commits.monitor.withLock { store.commits.state.committed }
+            _ = try store.checkpoints.prepare(version)
+        }
         var history = StoreHistory(seed: seed &+ 77)
         history.model = image.model
         for _ in 0..<2 {
@@ -154,9 +147,7 @@ enum FileImages {
             if number == 0 { try transaction.apply(schema: StoreHistory.schema) }
             for _ in 0..<8 { try history.step(transaction) }
             try transaction.commit()
-            store.gate.acquire()
-            try store.waitForCheckpoint()
-            store.gate.release()
+            try store.gate.whileHeld { (_) throws in try store.checkpoints.waitUntilDone() }
             try note(history.model)
         }
         try store.close()

@@ -2,19 +2,21 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// The small file of format 1 that must open for ever, as this program writes it.
+/// The small file of format 2 that must open for ever, as this program writes it.
 ///
 /// Always the same bytes: tiny nodes, a seeded history, seeded random bits. To write it anew, before the format is
-/// frozen and never afterwards: `FORMAT_FIXTURE=/path/format-1.strata swift test --filter FormatFixtureTests`.
+/// frozen and never afterwards: `FORMAT_FIXTURE=/path/format-2.strata swift test --filter FormatFixtureTests`.
 enum FormatFixture {
     static let seed: UInt64 = 20_261_121
 
-    /// Where the file of this format stands in a checkout.
-    static var path: String {
+    /// Where the file of a format stands in a checkout.
+    static func path(_ version: Int) -> String {
         var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
-        parts += ["Fixtures", "format-1.strata"]
+        parts += ["Fixtures", "format-\(version).strata"]
         return parts.joined(separator: "/")
     }
+
+    static func bytes(_ version: Int) throws -> [UInt8] { try FileImages.contents(of: path(version)) }
 
     /// Of all that a version holds, in an order that does not change.
     static func digest(_ model: StoreModel) -> UInt64 {
@@ -42,27 +44,16 @@ enum FormatFixture {
             try transaction.commit()
         }
         try store.close()
-        return (try disk.inner.bytes(FileImages.path) ?? [], history.model)
+        return (try disk.base.bytes(FileImages.path) ?? [], history.model)
     }
 
     /// A disk in memory whose random bits are the seed's.
-    private final class SeededDisk: FileSystem, @unchecked Sendable {  // `random`: one thread makes the fixture
-        let inner = FileImages.Disk()
+    private final class SeededDisk: FileSystemLayer, @unchecked Sendable {  // `random`: one thread makes the fixture
+        let base = FileImages.Disk()
         private var random: SplitMix64
 
         init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-        var isPersistent: Bool { true }
-        func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File { try inner.open(path, mode) }
-        func status(_ path: String) throws(FileError) -> FileStatus? { try inner.status(path) }
-        func remove(_ path: String) throws(FileError) { try inner.remove(path) }
-        func rename(_ path: String, to destination: String) throws(FileError) {
-            try inner.rename(path, to: destination)
-        }
-        func renameNew(_ path: String, to destination: String) throws(FileError) {
-            try inner.renameNew(path, to: destination)
-        }
-        func syncDirectory(of path: String) throws(FileError) {}
         func randomBits() -> UInt64 { random.next() }
     }
 }

@@ -8,6 +8,7 @@ import StrataFiles
 /// what the root counts, and what is asked of the allocator then.
 enum FreeMapFuzzing {
     private static let path = "map"
+    private static let seed = NodeSeed(RandomID(1, 2))
 
     static func run(_ input: inout FuzzInput) {
         let choice = input.byte()
@@ -18,7 +19,7 @@ enum FreeMapFuzzing {
             let fileSystem = MemoryFileSystem(capacity: (pageCount + 4096) * Format.pageSize)
             let file = try fileSystem.open(path, .createNew)
             try file.truncate(to: Int64(pageCount * Format.pageSize))
-            let map = try PageMap(file, reserve: (pageCount + 4096) * Format.pageSize, fileSystem)
+            let map = try PageMap(file, reserve: (pageCount + 4096) * Format.pageSize, fileSystem, .ofTrees, seed)
             let allocator = PageAllocator(
                 lock: SystemScheduling().makeMonitor("fuzz"), map: map, file: file, growth: .standard,
                 pageCount: pageCount, fileCapacity: pageCount)
@@ -100,7 +101,7 @@ enum FreeMapFuzzing {
         NodeHeader.write(node, kind: kind, table: 0)
         body(node)
         var reference = NodeReference(page: UInt32(page), pages: 1, kind: kind, birth: 1)
-        reference.checksum = NodeHeader.seal(node, count: buffer.count, birth: 1)
+        reference.checksum = NodeHeader.seal(node, count: buffer.count, birth: 1, seed: seed)
         try file.write(UnsafeRawBufferPointer(buffer), at: Int64(page * Format.pageSize))
         return reference
     }

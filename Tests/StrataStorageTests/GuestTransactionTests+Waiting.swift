@@ -46,7 +46,7 @@ extension GuestTransactionTests {
 
             let (grouped, next) = try begin(first, row + 2).commitGrouped()
             let seen = Mutex<Int?>(nil)
-            SystemScheduling().spawn("guest") {
+            _ = SystemScheduling().spawn("guest") {
                 let rows: Int
                 do {
                     let guest = try second.beginWrite()

@@ -185,7 +185,7 @@ struct GuestTransactionTests {
         let failure = Mutex<String?>(nil)
         for lane in 0..<6 {
             let store = lane % 2 == 0 ? first : second
-            SystemScheduling().spawn("lane") {
+            _ = SystemScheduling().spawn("lane") {
                 do {
                     for key in (lane * 50)..<(lane * 50 + 50) {
                         let transaction = try store.beginWrite()
@@ -260,7 +260,7 @@ struct GuestTransactionTests {
         .enabled(if: StoreWorkerProcess.executable != nil))
     func deadGuestAmongAskers() throws {
         let owner = try open()
-        let table = try #require(owner.table)
+        let processes = try #require(owner.processes)
         let maker = try StoreWorkerProcess(path, ["once", "1", "short", "default"], name: "maker")
         #expect(maker.wait() == 0)
         try owner.beginWrite().commit()
@@ -268,9 +268,9 @@ struct GuestTransactionTests {
         try guest.waitFor("h")
         // Whoever waits for the turn rings for it; here more often than anybody looks who lives.
         let isOver = Mutex(false)
-        SystemScheduling().spawn("asker") {
+        _ = SystemScheduling().spawn("asker") {
             while !isOver.withLock({ $0 }) {
-                table.ring(table.slot)
+                processes.slots.ring(processes.slots.own)
                 SystemScheduling().pause(microseconds: 5000)
             }
         }

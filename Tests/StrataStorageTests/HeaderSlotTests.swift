@@ -11,7 +11,9 @@ import Testing
             logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 0)
     }
 
-    private func decode(_ bytes: [UInt8]) -> HeaderSlot.Decoded { bytes.withUnsafeBytes { HeaderSlot.decode($0) } }
+    private func decode(_ bytes: [UInt8], at index: Int = 0) -> HeaderSlot.Decoded {
+        bytes.withUnsafeBytes { HeaderSlot.decode($0, at: index) }
+    }
 
     private func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) -> UInt64 {
         bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -19,29 +21,30 @@ import Testing
 
     @Test("a slot reads back as it was written") func roundTrip() {
         let slot = Self.sample()
-        let bytes = slot.encode()
+        let bytes = slot.encode(at: 0)
         #expect(bytes.count == 512)
         #expect(decode(bytes) == .valid(slot))
         let fresh = HeaderSlot(storeID: RandomID(1, 2))
-        #expect(decode(fresh.encode()) == .valid(fresh))
+        #expect(decode(fresh.encode(at: 0)) == .valid(fresh))
     }
 
     @Test("every field stands at its offset") func offsets() {
         var slot = Self.sample()
         slot.flags = HeaderSlot.withoutLog
-        let bytes = slot.encode()
+        let bytes = slot.encode(at: 0)
         let expected: [(Int, Int, UInt64)] = [
-            (0, 8, 0x0031_4154_4152_5453), (8, 4, 1), (12, 4, 1), (16, 8, 0x1111), (24, 8, 0x2222), (32, 8, 9),
+            (0, 8, 0x0031_4154_4152_5453), (8, 4, 2), (12, 4, 1), (16, 8, 0x1111), (24, 8, 0x2222), (32, 8, 9),
             (40, 8, 70), (48, 4, 33), (52, 2, 2), (54, 1, 7), (56, 8, 0xABCD), (64, 8, 70), (72, 4, 40), (76, 2, 1),
             (78, 1, 10), (80, 8, 0x77), (88, 8, 3), (96, 8, 50), (104, 8, 0x3333), (112, 8, 0x4444), (120, 4, 1),
-            (124, 4, 1),
+            (124, 4, 1), (128, 4, 0),
         ]
         for (offset, size, value) in expected { #expect(number(bytes, offset, size) == value, "offset \(offset)") }
-        #expect(bytes[128..<504].allSatisfy { $0 == 0 })
+        #expect(number(slot.encode(at: 1), 128, 4) == 1)
+        #expect(bytes[132..<504].allSatisfy { $0 == 0 })
     }
 
     @Test("every flipped bit of a slot is noticed") func singleBits() {
-        let bytes = Self.sample().encode()
+        let bytes = Self.sample().encode(at: 0)
         for position in bytes.indices {
             for bit in 0..<8 {
                 var copy = bytes
@@ -51,9 +54,17 @@ import Testing
         }
     }
 
+    @Test("one slot's bytes in the place of the other are damage") func places() {
+        for index in 0...1 {
+            let bytes = Self.sample().encode(at: index)
+            #expect(decode(bytes, at: index) == .valid(Self.sample()))
+            #expect(decode(bytes, at: 1 - index) == .damaged)
+        }
+    }
+
     @Test("a slot torn at any byte is not valid") func torn() {
-        let new = Self.sample(sequence: 11, checkpoint: 90).encode()
-        let old = Self.sample(sequence: 9, checkpoint: 70).encode()
+        let new = Self.sample(sequence: 11, checkpoint: 90).encode(at: 0)
+        let old = Self.sample(sequence: 9, checkpoint: 70).encode(at: 0)
         for cut in 0...512 {
             let mixed = Array(new[..<cut] + old[cut...])
             if mixed == new || mixed == old { continue }
@@ -66,22 +77,22 @@ import Testing
         #expect(decode([]) == .empty)
         #expect(decode([UInt8](repeating: 65, count: 512)) == .foreign)
         #expect(decode([UInt8](repeating: 0, count: 100)) == .foreign)
-        #expect(decode(Self.sample().encode(version: 2)) == .unsupported(version: 2))
+        #expect(decode(Self.sample().encode(at: 0, version: 3)) == .unsupported(version: 3))
     }
 
     @Test("a whole slot with impossible fields is damaged") func implausible() {
         var slot = Self.sample()
         slot.root.page = 49
-        #expect(decode(slot.encode()) == .damaged)
+        #expect(decode(slot.encode(at: 0)) == .damaged)
         slot = Self.sample()
         slot.root.kindCode = 2
-        #expect(decode(slot.encode()) == .damaged)
+        #expect(decode(slot.encode(at: 0)) == .damaged)
         slot = Self.sample()
         slot.logSegment = 2
-        #expect(decode(slot.encode()) == .damaged)
+        #expect(decode(slot.encode(at: 0)) == .damaged)
         slot = Self.sample()
         slot.pageCount = 1
-        #expect(decode(slot.encode()) == .damaged)
+        #expect(decode(slot.encode(at: 0)) == .damaged)
     }
 
     @Test("the newest valid slot is chosen, wherever it stands") func newest() throws {
@@ -153,8 +164,8 @@ import Testing
         #expect(throws: StorageError.corrupt(page: PageNumber(1), offset: 0, reason: .header)) {
             try HeaderSlot.choose(.empty, .damaged, path: "p")
         }
-        #expect(throws: StorageError.unsupportedFormat(path: "p", version: 2)) {
-            try HeaderSlot.choose(.valid(Self.sample()), .unsupported(version: 2), path: "p")
+        #expect(throws: StorageError.unsupportedFormat(path: "p", version: 3)) {
+            try HeaderSlot.choose(.valid(Self.sample()), .unsupported(version: 3), path: "p")
         }
     }
 }

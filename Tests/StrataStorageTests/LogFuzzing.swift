@@ -136,7 +136,8 @@ enum LogFuzzing {
             guard let base = bytes.baseAddress, case .valid(let header) = LogHeader.decode(base) else { return nil }
             let slot = try image.data.withUnsafeBytes { data -> HeaderSlot? in
                 let second = UnsafeRawBufferPointer(rebasing: data[Format.pageSize...])
-                return try HeaderSlot.choose(HeaderSlot.decode(data), HeaderSlot.decode(second), path: "")?.slot
+                return try HeaderSlot.choose(
+                    HeaderSlot.decode(data, at: 0), HeaderSlot.decode(second, at: 1), path: "")?.slot
             }
             guard let slot else { return nil }
             let replay = try LogReplay(

@@ -10,6 +10,8 @@ final class MemoryNodes: NodeWriting {
     private var nextPage = UInt32(Format.firstDataPage)
     private(set) var faults: [String] = []
     private(set) var made = 0
+    /// Whether each read checks how the node is built.
+    var verifies = true
     private(set) var dropped = 0
 
     deinit { for page in pages.values { page.deallocate() } }
@@ -18,11 +20,9 @@ final class MemoryNodes: NodeWriting {
     var live: Set<UInt32> { Set(pages.keys).subtracting(dead) }
 
     func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
-        guard let page = pages[reference.page], reference.is(kind), reference.pages == 1,
+        guard let page = pages[reference.page], reference.is(kind), reference.pages == 1 || kind == .value,
             page.u64(0) & 255 == kind.rawValue,
-            kind == .entryLeaf
-                ? EntryLeaf.validate(page, bytes: reference.byteCount)
-                : EntryBranch.validate(page, bytes: reference.byteCount)
+            !verifies || NodeChecks.ofTrees.isWellFormed(page, kind, reference.byteCount)
         else { throw .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure) }
         return UnsafeRawPointer(page)
     }
@@ -30,8 +30,8 @@ final class MemoryNodes: NodeWriting {
     func makeNode(
         _ kind: NodeKind, pages count: Int, table: UInt32
     ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
-        let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: 16)
-        page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
+        let page = UnsafeMutableRawPointer.allocate(byteCount: count * Format.pageSize, alignment: 16)
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: count * Format.pageSize)
         NodeHeader.write(page, kind: kind, table: table)
         let reference = NodeReference(page: nextPage, pages: count, kind: kind)
         pages[nextPage] = page
@@ -39,6 +39,15 @@ final class MemoryNodes: NodeWriting {
         nextPage += 1
         made += 1
         return (reference, page)
+    }
+
+    func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue {
+        let count = (Format.nodeHeaderSize + bytes.count + Format.pageSize - 1) / Format.pageSize
+        let (reference, page) = try makeNode(.value, pages: count, table: table)
+        if let source = bytes.baseAddress {
+            (page + Format.nodeHeaderSize).copyMemory(from: source, byteCount: bytes.count)
+        }
+        return LongValue(reference, count: bytes.count)
     }
 
     func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer {
@@ -73,12 +82,20 @@ final class MemoryNodes: NodeWriting {
     var changedPages: [UInt32] { pristine.filter { hash($0.key) != $0.value }.map(\.key) }
 
     private func hash(_ page: UInt32) -> UInt64 {
-        pages[page].map { NodeHeader.checksum(UnsafeRawPointer($0), count: Format.pageSize, birth: 0) } ?? 0
+        pages[page].map {
+            NodeHeader.checksum(UnsafeRawPointer($0), count: Format.pageSize, birth: 0, seed: NodeSeed(RandomID(1, 2)))
+        } ?? 0
     }
 
     func bytes(_ page: UInt32) -> [UInt8] {
         guard let base = pages[page] else { return [] }
         return Array(UnsafeRawBufferPointer(start: base, count: Format.pageSize))
+    }
+
+    func kind(_ page: UInt32) -> NodeKind? { pages[page].flatMap { NodeKind(rawValue: UInt8($0.u64(0) & 255)) } }
+
+    func edit(_ page: UInt32, _ change: (UnsafeMutableRawPointer) -> Void) {
+        if let base = pages[page] { change(base) }
     }
 
     func flip(_ page: UInt32, bit: Int) {

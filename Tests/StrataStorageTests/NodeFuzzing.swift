@@ -24,7 +24,8 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
     private init() throws {
         let file = try MemoryFileSystem(capacity: (Self.end + 1) * Format.pageSize).open("nodes", .createNew)
         try file.truncate(to: Int64(Self.end * Format.pageSize))
-        let pages = try PageMap(file, reserve: (Self.end + 1) * Format.pageSize, MemoryFileSystem())
+        let pages = try PageMap(
+            file, reserve: (Self.end + 1) * Format.pageSize, MemoryFileSystem(), .ofTrees, NodeSeed(RandomID(1, 2)))
         base = UnsafeMutableRawPointer(mutating: pages.map.base)
         mprotect(base + Self.end * Format.pageSize, Format.pageSize, PROT_NONE)
         pages.limit.pages.store(Self.end, ordering: .relaxed)
@@ -33,7 +34,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
 
     /// The kind, the number of pages and the content, without the header.
     func run(_ input: inout FuzzInput) {
-        guard let kind = NodeKind(rawValue: UInt8(1 + input.byte() % 10)) else { return }
+        guard let kind = Self.kind(input.byte()) else { return }
         let pages = 1 + input.byte() % Self.maxPages
         let reference = put(kind, pages, input.run(pages * Format.pageSize))
         do {
@@ -44,12 +45,20 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
             case .segments: try readSegments(reference)
             case .value: _ = try readValue(reference)
             case .entryLeaf, .entryBranch: try readEntries(reference)
+            case .collectionLeaf, .collectionBranch: try readCollection(reference)
             case .root: _ = try RootNode.parse(reference, reader)
             case .schema: try readSchema(reference)
             case .freeMap, .freeMapRoot: _ = try FreeMap(reference, reader)
             }
         } catch {}
     }
+
+    /// Kinds 1 to 10 by the remainder, as in the inputs that were kept before there were others.
+    private static func kind(_ byte: Int) -> NodeKind? {
+        NodeKind(rawValue: UInt8(byte < firstCollection ? 1 + byte % 10 : 11 + byte % 2))
+    }
+
+    private static let firstCollection = 240
 
     private func put(_ kind: NodeKind, _ pages: Int, _ content: UnsafeRawBufferPointer) -> NodeReference {
         let page = Self.end - pages
@@ -62,7 +71,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
             (node + Format.nodeHeaderSize).copyMemory(from: source, byteCount: count)
         }
         var reference = NodeReference(page: UInt32(page), pages: pages, kind: kind, birth: 1)
-        reference.checksum = NodeHeader.seal(node, count: bytes, birth: 1)
+        reference.checksum = NodeHeader.seal(node, count: bytes, birth: 1, seed: reader.seed)
         return reference
     }
 
@@ -184,6 +193,42 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         }
     }
 
+    private func readCollection(_ root: NodeReference) throws {
+        let node = try reader.node(root, root.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch)
+        let code = root.is(.collectionLeaf) ? CollectionLeaf(node).formCode : CollectionBranch(node).formCode
+        guard let form = CollectionForm(rawValue: UInt8(code)) else { return }
+        var kind = SegmentKind.integer
+        if root.is(.collectionLeaf) { kind = CollectionLeaf(node).values.kind ?? kind }
+        let shape = CollectionShape(form: form, kind: kind, table: 1, column: 1, owner: 1)
+        let count = try CollectionTree.count(root, shape, reading: reader)
+        _ = try? CollectionTree.find(0, in: root, shape, reading: reader) { (_) throws(StorageError) in false }
+        _ = try? CollectionTree.run(at: count / 2, in: root, shape, reading: reader)
+        try CollectionTree.forEachRun(in: root, shape, reading: reader) { (run) throws(StorageError) in
+            Self.read(run.leaf.values)
+            if let keys = run.leaf.keys { Self.read(keys) }
+            fuzzExpect(run.leaf.values.rows == run.leaf.count, "a leaf has as many values as elements")
+            return true
+        }
+        let nodes = MemoryNodes()
+        try editLeaf(node, root, shape, nodes)
+    }
+
+    /// Edits a leaf in all ways that do not read another node.
+    private func editLeaf(
+        _ node: UnsafeRawPointer, _ root: NodeReference, _ shape: CollectionShape, _ nodes: MemoryNodes
+    ) throws {
+        guard root.is(.collectionLeaf), CollectionLeaf(node).flags & CollectionLeaf.hasLong == 0 else { return }
+        let (copy, page) = try nodes.makeNode(.collectionLeaf, pages: 1, table: 1)
+        page.copyMemory(from: node, byteCount: Format.pageSize)
+        let editor = try CollectionEditor(copy, shape, writing: nodes, limits: StoreLimits())
+        let elements = CollectionElements(shape)
+        let first = CollectionLeaf(node)
+        elements.append(first)
+        try editor.insert(elements, at: editor.count / 2)
+        try editor.remove(0..<1)
+        fuzzExpect(editor.count == 2 * first.count - 1, "a leaf has as many elements as came and stayed")
+    }
+
     private func readSchema(_ reference: NodeReference) throws {
         let schema = try SchemaNode.read(reference, reader)
         let again = try SchemaCoding.encode(schema).withUnsafeBytes { (bytes) throws(StorageError) in
@@ -206,6 +251,24 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
                 let content = file.bytes[(node.start + Format.nodeHeaderSize)..<(node.start + node.reference.byteCount)]
                 let used = content.lastIndex { $0 != 0 } ?? content.startIndex
                 seeds.append([kind - 1, UInt8(node.reference.pages - 1)] + content[...used])
+            }
+        }
+        return try seeds + collectionSeeds()
+    }
+
+    /// Nodes of collections of all kinds.
+    static func collectionSeeds() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = []
+        for example in CollectionCase.all {
+            var random = SplitMix64(seed: 1)
+            var tree = try CheckedCollection(example)
+            for _ in 0..<30 { try tree.insertAny(example, example.isTiny ? 3 : 40, &random) }
+            let nodes = tree.nodes
+            for kind in [NodeKind.collectionLeaf, .collectionBranch] {
+                for page in nodes.live.sorted().filter({ nodes.kind($0) == kind }).prefix(3) {
+                    let content = nodes.bytes(page)[Format.nodeHeaderSize...]
+                    seeds.append([UInt8(firstCollection + Int(kind.rawValue) - 11), 0] + content)
+                }
             }
         }
         return seeds

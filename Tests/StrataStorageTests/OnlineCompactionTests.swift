@@ -23,9 +23,7 @@ import Testing
     /// Takes a step, and waits for the checkpoint that it may have begun.
     private func step(_ store: Store) throws -> Bool {
         let goesOn = steps.runStep()
-        store.gate.acquire()
-        defer { store.gate.release() }
-        try store.waitForCheckpoint()
+        try store.gate.whileHeld { (_) throws in try store.checkpoints.waitUntilDone() }
         return goesOn
     }
 

@@ -3,6 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 @Suite struct ReadOnlyTests {
     private func options(_ disk: any FileSystem, readOnly: Bool) -> StoreOptions {
         var options = FileImages.options
@@ -52,7 +58,10 @@ import Testing
         // Readers do not keep each other out; a writer is kept out.
         let second = try Store.open(path: path, options: options)
         options.readOnly = false
-        #expect(throws: StorageError.inUse(path: path)) { try Store.open(path: path, options: options) }
+        options.openTimeout = 100_000
+        #expect(throws: StorageError.beingRead(path: path, by: [getpid()])) {
+            try Store.open(path: path, options: options)
+        }
         #expect(try StoreHistory.contents(first.snapshot().view) == image.model)
         #expect(try StoreHistory.contents(second.snapshot().view) == image.model)
         try first.close()

@@ -35,10 +35,10 @@ import Testing
                     guard case .integer(let value) = row[column] else { return nil }
                     return value
                 }
-                let totals = try view.integers(0, column, where: filter)
+                let totals = try FilteredRows(view, 0, filter).integers(column)
                 #expect(totals.sum == values.reduce(0, &+), Self.repeatCommand(seed, filter))
                 #expect(totals.count == values.count)
-                let extremes = try view.integerExtremes(0, column, where: filter)
+                let extremes = try FilteredRows(view, 0, filter).integerExtremes(column)
                 #expect(extremes?.lowerBound == values.min(), Self.repeatCommand(seed, filter))
                 #expect(extremes?.upperBound == values.max())
                 if filter == .everything {
@@ -50,12 +50,12 @@ import Testing
                 guard case .double(let bits) = row[FilterHistory.score] else { return nil }
                 return Double(bitPattern: bits)
             }
-            let totals = try view.doubles(0, FilterHistory.score, where: filter)
+            let totals = try FilteredRows(view, 0, filter).doubles(FilterHistory.score)
             let sum = doubles.reduce(0, +)
             #expect(totals.sum == sum || totals.sum.isNaN && sum.isNaN, Self.repeatCommand(seed, filter))
             #expect(totals.count == doubles.count)
             let numbers = doubles.filter { !$0.isNaN }
-            let extremes = try view.doubleExtremes(0, FilterHistory.score, where: filter)
+            let extremes = try FilteredRows(view, 0, filter).doubleExtremes(FilterHistory.score)
             #expect(extremes?.lowerBound == numbers.min(), Self.repeatCommand(seed, filter))
             #expect(extremes?.upperBound == numbers.max())
         }
@@ -132,23 +132,28 @@ import Testing
         #expect(totals.least == -5 && totals.most == 1000)
     }
 
-    @Test("a cursor steps through the rows that a scan hands out, from any key", arguments: seeds, [true, false])
-    func cursor(seed: UInt64, tiny: Bool) throws {
+    @Test("a scan from any key hands out the rows that are there", arguments: seeds, [true, false])
+    func scanFromAKey(seed: UInt64, tiny: Bool) throws {
         var history = try FilterHistory(seed: seed, tiny: tiny)
         let view = try history.store.snapshot().view
         for round in 0..<10 {
             let from = round == 0 ? nil : RowKey(Int64(history.random.below(tiny ? 600 : 30_000)) - 100)
-            let cursor = try RowCursor(view, 0, columns: [4, 1, 2], from: from)
             var keys: [Int64] = []
-            while try cursor.next() {
-                let key = cursor.key.rawValue
-                keys.append(key)
-                let row = try #require(history.rows[key])
-                #expect(cursor.bytes(0).map { Value.bytes(Array($0)) } ?? .null == row[4])
-                #expect(cursor.integer(1).map { Value.integer($0) } ?? .null == row[1])
-                #expect(cursor.double(2).map { Value.double($0.bitPattern) } ?? .null == row[2])
+            var differing = 0
+            try view.scan(0, columns: [4, 1, 2], from: from) { batch in
+                for index in 0..<batch.count {
+                    let key = batch.key(index).rawValue
+                    keys.append(key)
+                    let read: [Value] = [
+                        batch.isNull(0, index) ? .null : .bytes(Array(batch.bytes(0, index))),
+                        batch.isNull(1, index) ? .null : .integer(batch.integers(1)[index]),
+                        batch.isNull(2, index) ? .null : .double(batch.doubles(2)[index].bitPattern),
+                    ]
+                    if history.rows[key].map({ [$0[4], $0[1], $0[2]] }) != read { differing += 1 }
+                }
+                return true
             }
-            #expect(try !cursor.next())
+            #expect(differing == 0, Self.repeatCommand(seed))
             #expect(
                 keys == history.rows.keys.filter { $0 >= from?.rawValue ?? .min }.sorted(), Self.repeatCommand(seed))
         }
@@ -191,7 +196,9 @@ import Testing
         let view = try history.store.snapshot().view
         #expect(throws: StorageError.misuse(.noSuchColumn)) { try view.count(0, where: .null(9)) }
         #expect(throws: StorageError.misuse(.wrongType)) { try view.keys(0, where: .not(.double(0, 0...1))) }
-        #expect(throws: StorageError.misuse(.wrongType)) { try view.integers(0, FilterHistory.text) }
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            try FilteredRows(view, 0, .everything).integers(FilterHistory.text)
+        }
         #expect(throws: StorageError.misuse(.noSuchColumn)) { try view.sum(0, 9) }
     }
 }

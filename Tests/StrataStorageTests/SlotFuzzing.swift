@@ -10,7 +10,7 @@ enum SlotFuzzing {
         for index in 0..<2 {
             var bytes = [UInt8](repeating: 0, count: Format.slotSize)
             for (place, byte) in input.run(Format.slotSize).enumerated() { bytes[place] = byte }
-            _ = bytes.withUnsafeBytes { HeaderSlot.decode($0) }
+            _ = bytes.withUnsafeBytes { HeaderSlot.decode($0, at: index) }
             slots.append(decode(bytes, index, seals: choice >> (2 * index) & 3))
         }
         do {
@@ -32,7 +32,10 @@ enum SlotFuzzing {
         return bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return .empty }
             base.put64(0, Format.magic)
-            if seals < 3 { base.put32(8, Format.version) }
+            if seals < 3 {
+                base.put32(8, Format.version)
+                base.put32(128, UInt32(index))
+            }
             if seals == 2 { base.put32(8, Format.version | SealedSlot.versionBit) }
             base.put64(Format.slotSize - 8, XXH3_64bits(base, Format.slotSize - 8))
             if seals == 1 || seals == 2 {
@@ -43,9 +46,9 @@ enum SlotFuzzing {
                 }
                 _ = SealedSlot.open(base, index: index) { cipher.derived(for: $0) }
             }
-            let decoded = HeaderSlot.decode(UnsafeRawBufferPointer(buffer))
+            let decoded = HeaderSlot.decode(UnsafeRawBufferPointer(buffer), at: index)
             if case .valid(let slot) = decoded {
-                let again = slot.encode().withUnsafeBytes { HeaderSlot.decode($0) }
+                let again = slot.encode(at: index).withUnsafeBytes { HeaderSlot.decode($0, at: index) }
                 fuzzExpect(again == decoded, "a slot that is valid can be written and read back")
             }
             return decoded
@@ -53,8 +56,8 @@ enum SlotFuzzing {
     }
 
     static func seeds() -> [[UInt8]] {
-        let slot = HeaderSlotTests.sample().encode()
-        let other = HeaderSlotTests.sample(sequence: 10, checkpoint: 80, logRequired: false).encode()
+        let slot = HeaderSlotTests.sample().encode(at: 0)
+        let other = HeaderSlotTests.sample(sequence: 10, checkpoint: 80, logRequired: false).encode(at: 1)
         return (0..<16).map { [UInt8($0)] + slot + other }
     }
 }

@@ -14,7 +14,8 @@ import Testing
             file = try files.open("file", .createNew)
             try file.truncate(to: Int64(Format.firstDataPage * Format.pageSize))
             allocator = PageAllocator(
-                lock: SystemScheduling().makeMonitor("pages"), map: try PageMap(file, reserve: 1 << 34, files),
+                lock: SystemScheduling().makeMonitor("pages"),
+                map: try PageMap(file, reserve: 1 << 34, files, .ofTrees, NodeSeed(RandomID(1, 2))),
                 file: file, growth: growth, pageCount: Format.firstDataPage, fileCapacity: Format.firstDataPage)
             try allocator.openMap(.null)
         }
@@ -57,23 +58,15 @@ import Testing
             if round % 500 == 0 { try compare(allocator, pages) }
         }
         try compare(allocator, pages)
-        #expect(allocator.regions.count > 1)
+        #expect(allocator.space.regions.count > 1)
         // The end of the file goes, and with it the nodes of the regions there.
         allocator.giveBack(owned)
         for version in 1...20 {
-            try allocator.trim()
-            let written = allocator.changedRegions.map {
-                PageAllocator.WrittenNode(
-                    region: $0,
-                    reference: NodeReference(page: allocator.regions[$0].spare, pages: 1, kind: .freeMap), free: 0,
-                    longest: 0)
-            }
-            let root = NodeReference(page: allocator.root.spare, pages: allocator.root.pages, kind: .freeMapRoot)
-            _ = allocator.adoptMap(written, root: root, version: UInt64(version))
+            _ = try allocator.writeMap(UInt64(version)) { _, _ in }
         }
         try compare(allocator, [])
         #expect(allocator.counts.pages < 16, "seed \(seed): \(allocator.counts)")
-        #expect(allocator.regions.count == 1)
+        #expect(allocator.space.regions.count == 1)
     }
 
     private func compare(_ allocator: PageAllocator, _ pages: Set<Int>) throws {
@@ -128,7 +121,7 @@ import Testing
         try store.checkInvariants()
         try store.close()
         store = try Store.open(path: "store", options: options)
-        #expect(store.allocator.allocator.regions.isEmpty, "opening reads none of the map")
+        #expect(store.allocator.space.regions.isEmpty, "opening reads none of the map")
         try store.checkInvariants()
         #expect(try store.space().freeBytes > 60 << 20)
         try PlainTable.delete(store, [3])
@@ -136,7 +129,7 @@ import Testing
         store = try Store.open(path: "store", options: options)
         try store.checkInvariants()
         #expect(try store.space().fileBytes < 80 << 20)
-        #expect(store.allocator.allocator.regions.count == 1)
+        #expect(store.allocator.space.regions.count == 1)
         try store.close()
     }
 }

@@ -14,12 +14,10 @@ final class StepScheduling: Scheduling {
     func remaining(until deadline: Deadline) -> Int { SystemScheduling().remaining(until: deadline) }
     func pause(microseconds: Int) {}
 
-    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) {
-        if label == self.label {
-            waiting.withLock { $0.append(work) }
-        } else {
-            SystemScheduling().spawn(label, work)
-        }
+    func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool {
+        guard label == self.label else { return SystemScheduling().spawn(label, work) }
+        waiting.withLock { $0.append(work) }
+        return true
     }
 
     /// Runs what waits, and not what that leaves behind.

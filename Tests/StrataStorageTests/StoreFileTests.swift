@@ -32,7 +32,7 @@ import Testing
         let store = try Store.open(path: path, options: options)
         try Self.insert(store, 1)
         let inode = try options.fileSystem.status(path)?.inode
-        try Store.create(path, options)
+        try StoreCreation(path, options).run()
         #expect(try options.fileSystem.status(path)?.inode == inode)
         try Self.insert(store, 2)
         #expect(try store.snapshot().view.keys(StoreHistory.dogs) == [1, 2])

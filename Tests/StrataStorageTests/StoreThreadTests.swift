@@ -12,7 +12,7 @@ import Testing
         let left = Mutex(count)
         let failures = Mutex<[String]>([])
         for index in 0..<count {
-            scheduling.spawn("test") {
+            _ = scheduling.spawn("test") {
                 do { try body(index) } catch { failures.withLock { $0.append("\(error)") } }
                 monitor.lock()
                 left.withLock { $0 -= 1 }

@@ -30,19 +30,25 @@ final class StoreWorkerProcess {
     /// As ``wait()`` returned it.
     private(set) var status: Int32?
 
-    /// - Parameter name: of the files with its output, beside the store.
-    init(_ path: String, _ words: [String], name: String) throws {
+    /// - Parameters:
+    ///   - name: of the files with its output, beside the store.
+    ///   - user: whose process it is, by number; nil for this one's.
+    ///   - output: where its output goes instead.
+    init(_ path: String, _ words: [String], name: String, user: UInt32? = nil, output: String? = nil) throws {
         let executable = try #require(Self.executable, "no StoreWorker beside the tests")
-        output = path + "." + name
+        self.output = (output ?? path) + "." + name
+        let output = self.output
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         posix_spawn_file_actions_addopen(&actions, 2, output + ".errors", O_WRONLY | O_CREAT | O_APPEND, 0o644)
-        var words = ([executable, path] + words).map { strdup($0) } + [nil]
+        let change = user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
+        let command = change + [executable, path] + words
+        var words = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
-        let status = posix_spawn(&processID, executable, &actions, nil, &words, environ)
+        let status = posix_spawnp(&processID, command[0], &actions, nil, &words, environ)
         try #require(status == 0)
     }
 

@@ -17,7 +17,8 @@ struct TestCipher: Cipher {
         _ sealed: UnsafeRawBufferPointer, _ nonce: Nonce, _ context: SealContext
     ) -> SealTag {
         var sum = mixed(nonce.high, UInt64(nonce.low))
-        for word in [context.words.0, context.words.1, context.words.2] { sum = mixed(sum, word) }
+        let words = context.words
+        for word in [words.0, words.1, words.2, words.3, words.4] { sum = mixed(sum, word) }
         for byte in sealed { sum = (sum ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return SealTag(mixed(sum, 3), mixed(sum, 4))
     }

@@ -12,6 +12,7 @@ import Testing
     }
     struct Address: FailableCustomPersistable {
         let text: String
+        init(text: String) { self.text = text }
         init?(persistedValue: String) {
             guard persistedValue.contains("@") else { return nil }
             text = persistedValue
@@ -44,6 +45,35 @@ import Testing
         @Persisted var levelSet: MutableSet<Level>
         @Persisted var levelMap: Map<String, Level>
         @Persisted var maybeLevel: Level?
+    }
+
+    final class Guest: Object {
+        @Persisted var mail = Address(text: "nobody@nowhere")
+        @Persisted var others: List<Address?>
+    }
+    final class Strict: Object { @Persisted var mail: Address }
+    final class StrictList: Object { @Persisted var mails: List<Address> }
+
+    /// One ended the process that read it.
+    @Test func `a stored value that is none of a custom type reads as the declared default`() throws {
+        let realm = try makeRealm([Guest.self])
+        try realm.write {
+            let guest = realm.create(Guest.self)
+            guest.others.append(Address(persistedValue: "a@b"))
+            guest.mail = try #require(Address(persistedValue: "c@d"))
+            realm.dynamicObjects("Guest")[0]["mail"] = "nonsense"
+            realm.dynamicObjects("Guest")[0]["others"] = ["nonsense", "e@f"]
+        }
+        let guest = realm.objects(Guest.self)[0]
+        #expect(guest.mail.text == "nobody@nowhere")
+        #expect(guest.others.map { $0?.text } == [nil, "e@f"])
+        // Where there is none, the class is refused, and not the process ended when a value cannot be read.
+        for (type, name) in [(Strict.self, "Strict.mail"), (StrictList.self, "StrictList.mails")]
+            as [(ObjectBase.Type, String)]
+        {
+            let error = #expect(throws: Realm.Error.self) { try makeRealm([type]) }
+            #expect(error?.code == .schemaMismatch && "\(String(describing: error))".contains(name))
+        }
     }
 
     @Test func `custom types are stored as theirs and read as themselves`() throws {

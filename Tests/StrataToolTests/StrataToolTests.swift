@@ -27,7 +27,7 @@ import Testing
             #expect(one.status == 0 && one.output.hasPrefix("strata \(command) FILE"))
         }
         let version = try run("--version")
-        #expect(version.status == 0 && version.output == "strata 0.1 (file format 1)\n")
+        #expect(version.status == 0 && version.output == "strata 0.1 (file format 2)\n")
     }
 
     @Test(

@@ -33,8 +33,14 @@ struct CommitInNotification: ObjectTrialScenario {
         }
         try realm.write { realm.add(EntryClasses.make(1)) }
         realm.refresh()
-        let there = try place.elsewhere(realm) { $0.objects(Entry.self).map(\.id).sorted() }
+        let there = try place.elsewhere(realm) { EntryClasses.lines($0) }
         token?.invalidate()
-        return .expect("objects that another thread sees", there, way == .writeAndInvalidate ? [1, 2] : [1])
+        let expected = (way == .writeAndInvalidate ? [1, 2] : [1]).map { EntryClasses.line($0) }
+        return .all([
+            .same("objects that another thread sees", there, expected),
+            .same("objects here", EntryClasses.lines(realm), expected),
+            // Its own commit and a refresh have to tell it.
+            .expect("a notification came", isDone, true),
+        ])
     }
 }

@@ -64,11 +64,23 @@ struct CrossProcessWake: Scenario {
             queue.sync {}
             try FileTree.writeText(gate, "")
             let returned = try Self.receive(writer, count)
+            context.report.check(
+                "objects", expected: ([-1] + Array(0..<count)).map { EntryClasses.line($0) },
+                got: queue.sync { Self.lines(configuration, queue) })
             // Far more than the bound, so that what is late and what never comes can be told apart.
             let limit = MonotonicClock.now() + 10_000_000_000
             while MonotonicClock.now() < limit, seen.state.withLock({ $0.moments.count }) < count { usleep(1_000) }
             Self.judge(seen, returned, bound: try context.integer("bound"), context.report)
         }
+    }
+
+    /// What this process sees of the other one's commits.
+    private static func lines(_ configuration: Realm.Configuration, _ queue: DispatchQueue) -> [String] {
+        do {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            realm.refresh()
+            return EntryClasses.lines(realm)
+        } catch { return ["\(error)"] }
     }
 
     private static func observe(
@@ -147,7 +159,9 @@ struct CrossProcessWake: Scenario {
             #else
                 let length = Darwin.read(writer.output, &moment, 8)
             #endif
-            guard length == 8 else { throw HarnessError("the other process ended: \(writer.wait())") }
+            guard length == 8 else {
+                throw EngineError(.refused, "the other process ended before its last commit: \(writer.wait())")
+            }
             moments.append(moment)
         }
         writer.wait()

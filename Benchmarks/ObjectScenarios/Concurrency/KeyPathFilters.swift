@@ -30,7 +30,25 @@ struct KeyPathFilters: ObjectTrialScenario {
         realm.beginWrite()
         let expected = change(way, articles, realm)
         try realm.commitWrite()
-        return .expect("indices told of", calls, expected)
+        let told = calls
+        // Who is told of nothing has to be somebody who would have been told.
+        try realm.write { control(way, articles) }
+        return .all([
+            .expect("indices told of", told, expected),
+            .expect("indices told of for a change on the path", Array(calls.dropFirst(told.count)), [[0]]),
+        ])
+    }
+
+    /// Changes what the path of the first article leads to, and nobody else's.
+    private static func control(_ way: Way, _ articles: [Article]) {
+        switch way {
+        case .own, .ownOther, .insertionAlways: articles[0].title = "control"
+        case .link, .linkOther: articles[0].thumbnail?.url = "control"
+        case .list, .listOther, .listEntry: articles[0].comments.first?.text = "control"
+        case .backlink: articles[2].title = "control"
+        case .cycle: articles[1].title = "control"
+        case .deep: articles[2].title = "control"
+        }
     }
 
     private static func path(_ way: Way) -> String {

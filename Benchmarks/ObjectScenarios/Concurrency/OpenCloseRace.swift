@@ -1,8 +1,14 @@
+import Foundation
 import Harness
 import RunRecords
+import Seeds
 import Strata
+import Synchronization
 
-/// Threads open a database, look at it and let it go, again and again, while others do the same.
+/// Threads open a database, read all of it and let it go, again and again, while others do the same.
+///
+/// A violation: an object that was committed and is not there, or is not as it was committed, at any opening. With no
+/// two threads that had it open at once, or none that found it let go by all, nothing was tried.
 struct OpenCloseRace: Scenario {
     let slug = "open-close-race"
     let family = Family.concurrency
@@ -13,6 +19,46 @@ struct OpenCloseRace: Scenario {
         ScenarioParameter("threads", default: "4", range: 2...256, summary: "threads that open and let go"),
         ScenarioParameter("rounds", default: "60", summary: "openings per thread"),
     ]
+
+    /// What the threads did at once, and what they found.
+    final class Watch: Sendable {
+        struct State {
+            var open = 0
+            /// Openings while somebody else had it open.
+            var overlaps = 0
+            /// How often the last of them let it go.
+            var endings = 0
+            var wrong: [String] = []
+        }
+        let state = Mutex(State())
+
+        func opens() {
+            state.withLock { state in
+                if state.open > 0 { state.overlaps += 1 }
+                state.open += 1
+            }
+        }
+
+        func letsGo() {
+            state.withLock { state in
+                state.open -= 1
+                if state.open == 0 { state.endings += 1 }
+            }
+        }
+
+        func wrong(_ text: String) { state.withLock { $0.wrong.append(text) } }
+
+        /// Why nothing was tried; nil when something was.
+        var objection: String? {
+            state.withLock { state in
+                if state.overlaps == 0 { return "no two threads had the database open at once" }
+                return state.endings < 2 ? "it was never let go by all threads and opened again" : nil
+            }
+        }
+    }
+
+    private static let base = 5
+
     func run(_ context: CaseContext) throws {
         let (threads, rounds) = (try context.integer("threads"), try context.integer("rounds"))
         let place = TrialPlace(directory: try context.emptyLocation("race").directory, policy: .substitute)
@@ -20,25 +66,59 @@ struct OpenCloseRace: Scenario {
             let configuration: Realm.Configuration
             do {
                 let realm = try place.realm(EntryClasses.all)
-                try EntryClasses.fill(realm, count: 5)
+                try EntryClasses.fill(realm, count: Self.base)
                 configuration = realm.configuration
             }
+            let watch = Watch()
+            let seed = context.seed
             let tasks = (0..<threads).map { thread in
                 ThreadTask {
-                    for round in 0..<rounds {
-                        let realm = try Realm(configuration: configuration)
-                        let count = realm.objects(Entry.self).count
-                        if count < 5 { throw HarnessError("\(count) objects in round \(round)") }
-                        if round % 5 == 0 {
-                            try realm.write { realm.add(EntryClasses.make(100 + thread * 1_000 + round)) }
-                        }
-                    }
+                    try Self.openAndLetGo(configuration, thread, rounds, seed.derived("thread \(thread)"), watch)
                 }
             }
             for task in tasks { try task.wait() }
+            let added = (0..<threads).flatMap { thread in Self.added(thread, before: rounds) }
             let realm = try Realm(configuration: configuration)
-            let expected = 5 + threads * ((rounds + 4) / 5)
-            context.report.check("objects", expected: expected, got: realm.objects(Entry.self).count)
+            let expected = (Array(0..<Self.base) + added).sorted().map { EntryClasses.line($0) }
+            context.report.check("objects", expected: expected, got: EntryClasses.lines(realm))
+            let state = watch.state.withLock { $0 }
+            context.report.check("what openings found", expected: [], got: Array(state.wrong.prefix(5)))
+            context.report.add(.overlaps, Double(state.overlaps), statistic: "count")
+            context.report.add(.endings, Double(state.endings), statistic: "count")
+            if let objection = watch.objection { context.report.inconclusive(objection) }
         }
     }
+
+    /// The objects that a thread has committed before a round.
+    private static func added(_ thread: Int, before round: Int) -> [Int] {
+        stride(from: 0, to: round, by: 5).map { 100 + thread * 1_000_000 + $0 }
+    }
+
+    private static func openAndLetGo(
+        _ configuration: Realm.Configuration, _ thread: Int, _ rounds: Int, _ seed: Seed, _ watch: Watch
+    ) throws {
+        var random = RandomStream(seed)
+        for round in 0..<rounds {
+            watch.opens()
+            do {
+                defer { watch.letsGo() }
+                let realm = try Realm(configuration: configuration)
+                let own = (Array(0..<base) + added(thread, before: round)).map { EntryClasses.line($0) }
+                if let lost = Set(own).subtracting(EntryClasses.lines(realm)).sorted().first {
+                    watch.wrong("thread \(thread), round \(round): \(lost) is not there")
+                }
+                if round % 5 == 0 {
+                    try realm.write { realm.add(EntryClasses.make(100 + thread * 1_000_000 + round)) }
+                }
+            }
+            // Long enough, now and then, that all are away at once.
+            let pause = random.below(round % 2 == 0 ? 200 : 5_000)
+            Thread.sleep(forTimeInterval: Double(pause) / 1e6)
+        }
+    }
+}
+
+extension Metric {
+    static let overlaps = Metric("overlaps", unit: "count", .higherIsBetter, .measured)
+    static let endings = Metric("endings", unit: "count", .higherIsBetter, .measured)
 }

@@ -31,7 +31,7 @@ struct WithoutNotifying: ObjectTrialScenario {
         switch way {
         case .skipped:
             try silent { realm.add(EntryClasses.make(10)) }
-            return .expect("own updates", own, [])
+            return .all([.expect("own updates", own, []), .expect("updates of the other", other, [[3]])])
         case .next:
             try silent { realm.add(EntryClasses.make(10)) }
             try realm.write { realm.add(EntryClasses.make(11)) }

@@ -29,8 +29,10 @@ struct WriteInCallback: ObjectTrialScenario {
             }
             try realm.write { realm.add(EntryClasses.make(3)) }
             token.invalidate()
+            let ids = [0, 1, 2, 3] + (4..<max(limit, 4)).map { $0 + 10 }
             return .all([
-                .expect("objects", table.count, max(limit, 4)),
+                .same("objects", EntryClasses.lines(realm), ids.map { EntryClasses.line($0) }),
+                .expect("counts told", counts, Array(4...max(limit, 4))),
                 .expect("the last count told", counts.last, max(limit, 4)),
                 .expect("an error in between", counts.contains(-1), false),
             ])
@@ -40,7 +42,10 @@ struct WriteInCallback: ObjectTrialScenario {
                 do { try realm.write {} } catch let error as Realm.Error { code = error.code }
                 realm.add(EntryClasses.make(3))
             }
-            return .all([.expect("code", code, .wrongState), .expect("objects", table.count, 4)])
+            return .all([
+                .expect("code", code, .wrongState),
+                .same("objects", EntryClasses.lines(realm), (0..<4).map { EntryClasses.line($0) }),
+            ])
         case .observeInWriteFirst:
             var events = 0
             realm.beginWrite()

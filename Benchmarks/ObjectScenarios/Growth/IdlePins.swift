@@ -3,12 +3,26 @@ import Harness
 import RunRecords
 import Strata
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Files of commits beside something that looks at the database and does not read: how large do they get?
 struct IdlePins {
     let path: String
     let configuration: Realm.Configuration
 
     static let rows = 2_000
+
+    /// Two files of the same commits, between which those of the subject have to lie.
+    struct Controls {
+        /// Nothing looked.
+        let alone: Series
+        /// Every version was held.
+        let held: Series
+    }
 
     init(_ context: CaseContext, _ name: String) throws {
         path = try context.emptyLocation(name).directory + "/a.strata"
@@ -27,36 +41,110 @@ struct IdlePins {
     /// Commits on a thread of its own; each changes a hundred objects.
     /// - Returns: sizes, ten of them in the course of it.
     func commit(_ count: Int, name: String) throws -> Series {
-        try OtherThread.run {
+        try commit(count, name: name) { _ in 0 }.series
+    }
+
+    /// The same; what `beside` makes of the newest version is kept to the end.
+    func commit<Kept: Sendable>(
+        _ count: Int, name: String, _ beside: @escaping @Sendable (Realm) throws -> Kept
+    ) throws -> (series: Series, kept: [Kept]) {
+        let step = max(1, (count + Self.mostKept - 1) / Self.mostKept)
+        return try OtherThread.run {
             let realm = try Realm(configuration: configuration)
             var series = Series(name: name, step: "commits", points: [try bytes()])
+            var kept: [Kept] = []
             for number in 1...count {
                 try realm.write {
-                    for place in 0..<100 {
-                        let id = (number &* 101 + place &* 19) % Self.rows
+                    for id in Self.changed(number) {
                         realm.object(ofType: Entry.self, forPrimaryKey: id)?.rank = number
                     }
                 }
+                if number % step == 0 { kept.append(try beside(realm)) }
                 guard number % max(1, count / 10) == 0 else { continue }
                 var point = try bytes()
                 point.position = number
                 series.points.append(point)
             }
-            return series
+            return (series, kept)
         }
     }
 
-    static func largest(_ series: Series) -> Int { series.points.map { $0.fileBytes + $0.logBytes }.max() ?? 0 }
+    private static func changed(_ number: Int) -> [Int] { (0..<100).map { (number &* 101 + $0 &* 19) % rows } }
 
-    /// Compares with a file beside which nothing looked.
-    static func judge(_ name: String, _ with: Series, _ without: Series, percent: Int, _ report: CaseReport) {
-        let (size, basis) = (largest(with), largest(without))
-        let allowed = basis / 100 * percent + 256 << 10
+    /// What every object has to be after so many commits.
+    static func expected(after count: Int) -> [String] {
+        var ranks = (0..<rows).map { $0 % 7 }
+        for number in stride(from: 1, through: count, by: 1) { for id in changed(number) { ranks[id] = number } }
+        return ranks.enumerated().map { "\($0) text \($0), rank \($1)" }
+    }
+
+    /// Compares the objects, whole, with what the commits made of them.
+    func check(_ name: String, after count: Int, _ report: CaseReport) throws {
+        let expected = Self.expected(after: count)
+        let realm = try Realm(configuration: configuration)
+        realm.refresh()
+        let got = EntryClasses.lines(realm)
+        let place = expected.indices.first { !got.indices.contains($0) || got[$0] != expected[$0] }
+        report.check("first object that is not as it was committed, \(name)", expected: nil, got: place)
+        report.check("objects, \(name)", expected: expected.count, got: got.count)
+    }
+
+    static func largest(_ series: Series) -> Int { series.points.map { $0.fileBytes + $0.logBytes }.max() ?? 0 }
+    private static func largestFile(_ series: Series) -> Int { series.points.map(\.fileBytes).max() ?? 0 }
+
+    // MARK: Controls
+
+    /// As many versions as are held, or looked at: a store has places for some hundreds of pins.
+    private static let mostKept = 100
+
+    /// - Parameter live: percent of the live data that a file may grow to beside which nobody looks.
+    static func controls(_ context: CaseContext, commits count: Int, live: Int) throws -> Controls {
+        let report = context.report
+        let file = try IdlePins(context, "alone")
+        let alone = try file.commit(count, name: "nothing")
+        report.add(alone)
+        report.add(.fileBytes, Double(largest(alone)), statistic: "max", label: "nothing")
+        try file.check("nothing", after: count, report)
+        let copy = file.path + ".copy"
+        try Realm(configuration: file.configuration).writeCopy(toFile: URL(fileURLWithPath: copy))
+        let data = try FileTree.size(copy)
+        report.add(.fileBytes, Double(data), label: "live data")
+        judgeAlone(alone, data: data, percent: live, report)
+        let held = try IdlePins(context, "held").commit(count, name: "every version held") { Frozen($0) }.series
+        report.add(held)
+        report.add(.fileBytes, Double(largest(held)), statistic: "max", label: "every version held")
+        return Controls(alone: alone, held: held)
+    }
+
+    /// What a file may be larger than its bound for: it grows in steps.
+    private static let growthStep = 256 << 10
+
+    private static func allowed(_ basis: Int, _ percent: Int) -> Int { basis / 100 * percent + growthStep }
+
+    /// The file beside which nobody looks, against the data in it: the log aside, which has a size of its own.
+    static func judgeAlone(_ alone: Series, data: Int, percent: Int, _ report: CaseReport) {
+        let (size, allowed) = (largestFile(alone), allowed(data, percent))
+        report.add(
+            Trial(
+                address: FaultAddress(text: "nothing"), outcome: size <= allowed ? .correct : .memoryLimit,
+                detail: size <= allowed ? "" : "\(size) bytes, of live data \(data), allowed \(allowed)"))
+    }
+
+    /// Compares with a file beside which nothing looked. Where a file whose versions are all held keeps the bound as
+    /// well, the bound tells nothing.
+    static func judge(_ name: String, _ with: Series, _ controls: Controls, percent: Int, _ report: CaseReport) {
+        let (size, basis) = (largestFile(with), largestFile(controls.alone))
+        let allowed = allowed(basis, percent)
         report.add(with)
-        report.add(.fileBytes, Double(size), statistic: "max", label: name)
+        report.add(.fileBytes, Double(largest(with)), statistic: "max", label: name)
         report.add(
             Trial(
                 address: FaultAddress(text: name), outcome: size <= allowed ? .correct : .memoryLimit,
                 detail: size <= allowed ? "" : "\(size) bytes, without it \(basis), allowed \(allowed)"))
+        if largestFile(controls.held) <= allowed {
+            report.inconclusive(
+                "\(name): with every version held the file has \(largestFile(controls.held)) bytes, and \(allowed) are "
+                    + "allowed without")
+        }
     }
 }

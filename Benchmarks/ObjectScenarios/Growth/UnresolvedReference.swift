@@ -3,10 +3,12 @@ import Harness
 import RunRecords
 import Strata
 
-/// A reference that nobody resolves, results that nobody reads, a frozen object: what do they hold while others commit?
+/// Things that lead to the database and that nobody uses, while another thread commits.
 ///
-/// A violation: a file that is larger beside a reference or beside results than without them. A frozen object holds its
-/// version by definition: its growth is shown and not judged.
+/// A violation: a file that grows as if versions were pinned by references that are not resolved, or by results of a
+/// queue that does nothing any more; references that lead elsewhere; what is frozen and is not as it was. The controls
+/// are a file of the same commits beside which nothing looks, and one in which every version is held: where the bound
+/// does not tell those two apart, nothing was tried.
 struct UnresolvedReference: Scenario {
     let slug = "unresolved-reference"
     let family = Family.growth
@@ -18,52 +20,64 @@ struct UnresolvedReference: Scenario {
             "commits", default: "300", range: 10...1_000_000, summary: "commits of a hundred changed objects each"),
         ScenarioParameter(
             "bound", default: "120", range: 100...10_000, summary: "percent of the size without it, and 256 KiB"),
+        ScenarioParameter(
+            "live", default: "250", range: 100...100_000,
+            summary: "percent of its live data that a file may take beside which nobody looks, and 256 KiB"),
     ]
+
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")
-        let bound = try context.integer("bound")
-        let report = context.report
         try context.withEngineErrors {
-            let alone = try IdlePins(context, "alone").commit(count, name: "nothing")
-            report.add(alone)
-            report.add(.fileBytes, Double(IdlePins.largest(alone)), statistic: "max", label: "nothing")
-            let file = try IdlePins(context, "reference")
-            let reference = try OtherThread.run {
-                let realm = try Realm(configuration: file.configuration)
-                guard let entry = realm.object(ofType: Entry.self, forPrimaryKey: 0) else {
-                    throw HarnessError("no object 0")
-                }
-                return ThreadSafeReference(to: entry)
-            }
-            IdlePins.judge(
-                "reference", try file.commit(count, name: "reference"), alone, percent: bound, report)
-            let realm = try Realm(configuration: file.configuration)
-            report.check("the reference still leads there", expected: 0, got: realm.resolve(reference)?.id ?? -1)
-            try results(context, count, alone, bound)
+            let controls = try IdlePins.controls(context, commits: count, live: try context.integer("live"))
+            try references(context, count, controls)
+            try results(context, count, controls)
             try frozen(context, count)
         }
     }
 
-    private func results(_ context: CaseContext, _ count: Int, _ alone: Series, _ bound: Int) throws {
+    /// References to one object, made in one version after the other.
+    private func references(_ context: CaseContext, _ count: Int, _ controls: IdlePins.Controls) throws {
+        let file = try IdlePins(context, "reference")
+        let (series, references) = try file.commit(count, name: "references") { realm in
+            guard let entry = realm.object(ofType: Entry.self, forPrimaryKey: 0) else {
+                throw EngineError(.refused, "object 0 is not there")
+            }
+            return ThreadSafeReference(to: entry)
+        }
+        let report = context.report
+        IdlePins.judge("references", series, controls, percent: try context.integer("bound"), report)
+        try file.check("references", after: count, report)
+        let realm = try Realm(configuration: file.configuration)
+        let expected = IdlePins.expected(after: count)[0]
+        report.check(
+            "what the references lead to", expected: Array(repeating: expected, count: references.count),
+            got: references.map { reference in
+                realm.resolve(reference).map { "\($0.id) \($0.text), rank \($0.rank)" } ?? "nothing"
+            })
+    }
+
+    private func results(_ context: CaseContext, _ count: Int, _ controls: IdlePins.Controls) throws {
         let file = try IdlePins(context, "results")
         let queue = DispatchQueue(label: "unread")
         // Made on a queue that then does nothing any more.
         let unread = try queue.sync {
             try Realm(configuration: file.configuration, queue: queue).objects(Entry.self).where { $0.rank > 3 }
         }
-        IdlePins.judge(
-            "unread results", try file.commit(count, name: "unread results"), alone, percent: bound, context.report)
+        let series = try file.commit(count, name: "unread results")
+        IdlePins.judge("unread results", series, controls, percent: try context.integer("bound"), context.report)
+        try file.check("unread results", after: count, context.report)
         withExtendedLifetime(unread) {}
     }
 
     private func frozen(_ context: CaseContext, _ count: Int) throws {
         let file = try IdlePins(context, "frozen")
         let realm = try Realm(configuration: file.configuration)
-        let frozen = realm.objects(Entry.self).freeze()
-        let before = frozen.map(\.rank)
+        let frozen = realm.freeze()
         let series = try file.commit(count, name: "frozen")
         context.report.add(series)
         context.report.add(.fileBytes, Double(IdlePins.largest(series)), statistic: "max", label: "frozen")
-        context.report.check("what is frozen", expected: before, got: frozen.map(\.rank))
+        let same = EntryClasses.lines(frozen) == IdlePins.expected(after: 0)
+        context.report.check("what is frozen is as it was", expected: true, got: same)
+        try file.check("frozen", after: count, context.report)
     }
 }

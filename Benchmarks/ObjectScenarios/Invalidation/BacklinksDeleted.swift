@@ -41,8 +41,12 @@ struct BacklinksDeleted: CellScenario {
             realm.delete(part)
             let count = holders.count
             realm.cancelWrite()
+            let there = try place.elsewhere(realm) { realm in
+                try TrialPlace.found(C.self, 0, realm).holders.map(\.number).sorted()
+            }
             return .all([
                 .expect("count inside the write", count, 0), .expect("count after it is cancelled", holders.count, 3),
+                .expect("owners that another thread sees", there, [1, 2, 3]),
             ])
         }
     }

@@ -23,6 +23,7 @@ struct CancelWrite: CellScenario {
         let token = table.observe { change in if case .update = change { calls += 1 } }
         defer { token.invalidate() }
         let added = C.make(77)
+        let expected = (0..<5).map { C.line($0, parts: $0 == 1 ? [3] : [], holders: $0 == 3 ? [1] : []) }
         let body = {
             realm.add(added)
             held.rename("changed")
@@ -42,25 +43,41 @@ struct CancelWrite: CellScenario {
             body()
             realm.cancelWrite()
         }
+        let finding: PolicyTrials.Finding
         switch way {
         case .added:
-            return .all([
+            finding = .all([
                 .expect("the added object is invalidated", added.isInvalidated, true),
                 .expect("it is in the database", C.first(77, in: realm) == nil, true),
             ])
         case .deleted:
-            return .all([
+            finding = .all([
                 .expect("the deleted object is invalidated", held.isInvalidated, false),
                 .expect("its title", held.title, "title 3"),
             ])
-        case .changed, .thrown: return .expect("title", held.isInvalidated ? "" : held.title, "title 3")
-        case .results: return .expect("numbers", table.map(\.number).sorted(), [0, 1, 2, 3, 4])
-        case .list: return .expect("entries", other.parts.map(\.number), [3])
-        case .observed: return .expect("calls of an observer", calls, 0)
+        case .changed, .thrown: finding = .expect("title", held.isInvalidated ? "" : held.title, "title 3")
+        case .results: finding = .expect("numbers", table.map(\.number).sorted(), [0, 1, 2, 3, 4])
+        case .list: finding = .expect("entries", other.parts.map(\.number), [3])
+        case .observed: finding = .expect("calls of an observer", calls, 0)
         case .invalidated:
             realm.invalidate()
             realm.refresh()
-            return .expect("numbers after invalidate and refresh", table.map(\.number).sorted(), [0, 1, 2, 3, 4])
+            finding = .expect("numbers after invalidate and refresh", table.map(\.number).sorted(), [0, 1, 2, 3, 4])
         }
+        // What the handles say is one thing, and what the file has another.
+        return .all([
+            finding, .same("contents", C.lines(realm), expected),
+            .same("contents to another thread", try place.elsewhere(realm) { C.lines($0) }, expected),
+            try told(C.self, realm) { calls },
+        ])
+    }
+
+    /// The observer that was to hear nothing of the write has to hear of the next one.
+    private static func told<C: ShownObject>(
+        _ type: C.Type, _ realm: Realm, calls: () -> Int
+    ) throws -> PolicyTrials.Finding {
+        let before = calls()
+        try realm.write { realm.add(C.make(90)) }
+        return .expect("calls of the observer for the next write", calls() - before, 1)
     }
 }

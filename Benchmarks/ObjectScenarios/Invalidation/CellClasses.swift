@@ -19,6 +19,33 @@ protocol ShownObject: Object {
     static func first(_ number: Int, in realm: Realm) -> Self?
 }
 
+extension ShownObject {
+    /// Everything that the object holds, and what leads to it.
+    var line: String {
+        Self.line(
+            number, title, count, weight, partner: partner?.number, parts: parts.map(\.number),
+            holders: holders.map(\.number).sorted())
+    }
+
+    /// The line of an object as `make` leaves it.
+    static func line(_ number: Int, partner: Int? = nil, parts: [Int] = [], holders: [Int] = []) -> String {
+        line(
+            number, "title \(number)", number * 10, Double(number) + 0.25, partner: partner, parts: parts,
+            holders: holders)
+    }
+
+    private static func line(
+        _ number: Int, _ title: String, _ count: Int, _ weight: Double, partner: Int?, parts: [Int], holders: [Int]
+    ) -> String {
+        "\(number) \(title), \(count), \(weight), partner \(partner ?? -1), parts \(parts), held by \(holders)"
+    }
+
+    /// A line for each object of the class, by number.
+    static func lines(_ realm: Realm) -> [String] {
+        realm.objects(Self.self).map { ($0.number, $0.line) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}
+
 final class KeyedCell: Object, ShownObject {
     @Persisted(primaryKey: true) var number: Int
     @Persisted var title = "untitled"

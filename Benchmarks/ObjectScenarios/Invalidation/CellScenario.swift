@@ -6,11 +6,9 @@ import Strata
 protocol CellScenario: Scenario {
     associatedtype Way: RawRepresentable, CaseIterable where Way.RawValue == String
 
-    /// Whether the policy decides about the trial.
-    static func mayTrap(_ way: Way) -> Bool
-    /// Whether the trial is misuse that no signature can report: the right answer is the end of the process, with a
-    /// text, under either policy.
-    static func alwaysTraps(_ way: Way) -> Bool
+    /// What the process says at its end, under either policy, where the trial is misuse that no signature can report;
+    /// nil where it has to go on.
+    static func trapText(_ way: Way) -> String?
     static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding
 }
 
@@ -20,8 +18,7 @@ extension CellScenario {
     var expects: Promise.Kind? { .safeDeletedAccess }
     var parameters: [ScenarioParameter] { [PolicyTrials.parameter] }
 
-    static func mayTrap(_ way: Way) -> Bool { false }
-    static func alwaysTraps(_ way: Way) -> Bool { false }
+    static func trapText(_ way: Way) -> String? { nil }
 
     /// All trials: class, way.
     static var names: [String] {
@@ -30,8 +27,7 @@ extension CellScenario {
 
     func run(_ context: CaseContext) throws {
         try PolicyTrials(context).run(
-            Self.names, mayTrap: { Self.way($0).map(Self.mayTrap) ?? false },
-            alwaysTraps: { Self.way($0).map(Self.alwaysTraps) ?? false }, trial: Self.trial)
+            Self.names, alwaysTrapText: { Self.way($0).flatMap(Self.trapText) }, trial: Self.trial)
     }
 
     static func trial(_ name: String, _ place: TrialPlace) throws -> PolicyTrials.Finding {
@@ -57,7 +53,7 @@ extension TrialPlace {
 
     /// The cell of that number.
     func cell<C: ShownObject>(_ number: Int, _ realm: Realm) throws -> C {
-        guard let cell = C.first(number, in: realm) else { throw HarnessError("no cell \(number)") }
+        guard let cell = C.first(number, in: realm) else { throw EngineError(.refused, "cell \(number) is not there") }
         return cell
     }
 

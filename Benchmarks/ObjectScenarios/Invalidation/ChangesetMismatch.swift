@@ -13,51 +13,73 @@ struct ChangesetMismatch: Scenario {
         ScenarioParameter("commits", default: "300", summary: "random commits, each followed by a comparison")
     ]
 
-    /// What a table view shows: identities in order, changed by deletions, then insertions.
+    /// What a row of a table view shows.
+    private struct Row: Equatable {
+        var id: Int
+        var text: String
+        var rank: Int
+
+        init(_ entry: Entry) { (id, text, rank) = (entry.id, entry.text, entry.rank) }
+    }
+
+    /// What a table view shows: rows in order, changed by deletions, then insertions, then new values of the rows that
+    /// were modified. What no change set names stays as it was shown.
     private final class Mirror {
         let name: String
-        var ids: [Int] = []
+        var rows: [Row] = []
+        private(set) var updates = 0
         var problem: String?
-        private var current: () -> [Int] = { [] }
+        private var current: () -> [Row] = { [] }
         private var token: NotificationToken?
 
         init<Shown: RealmCollection>(_ name: String, _ collection: Shown) where Shown.Element == Entry {
             self.name = name
-            current = { collection.map(\.id) }
+            current = { collection.map { Row($0) } }
             token = collection.observe { [weak self] change in
                 switch change {
-                case .initial(let now): self?.ids = now.map(\.id)
+                case .initial(let now): self?.rows = now.map { Row($0) }
                 case .update(let now, let deletions, let insertions, let modifications):
-                    self?.apply(now.map(\.id), deletions, insertions, modifications)
+                    self?.apply(now.map { Row($0) }, deletions, insertions, modifications)
                 case .error(let error): self?.problem = "\(error)"
                 }
             }
         }
 
-        private func apply(_ now: [Int], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]) {
-            if modifications.contains(where: { !ids.indices.contains($0) }) { problem = "a modification out of range" }
+        private func apply(_ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]) {
+            updates += 1
+            if modifications.contains(where: { !rows.indices.contains($0) }) {
+                return problem = "a modification out of range"
+            }
+            var isModified = rows.indices.map { _ in false }
+            for place in modifications { isModified[place] = true }
             for list in [deletions, insertions, modifications] where list != list.sorted() {
                 problem = "indices that are not sorted: \(list)"
             }
             for index in deletions.reversed() {
-                guard ids.indices.contains(index) else { return problem = "deletion \(index) of \(ids.count)" }
-                ids.remove(at: index)
+                guard rows.indices.contains(index) else { return problem = "deletion \(index) of \(rows.count)" }
+                rows.remove(at: index)
+                isModified.remove(at: index)
             }
             for index in insertions {
-                guard index <= ids.count, now.indices.contains(index) else {
-                    return problem = "insertion \(index) of \(ids.count)"
+                guard index <= rows.count, now.indices.contains(index) else {
+                    return problem = "insertion \(index) of \(rows.count)"
                 }
-                ids.insert(now[index], at: index)
+                rows.insert(now[index], at: index)
+                isModified.insert(false, at: index)
             }
-            if ids.count != now.count {
-                problem = "\(ids.count) rows after the change set, \(now.count) in the collection"
+            guard rows.count == now.count else {
+                return problem = "\(rows.count) rows after the change set, \(now.count) in the collection"
             }
+            for place in rows.indices where isModified[place] { rows[place] = now[place] }
         }
 
         var finding: String? {
             if let problem { return problem }
             let current = current()
-            return ids == current ? nil : "the mirror has \(ids.prefix(12)), the collection \(current.prefix(12))"
+            guard let place = rows.indices.first(where: { !current.indices.contains($0) || rows[$0] != current[$0] })
+            else { return rows.count == current.count ? nil : "the mirror has \(rows.count) of \(current.count) rows" }
+            let there = current.indices.contains(place) ? "\(current[place])" : "nothing"
+            return "at place \(place) the mirror has \(rows[place]), the collection \(there)"
         }
 
         func stop() { token?.invalidate() }
@@ -95,6 +117,9 @@ struct ChangesetMismatch: Scenario {
                 if context.isOverBudget { return context.report.cut() }
             }
             for mirror in mirrors { mirror.stop() }
+            for mirror in mirrors where mirror.updates == 0 {
+                context.report.inconclusive("\(mirror.name) was told of no change")
+            }
         }
     }
 

@@ -46,11 +46,13 @@ struct CountThenIndex: Scenario {
         return names
     }
 
-    /// Whether the policy decides about the trial.
-    static func mayTrap(_ name: String) -> Bool { name.hasSuffix(",\(Access.index.rawValue)") }
+    /// What the policy `.trap` ends the process with; nil where it does not decide about the trial.
+    static func trapText(_ name: String) -> String? {
+        name.hasSuffix(",\(Access.index.rawValue)") ? "is out of range" : nil
+    }
 
     func run(_ context: CaseContext) throws {
-        try PolicyTrials(context).run(Self.names, mayTrap: Self.mayTrap, trial: Self.trial)
+        try PolicyTrials(context).run(Self.names, trapText: Self.trapText, trial: Self.trial)
     }
 
     static func trial(_ name: String, _ place: TrialPlace) throws -> PolicyTrials.Finding {

@@ -54,7 +54,7 @@ struct ObserverOfDeleted: CellScenario {
 extension TrialPlace {
     /// The cell of that number, where no place is at hand.
     static func found<C: ShownObject>(_ type: C.Type, _ number: Int, _ realm: Realm) throws -> C {
-        guard let cell = C.first(number, in: realm) else { throw HarnessError("no cell \(number)") }
+        guard let cell = C.first(number, in: realm) else { throw EngineError(.refused, "cell \(number) is not there") }
         return cell
     }
 }

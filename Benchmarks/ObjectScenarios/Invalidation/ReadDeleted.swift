@@ -37,13 +37,14 @@ struct ReadDeleted: Scenario {
         }
     }
 
-    /// Whether the policy decides about the trial.
-    static func mayTrap(_ name: String) -> Bool {
+    /// What the policy `.trap` ends the process with; nil where it does not decide about the trial.
+    static func trapText(_ name: String) -> String? {
         Read.allCases.contains { $0.followsPolicy && name.hasSuffix(",\($0.rawValue)") }
+            ? "Object has been deleted or invalidated" : nil
     }
 
     func run(_ context: CaseContext) throws {
-        try PolicyTrials(context).run(Self.names, mayTrap: Self.mayTrap, trial: Self.trial)
+        try PolicyTrials(context).run(Self.names, trapText: Self.trapText, trial: Self.trial)
     }
 
     static func trial(_ name: String, _ place: TrialPlace) throws -> PolicyTrials.Finding {

@@ -11,8 +11,6 @@ struct RecreateSameKey: CellScenario {
         case handle, links, list, observer, twoTransactions, checkedRead
     }
 
-    static func mayTrap(_ way: Way) -> Bool { false }
-
     static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.cells(C.self, count: 5)
         let held: C = try place.cell(3, realm)

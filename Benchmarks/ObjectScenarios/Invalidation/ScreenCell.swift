@@ -21,6 +21,8 @@ struct ScreenCell {
         case stale
         case invalidated
         case outOfRange = "index out of range"
+        /// The database is not what the button was to make of it.
+        case undone
         /// A frame that no version of the database ever was, or a render too many.
         case torn
     }
@@ -67,7 +69,7 @@ struct ScreenCell {
             for number in 0..<rows { realm.add(C.make(number)) }
         }
         let style: Screen<C>.Style = realm.configuration.invalidAccess == .trap ? .live : .frames
-        let program = ScreenProgram<C>(self, realm, style)
+        let program = ScreenProgram<C>(self, realm, style, rows: rows)
         defer { program.close() }
         try program.show()
         for event in 0..<events {
@@ -97,9 +99,12 @@ private final class ScreenProgram<C: ShownObject> {
     private var isHandlingOwnEvent = false
     /// Commits and the first appearance: what may cause a render.
     private var causes = 0
+    /// What the list has to hold: followed by itself, and never asked of the database.
+    private var expected: [String]
 
-    init(_ cell: ScreenCell, _ realm: Realm, _ style: Screen<C>.Style) {
+    init(_ cell: ScreenCell, _ realm: Realm, _ style: Screen<C>.Style, rows: Int) {
         self.cell = cell
+        expected = (0..<rows).map { C.make($0).title }
         self.realm = realm
         results = realm.objects(C.self)
         screen = Screen(results, style: style, isKeyed: cell.key == .primary)
@@ -149,9 +154,15 @@ private final class ScreenProgram<C: ShownObject> {
 
     private func change(_ number: Int) throws {
         switch cell.action {
-        case .add: realm.add(C.make(number))
-        case .delete: if let last = results.last { realm.delete(last) }
-        case .update: results.first?.rename("renamed \(number)")
+        case .add:
+            realm.add(C.make(number))
+            expected.append(C.make(number).title)
+        case .delete:
+            if let last = results.last { realm.delete(last) }
+            expected = expected.dropLast()
+        case .update:
+            results.first?.rename("renamed \(number)")
+            if !expected.isEmpty { expected[0] = "renamed \(number)" }
         }
     }
 
@@ -166,6 +177,7 @@ private final class ScreenProgram<C: ShownObject> {
     /// The frame against the database, once nothing is left to do.
     func compare() -> (ScreenCell.Finding, String) {
         let titles = results.map(\.title)
+        if titles != expected { return (.undone, "\(titles.count) rows are there, \(expected.count) have to be") }
         if screen.tornFrames > 0 { return (.torn, "\(screen.tornFrames) frames that are of no version") }
         if outcome.renders > causes { return (.torn, "\(outcome.renders) renders for \(outcome.commits) commits") }
         if screen.frame.titles != titles {

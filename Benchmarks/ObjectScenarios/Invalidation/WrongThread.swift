@@ -13,10 +13,10 @@ struct WrongThread: CellScenario {
         case numberReused
     }
 
-    static func alwaysTraps(_ way: Way) -> Bool {
+    static func trapText(_ way: Way) -> String? {
         switch way {
-        case .checkedRead, .write: false
-        case .read, .count, .index, .link, .refresh, .numberReused: true
+        case .checkedRead, .write: nil
+        case .read, .count, .index, .link, .refresh, .numberReused: "Realm accessed from incorrect thread"
         }
     }
 

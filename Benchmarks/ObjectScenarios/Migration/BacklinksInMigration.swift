@@ -30,11 +30,16 @@ struct BacklinksInMigration: Scenario {
         }
         final class Pet: Object {
             @Persisted(primaryKey: true) var id = 0
-            @Persisted var before = 0
-            @Persisted var after = 0
+            /// Ids of the owners, ascending.
+            @Persisted var before: List<Int>
+            @Persisted var after: List<Int>
             @Persisted(originProperty: "pets") var owners: LinkingObjects<Owner>
             override class func className() -> String { "Pet" }
         }
+    }
+
+    private static func ids(_ owners: Results<MigrationObject>) throws -> [Int] {
+        try owners.map { try $0.value("id", as: Int.self) }.sorted()
     }
 
     func run(_ context: CaseContext) throws {
@@ -59,16 +64,20 @@ struct BacklinksInMigration: Scenario {
                     guard let old, let new else { return }
                     let declared: Results<MigrationObject> = try old.value("owners")
                     let found = try old.linkingObjects(ofType: "Owner", property: "pets")
-                    guard declared.count == found.count else { return new["before"] = -1 }
-                    new["before"] = found.count
-                    new["after"] = try new.value("owners", as: Results<MigrationObject>.self).count
+                    let ids = try Self.ids(found)
+                    guard try Self.ids(declared) == ids else { return new["before"] = [-1] }
+                    new["before"] = ids
+                    new["after"] = try Self.ids(try new.value("owners", as: Results<MigrationObject>.self))
                 }
             }
             let realm = try Realm(configuration: migrating)
             let pets = Array(realm.objects(After.Pet.self))
-            checks.report.check("old", expected: (0..<count).map { count - $0 }, got: pets.map(\.before))
-            checks.report.check("new", expected: (0..<count).map { max(0, 25 - $0) }, got: pets.map(\.after))
-            checks.report.check("afterwards", expected: pets.map(\.after), got: pets.map(\.owners.count))
+            let old = (0..<count).map { Array($0..<count) }
+            let new = (0..<count).map { Array($0..<max($0, 25)) }
+            checks.report.check("pets", expected: Array(0..<count), got: pets.map(\.id))
+            checks.report.check("old", expected: old, got: pets.map { Array($0.before) })
+            checks.report.check("new", expected: new, got: pets.map { Array($0.after) })
+            checks.report.check("afterwards", expected: new, got: pets.map { $0.owners.map(\.id).sorted() })
             for (name, type, property) in [
                 ("unknown class", "Ower", "pets"), ("unknown property", "Owner", "pet"), ("no link", "Owner", "id"),
             ] {

@@ -42,7 +42,8 @@ struct DuplicatePrimaryKey: Scenario {
                 try checks.version(url, is: 0, name)
                 let old = try Realm(configuration: checks.configuration(url, 0, [Plain.Ticket.self]))
                 let tickets = old.objects(Plain.Ticket.self)
-                checks.report.check("\(name), objects", expected: count, got: tickets.count)
+                let difference = Self.difference(tickets.map { ($0.code, $0.next?.code) }, count, shared)
+                checks.report.check("\(name), first object that changed", expected: nil, got: difference)
                 checks.report.check(
                     "\(name), shared", expected: shared, got: tickets.where { $0.code == "shared" }.count)
             }
@@ -55,8 +56,31 @@ struct DuplicatePrimaryKey: Scenario {
                 })
             let realm = try Realm(configuration: checks.configuration(url, 1, [Keyed.Ticket.self]))
             let found = realm.object(ofType: Keyed.Ticket.self, forPrimaryKey: "shared 1")
-            checks.report.check("retry, link of a mended key", expected: true, got: found?.next != nil)
+            checks.report.check("retry, link of a mended key", expected: "shared 0", got: found?.next?.code ?? "none")
+            let mended = { (number: Int) in (1...2).contains(number) ? "shared \(number - 1)" : "code \(number)" }
+            let difference = Self.difference(
+                realm.objects(Keyed.Ticket.self).map { ($0.code, $0.next?.code) }, count, code: mended)
+            checks.report.check("retry, first object that is wrong", expected: nil, got: difference)
             checks.report.add(.rows, Double(count), statistic: "count")
+        }
+    }
+
+    private static func code(_ number: Int, _ shared: Int) -> String {
+        number > 0 && number <= shared ? "shared" : "code \(number)"
+    }
+
+    private static func difference(_ tickets: [(code: String, next: String?)], _ count: Int, _ shared: Int) -> Int? {
+        difference(tickets, count) { code($0, shared) }
+    }
+
+    /// The place of the first ticket whose code, or that of the one that it leads to, is another; in order of keys.
+    private static func difference(
+        _ tickets: [(code: String, next: String?)], _ count: Int, code: (Int) -> String
+    ) -> Int? {
+        let places = 0..<max(count, tickets.count)
+        return places.first { place in
+            guard place < count, place < tickets.count else { return true }
+            return tickets[place].code != code(place) || tickets[place].next != (place == 0 ? nil : code(place - 1))
         }
     }
 
@@ -66,7 +90,7 @@ struct DuplicatePrimaryKey: Scenario {
             var last: Plain.Ticket?
             for number in 0..<count {
                 let ticket = Plain.Ticket()
-                ticket.code = number > 0 && number <= shared ? "shared" : "code \(number)"
+                ticket.code = Self.code(number, shared)
                 ticket.next = last
                 realm.add(ticket)
                 last = ticket

@@ -46,7 +46,7 @@ struct KillMidMigration: Scenario {
         guard filler.wait() == .exited(0) else { throw HarnessError("the file to migrate could not be written") }
         let bytes = try FileTree.readBytes(source.path)
         let trials = try context.integer("trials")
-        let addresses = (0..<trials).map { FaultAddress("kill", $0) }
+        let addresses = (0..<trials).map { FaultAddress(.kill, $0) }
         try context.sweep(addresses, secondsPerTrial: 20) { address in
             let directory = context.trialDirectory + "/database"
             try FileTree.remove(directory)
@@ -61,7 +61,9 @@ struct KillMidMigration: Scenario {
             } else {
                 moment.wait = UInt32(random.below(4000))
             }
-            try Self.killMigration(file, moment, isPlan, durability)
+            if let (outcome, detail) = try Self.killMigration(file, moment, isPlan, durability) {
+                return Trial(address: address, outcome: outcome, detail: detail)
+            }
             let (outcome, detail) = try Self.judge(file, isPlan, durability)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
@@ -99,9 +101,10 @@ struct KillMidMigration: Scenario {
         return configuration
     }
 
+    /// - Returns: what is wrong already, where the process did not get to the moment of its death.
     private static func killMigration(
         _ file: ResidentFile, _ moment: Moment, _ isPlan: Bool, _ durability: DurabilityClass
-    ) throws {
+    ) throws -> (Outcome, String)? {
         let child = try ForkedChild.start { output in
             let configuration = configuration(file, isPlan, durability) { step, migration in
                 guard step == moment.step else { return }
@@ -117,18 +120,29 @@ struct KillMidMigration: Scenario {
             do {
                 try Realm.performMigration(for: configuration)
                 return 0
-            } catch { return 1 }
+            } catch is Realm.Error { return 2 } catch { return 1 }
         }
         if moment.object == nil {
             var byte: UInt8 = 0
-            guard receive(child.output, &byte, 1) == 1 else {
-                throw HarnessError("the migration failed: \(child.wait())")
+            if receive(child.output, &byte, 1) == 1 {
+                usleep(moment.wait)
+                child.kill()
             }
-            usleep(moment.wait)
-            child.kill()
         }
-        let end = child.wait()
-        if end == .exited(1) { throw HarnessError("the migration failed by itself") }
+        return judge(child.wait(), object: moment.object)
+    }
+
+    /// What is wrong with how a process ended that was to be killed.
+    ///
+    /// - Parameter object: at which it was to die; nil when it may have come to its end before.
+    static func judge(_ end: ChildEnd, object: Int?) -> (Outcome, String)? {
+        switch end {
+        case .signalled(SIGKILL): return nil
+        case .signalled(let signal): return (.crashed, "the migration ended by signal \(signal)")
+        case .exited(0):
+            return object.map { (.silentlyWrong, "the migration came to its end, and never to object \($0)") }
+        case .exited: return (.refused, "the migration failed by itself: \(end)")
+        }
     }
 
     // MARK: What is left
@@ -164,8 +178,11 @@ struct KillMidMigration: Scenario {
         let version = try file.schemaVersion()
         guard version == 0 || version == 3 else { return (.silentlyWrong, "version \(version)") }
         if version == 0 {
-            let names = try file.rows0(durability)
-            guard names.count == file.count else { return (.silentlyWrong, "\(names.count) objects of version 0") }
+            if case .wrong(let detail) = PolicyTrials.Finding.same(
+                "objects of version 0", try file.rows0(durability), file.expected0)
+            {
+                return (.silentlyWrong, detail)
+            }
         }
         let again = configuration(file, isPlan, durability) { _, _ in }
         if try file.rows3(again) != file.expected { return (.silentlyWrong, "wrong rows, found at version \(version)") }

@@ -10,69 +10,181 @@ import Synchronization
     import Darwin
 #endif
 
-/// Every object of a large file gets new values; what it costs is measured.
+/// Every object of a large file gets new values; what it costs is measured, and again with a quarter of the objects.
+///
+/// A violation: an object that is not as the migration had to make it, or memory that grows with the data.
 struct LargeMigration: Scenario {
     let slug = "large-migration"
     let family = Family.migration
-    let question = "Is the memory of a migration independent of the number of objects?"
+    let question = "Is the memory of a migration bounded, by what it writes and by a limit?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "100000", range: 10...100_000_000, summary: "objects in the file"),
+        ScenarioParameter("rows", default: "100000", range: 40...100_000_000, summary: "objects in the file"),
         ScenarioParameter(
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
+        ScenarioParameter(
+            "bound", default: "200", range: 0...100_000,
+            summary: "percent of what the file grows by, from a quarter of the rows, that memory may; and 1 MiB"),
+        ScenarioParameter("limit", default: "96", summary: "mebibytes that it may take, whatever the rows"),
     ]
 
-    func run(_ context: CaseContext) throws {
-        try context.withEngineErrors { try runCase(context) }
+    /// What one migration took, in a process of its own.
+    struct Cost: Equatable {
+        var rows = 0
+        var nanoseconds = 0
+        var peakResidentBytes = 0
+        /// Anonymous memory above that of the process before the migration, at its highest.
+        var anonymousBytes = 0
+        var bytesBefore = 0
+        var mostBytes = 0
+        var bytesAfter = 0
+        var objects = 0
+        /// The first object that is not as the migration had to make it; -1 when all are.
+        var firstWrong = -1
+
+        fileprivate var words: [Int64] {
+            [
+                rows, nanoseconds, peakResidentBytes, anonymousBytes, bytesBefore, mostBytes, bytesAfter, objects,
+                firstWrong,
+            ].map { Int64($0) }
+        }
+
+        init() {}
+
+        fileprivate init(words: [Int64]) {
+            let numbers = words.map { Int($0) }
+            (rows, nanoseconds, peakResidentBytes) = (numbers[0], numbers[1], numbers[2])
+            (anonymousBytes, bytesBefore, mostBytes) = (numbers[3], numbers[4], numbers[5])
+            (bytesAfter, objects, firstWrong) = (numbers[6], numbers[7], numbers[8])
+        }
     }
 
-    private func runCase(_ context: CaseContext) throws {
+    func run(_ context: CaseContext) throws {
         let count = try context.integer("rows")
+        let isPlan = try context.text("way") == "plan"
+        let small = try measure(context, "quarter", rows: count / 4, isPlan: isPlan)
+        let large = try measure(context, "all", rows: count, isPlan: isPlan)
+        let report = context.report
+        report.add(.objectsPerSecond, Double(count) / Double(large.nanoseconds) * 1e9)
+        report.add(.durationMilliseconds, Double(large.nanoseconds) / 1e6, label: "unavailable")
+        report.add(.peakResidentBytes, Double(large.peakResidentBytes), label: "migration")
+        report.add(.peakResidentBytes, Double(large.anonymousBytes), label: "anonymous")
+        report.add(.peakResidentBytes, Double(small.anonymousBytes), label: "anonymous, a quarter of the rows")
+        report.add(.fileBytes, Double(large.bytesBefore), label: "before")
+        report.add(.fileBytes, Double(large.mostBytes), label: "peak")
+        report.add(.fileBytes, Double(large.bytesAfter), label: "after")
+        report.add(.rows, Double(count), statistic: "count")
+        for cost in [small, large] {
+            report.check("objects of \(cost.rows)", expected: cost.rows, got: cost.objects)
+            report.check("first wrong object of \(cost.rows)", expected: -1, got: cost.firstWrong)
+        }
+        Self.judge(
+            small, large, percent: try context.integer("bound"), limit: try context.integer("limit") << 20, report)
+    }
+
+    /// Memory that a migration of any size takes.
+    private static let fixedBytes = 1 << 20
+
+    /// Compares what the memory grew by with what the file did at its highest, and all of it with a limit.
+    ///
+    /// A transaction holds what it changes until that is more than its budget, so memory grows with the rows at first:
+    /// by 1.2 times the growth of the file, from 25 000 to 100 000 rows as from 100 000 to 400 000.
+    static func judge(_ small: Cost, _ large: Cost, percent: Int, limit: Int, _ report: CaseReport) {
+        let memory = large.anonymousBytes - small.anonymousBytes
+        let written = large.mostBytes - small.mostBytes
+        let allowed = written / 100 * percent + fixedBytes
+        report.add(.memoryGrowth, Double(memory) / Double(max(written, 1)))
+        report.add(
+            Trial(
+                address: FaultAddress(text: "growth of memory"), outcome: memory <= allowed ? .correct : .memoryLimit,
+                detail: memory <= allowed
+                    ? "" : "\(memory) bytes more for \(written) more of the file, allowed \(allowed)"))
+        let most = large.anonymousBytes
+        report.add(
+            Trial(
+                address: FaultAddress(text: "memory"), outcome: most <= limit ? .correct : .memoryLimit,
+                detail: most <= limit ? "" : "\(most) bytes, allowed \(limit)"))
+        if written < fixedBytes / 4 {
+            report.inconclusive("the file grew by \(written) bytes: too little to tell whether memory grows with it")
+        }
+    }
+
+    /// Fills and migrates, in a process each: what filling takes is not the migration's.
+    private func measure(_ context: CaseContext, _ name: String, rows: Int, isPlan: Bool) throws -> Cost {
         let durability = context.test.durability
-        let directory = try context.emptyLocation("database").directory
-        let file = ResidentFile(path: directory + "/a.strata", count: count)
-        // In a child: what filling takes is not the migration's.
+        let directory = try context.emptyLocation(name).directory
+        let file = ResidentFile(path: directory + "/a.strata", count: rows)
         let filler = try ForkedChild.start { _ in
             do {
                 try Self.fill(file, durability)
                 return 0
             } catch { return 1 }
         }
-        guard filler.wait() == .exited(0) else { throw HarnessError("the file to migrate could not be written") }
-        let before = Self.bytes(directory)
+        guard filler.wait() == .exited(0) else { throw EngineError(.refused, "the file could not be written") }
+        let child = try ForkedChild.start { output in
+            do {
+                let cost = try migrate(file, directory, durability, isPlan: isPlan)
+                return send(cost.words, to: output) ? 0 : 3
+            } catch {
+                _ = "\(error)\n".withCString { write(STDERR_FILENO, $0, strlen($0)) }
+                return 1
+            }
+        }
+        let words = receive(child.output, count: Cost().words.count)
+        let end = child.wait()
+        guard let words, end == .exited(0) else {
+            throw EngineError(.refused, "the migration of \(rows) objects ended so: \(end)")
+        }
+        return Cost(words: words)
+    }
+
+    private func migrate(
+        _ file: ResidentFile, _ directory: String, _ durability: DurabilityClass, isPlan: Bool
+    ) throws -> Cost {
+        var cost = Cost()
+        cost.rows = file.count
+        cost.bytesBefore = Self.bytes(directory)
         let meter = Meter(directory)
-        let configuration = configuration(file, durability, isPlan: try context.text("way") == "plan", meter)
+        let configuration = configuration(file, durability, isPlan: isPlan, meter)
         _ = ResourceUsage.resetPeak()
         let start = MonotonicClock.now()
         try Realm.performMigration(for: configuration)
-        let nanoseconds = Double(MonotonicClock.now() - start)
-        let peak = ResourceUsage.now().peakResidentBytes
+        cost.nanoseconds = Int(MonotonicClock.now() - start)
+        cost.peakResidentBytes = Int(ResourceUsage.now().peakResidentBytes)
         meter.sample()
+        cost.anonymousBytes = meter.anonymousBytes
+        cost.mostBytes = meter.fileBytes
+        try check(file, configuration, &cost)
+        cost.bytesAfter = Self.bytes(directory)
+        return cost
+    }
 
-        let report = context.report
-        report.add(.objectsPerSecond, Double(count) / nanoseconds * 1e9)
-        report.add(.durationMilliseconds, nanoseconds / 1e6, label: "unavailable")
-        report.add(.peakResidentBytes, Double(peak), label: "migration")
-        report.add(.peakResidentBytes, Double(meter.anonymousBytes), label: "anonymous")
-        report.add(.fileBytes, Double(before), label: "before")
-        report.add(.fileBytes, Double(meter.fileBytes), label: "peak")
-        report.add(.fileBytes, Double(Self.bytes(directory)), label: "after")
-        report.add(.rows, Double(count), statistic: "count")
-        try check(file, configuration, report)
+    private func send(_ words: [Int64], to output: Int32) -> Bool {
+        words.withUnsafeBytes { write(output, $0.baseAddress, $0.count) == $0.count }
+    }
+
+    private func receive(_ descriptor: Int32, count: Int) -> [Int64]? {
+        var words = [Int64](repeating: 0, count: count)
+        let length = words.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return length == count * 8 ? words : nil
     }
 
     /// What is used at its highest, looked at while objects are walked.
     private final class Meter: Sendable {
         private let directory: String
+        private let base: Int
         private let values = Mutex((anonymous: 0, file: 0))
 
-        init(_ directory: String) { self.directory = directory }
+        init(_ directory: String) {
+            self.directory = directory
+            base = Int(ProcessFile.anonymousBytes(processID: getpid()) ?? 0)
+        }
 
         var anonymousBytes: Int { values.withLock { $0.anonymous } }
         var fileBytes: Int { values.withLock { $0.file } }
 
         func sample() {
-            let anonymous = Int(ProcessFile.anonymousBytes(processID: getpid()) ?? 0)
+            let anonymous = Int(ProcessFile.anonymousBytes(processID: getpid()) ?? 0) - base
             let file = LargeMigration.bytes(directory)
             values.withLock { $0 = (max($0.anonymous, anonymous), max($0.file, file)) }
         }
@@ -126,18 +238,24 @@ struct LargeMigration: Scenario {
         return configuration
     }
 
-    private func check(_ file: ResidentFile, _ configuration: Realm.Configuration, _ report: CaseReport) throws {
+    private func check(_ file: ResidentFile, _ configuration: Realm.Configuration, _ cost: inout Cost) throws {
         let realm = try Realm(configuration: configuration)
-        var wrong = 0
-        for resident in realm.objects(Version3.Resident.self) {
-            let number = resident.number
+        let residents = realm.objects(Version3.Resident.self)
+        cost.objects = residents.count
+        var number = 0
+        for resident in residents {
             let age = ResidentFile.year - ResidentFile.birthYear(number)
             let isRight =
-                resident.age == age && resident.isAdult == (age >= 18)
-                && resident.name == "First \(number) Last \(number % 17)"
-            if !isRight { wrong += 1 }
+                resident.number == number && resident.age == age && resident.isAdult == (age >= 18)
+                && resident.name == "First \(number) Last \(number % 17)" && resident.friend == nil
+                && resident.neighbours.isEmpty
+            if !isRight, cost.firstWrong < 0 { cost.firstWrong = number }
+            number += 1
         }
-        report.check("objects", expected: file.count, got: realm.objects(Version3.Resident.self).count)
-        report.check("wrong objects", expected: 0, got: wrong)
     }
+}
+
+extension Metric {
+    /// Memory that more rows took, over the bytes that the file grew by.
+    static let memoryGrowth = Metric("memory_growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
 }

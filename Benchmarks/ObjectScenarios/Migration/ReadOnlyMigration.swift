@@ -31,6 +31,8 @@ struct ReadOnlyMigration: Scenario {
                 checks.refused("deleted while open", .alreadyOpen) { _ = try Realm(configuration: afresh) }
                 try open.write { open.create(Version0.Resident.self, value: ["number": 1000]) }
                 checks.report.check("still usable", expected: 51, got: open.objects(Version0.Resident.self).count)
+                let rows = try file.rows0(context.test.durability)
+                checks.report.check("its data", expected: true, got: Array(rows.prefix(50)) == file.expected0)
             }
             let realm = try Realm(configuration: afresh)
             checks.report.check("afresh", expected: 0, got: realm.objects(Version3.Resident.self).count)

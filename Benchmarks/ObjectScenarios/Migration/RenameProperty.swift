@@ -70,20 +70,30 @@ struct RenameProperty: Scenario {
                 }
             }
             let realm = try Realm(configuration: renaming)
-            var wrong = 0
-            for id in 0..<count {
-                let person = realm.object(ofType: New.Person.self, forPrimaryKey: id)
-                let isRight =
-                    person?.title == "name \(id)" && person?.years == (id % 5 == 0 ? nil : id)
-                    && person?.companion?.number == (id == 0 ? nil : id - 1)
-                    && person?.companions.count == id % 3 && person?.texts.first == "w\(id)"
-                if !isRight { wrong += 1 }
+            let lines = realm.objects(New.Person.self).map { person in
+                Self.line(
+                    person.number, person.title, person.taken, person.years, person.companion?.number,
+                    person.companions.map(\.number), Array(person.texts))
             }
-            checks.report.check("chained, wrong objects", expected: 0, got: wrong)
+            let expected = (0..<count).map { id in
+                Self.line(
+                    id, "name \(id)", "", id % 5 == 0 ? nil : id, id == 0 ? nil : id - 1,
+                    id == 0 ? [] : Array(repeating: id - 1, count: id % 3), ["w\(id)"])
+            }
+            let wrong = expected.indices.first { !lines.indices.contains($0) || lines[$0] != expected[$0] }
+            checks.report.check("chained, objects", expected: count, got: lines.count)
+            checks.report.check("chained, first wrong object", expected: nil, got: wrong)
             let found = realm.objects(New.Person.self).where { $0.title == "name 7" }
             checks.report.check("index of the new name", expected: [7], got: found.map(\.number))
             checks.report.add(.rows, Double(count), statistic: "count")
         }
+    }
+
+    private static func line(
+        _ number: Int, _ title: String, _ taken: String, _ years: Int?, _ companion: Int?, _ companions: [Int],
+        _ texts: [String]
+    ) -> String {
+        "\(number) \(title) '\(taken)' \(years ?? -1), \(companion ?? -1), \(companions), \(texts)"
     }
 
     private func fill(_ configuration: Realm.Configuration, _ count: Int) throws {

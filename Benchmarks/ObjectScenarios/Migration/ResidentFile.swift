@@ -76,9 +76,19 @@ struct ResidentFile {
         }
     }
 
+    /// What version 0 of the program has to show.
+    var expected0: [String] {
+        (0..<count).map { number in
+            "\(number) First \(number) Last \(number % 17) \(Self.birthYear(number)) \(friend(number) ?? -1) "
+                + "\(neighbours(number))"
+        }
+    }
+
     /// What version 0 of the program shows.
-    func rows0(_ durability: DurabilityClass) throws -> [String] {
-        let realm = try Realm(configuration: configuration(0, Version0.Resident.self, durability: durability))
+    ///
+    /// - Parameter version: of the schema, which stands for any number.
+    func rows0(_ durability: DurabilityClass, version: UInt64 = 0) throws -> [String] {
+        let realm = try Realm(configuration: configuration(version, Version0.Resident.self, durability: durability))
         return try realm.objects(Version0.Resident.self).map { resident in
             let friend = try resident.read(\.friend).map { try $0.read(\.number) }
             let neighbours = try resident.read(\.neighbours).map { try $0.read(\.number) }

@@ -30,7 +30,8 @@ struct ThrowInBlock: Scenario {
         let durability = context.test.durability
         let file = ResidentFile(path: try context.emptyLocation("database").directory + "/a.strata", count: count)
         try file.fill(durability)
-        let before = try file.rows0(durability)
+        let before = file.expected0
+        report.check("data before", expected: true, got: try file.rows0(durability) == before)
         for time in 0..<times {
             let row = times == 1 ? count / 2 : (count - 1) * time / (times - 1)
             try fail(file, at: row, durability, report)

@@ -38,7 +38,8 @@ struct TwoSchemas: Scenario {
         _ file: ResidentFile, _ round: Int, _ durability: DurabilityClass, _ report: CaseReport
     ) throws {
         let filler = try ForkedChild.start { _ in Self.status { try file.fill(durability) } }
-        guard filler.wait() == .exited(0) else { throw HarnessError("the file could not be written") }
+        let filled = filler.wait()
+        if filled != .exited(0) { return report.check("round \(round), filled", expected: .exited(0), got: filled) }
         let old = try ForkedChild.start { output in
             Self.status {
                 let realm = try Realm(
@@ -54,7 +55,9 @@ struct TwoSchemas: Scenario {
             }
         }
         var byte: UInt8 = 0
-        guard receive(old, &byte) == 1 else { throw HarnessError("the old program ended: \(old.wait())") }
+        guard receive(old, &byte) == 1 else {
+            return report.check("round \(round), opened by version 0", expected: "open", got: "\(old.wait())")
+        }
         let lower = try ForkedChild.start { _ in
             Self.status {
                 try Realm.performMigration(

@@ -33,47 +33,102 @@ struct BacklinkEquality: Scenario {
             let realm = try place.realm([Node.self])
             try realm.write { for id in 0..<objects { realm.create(Node.self, value: ["id": id]) } }
             var random = context.random("graph")
+            var model = Model()
             let batches = 20
             for batch in 0..<batches {
                 try realm.write {
-                    for _ in 0..<operations / batches { step(realm, objects, &random) }
+                    for _ in 0..<operations / batches { step(realm, objects, &random, &model) }
                 }
-                compare(realm, context.report, "after batch \(batch)")
+                compare(realm, model, objects, context.report, "after batch \(batch)")
                 if context.isOverBudget { return context.report.cut() }
             }
             context.report.add(.links, Double(operations), statistic: "count")
         }
     }
 
-    private func step(_ realm: Realm, _ objects: Int, _ random: inout RandomStream) {
+    /// What the program has linked, in a form that no engine has touched.
+    private struct Model {
+        struct Links: Equatable {
+            var link: Int?
+            var list: [Int] = []
+            var set: Set<Int> = []
+            var map: [String: Int] = [:]
+        }
+        var nodes: [Int: Links] = [:]
+
+        mutating func delete(_ id: Int) {
+            nodes[id] = nil
+            for (key, links) in nodes {
+                var left = links
+                if left.link == id { left.link = nil }
+                left.list.removeAll { $0 == id }
+                left.set.remove(id)
+                // The key of a map stays, and leads nowhere.
+                left.map = left.map.filter { $0.value != id }
+                nodes[key] = left
+            }
+        }
+    }
+
+    private func step(_ realm: Realm, _ objects: Int, _ random: inout RandomStream, _ model: inout Model) {
         // Few targets get most of the links: some pass every limit of what fits in a node.
         let target = random.below(3) == 0 ? random.below(objects) : random.below(4)
         guard let from = realm.object(ofType: Node.self, forPrimaryKey: random.below(objects)),
             let to = realm.object(ofType: Node.self, forPrimaryKey: target)
         else { return }
+        let id = from.id
+        var known = model.nodes[id] ?? Model.Links()
+        defer { model.nodes[id] = known }
         switch random.below(12) {
-        case 0, 1: from.link = to
-        case 2: from.link = nil
-        case 3, 4, 5: from.list.append(to)
-        case 6: if !from.list.isEmpty { from.list.remove(at: random.below(from.list.count)) }
-        case 7: from.set.insert(to)
-        case 8: from.set.remove(to)
-        case 9: from.map["key \(random.below(5))"] = to
-        case 10: from.map["key \(random.below(5))"] = nil
+        case 0, 1:
+            from.link = to
+            known.link = target
+        case 2:
+            from.link = nil
+            known.link = nil
+        case 3, 4, 5:
+            from.list.append(to)
+            known.list.append(target)
+        case 6:
+            if known.list.isEmpty { return }
+            let place = random.below(known.list.count)
+            from.list.remove(at: place)
+            known.list.remove(at: place)
+        case 7:
+            from.set.insert(to)
+            known.set.insert(target)
+        case 8:
+            from.set.remove(to)
+            known.set.remove(target)
+        case 9:
+            let key = "key \(random.below(5))"
+            from.map[key] = to
+            known.map[key] = target
+        case 10:
+            let key = "key \(random.below(5))"
+            from.map[key] = nil
+            known.map[key] = nil
         default:
-            if random.below(20) == 0 {
-                let id = from.id
+            if random.below(8) == 0 {
                 realm.delete(from)
                 realm.create(Node.self, value: ["id": id])
+                model.delete(id)
+                known = Model.Links()
             }
         }
     }
 
-    /// All links of the graph, from both sides.
-    private func compare(_ realm: Realm, _ report: CaseReport, _ moment: String) {
+    /// All links of the graph, from both sides, and what was linked.
+    private func compare(_ realm: Realm, _ model: Model, _ objects: Int, _ report: CaseReport, _ moment: String) {
+        var lost: [Int] = []
         var forward: [String: [Int: [Int]]] = [:]
         var backward: [String: [Int: [Int]]] = [:]
         for node in realm.objects(Node.self) {
+            let entries = node.map.compactMap { entry in entry.value.map { (entry.key, $0.id) } }
+            let there = Model.Links(
+                link: node.link?.id, list: node.list.map(\.id), set: Set(node.set.map(\.id)),
+                map: Dictionary(uniqueKeysWithValues: entries))
+            if there != model.nodes[node.id] ?? Model.Links() { lost.append(node.id) }
             if let to = node.link { forward["link", default: [:]][to.id, default: []].append(node.id) }
             for to in node.list { forward["list", default: [:]][to.id, default: []].append(node.id) }
             for to in node.set { forward["set", default: [:]][to.id, default: []].append(node.id) }
@@ -84,6 +139,8 @@ struct BacklinkEquality: Scenario {
                 backward[name, default: [:]][node.id] = links.map(\.id)
             }
         }
+        report.check("objects, \(moment)", expected: objects, got: realm.objects(Node.self).count)
+        report.check("first object that links to something else, \(moment)", expected: nil, got: lost.min())
         for name in ["link", "list", "set", "map"] {
             let there = (forward[name] ?? [:]).mapValues { $0.sorted() }
             let back = (backward[name] ?? [:]).mapValues { $0.sorted() }

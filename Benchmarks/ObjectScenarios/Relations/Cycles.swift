@@ -30,6 +30,24 @@ struct Cycles: ObjectTrialScenario {
         return knots
     }
 
+    /// Each knot with what leads to it and where it leads, by the numbers in the names.
+    private static func texts(_ realm: Realm) -> [String] {
+        let texts = realm.objects(Knot.self).map { knot in
+            "\(knot.name) from \(knot.before.map(\.name)) to \(knot.next?.name ?? "nothing"), "
+                + "and \(knot.others.map(\.name))"
+        }
+        func number(_ text: String) -> Int { Int(text.dropFirst(5).prefix { $0 != " " }) ?? -1 }
+        return texts.sorted { number($0) < number($1) }
+    }
+
+    /// A whole circle.
+    private static func expected(_ count: Int) -> [String] {
+        (0..<count).map { index in
+            let (before, next) = ((index + count - 1) % count, (index + 1) % count)
+            return "knot \(index) from [\"knot \(before)\"] to knot \(next), and [\"knot \(next)\"]"
+        }
+    }
+
     static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         let realm = try place.realm([Knot.self])
         let knots = circle(way == .addSelf || way == .detachSelf ? 1 : 500, owning: way == .cascade)
@@ -38,13 +56,14 @@ struct Cycles: ObjectTrialScenario {
         let first = knots[0]
         guard table.count == knots.count else { return .wrong("\(table.count) objects were added") }
         switch way {
-        case .addCircle, .addSelf: return .expect("backlinks", first.before.count, 1)
+        case .addCircle, .addSelf: return .same("knots", texts(realm), expected(knots.count))
         case .delete:
             try realm.write { realm.delete(first) }
-            return .all([
-                .expect("objects", table.count, 499), .expect("last link", knots[499].next == nil, true),
-                .expect("entries of the last", knots[499].others.count, 0),
-            ])
+            var left = expected(500)
+            left.removeFirst()
+            left[0] = "knot 1 from [] to knot 2, and [\"knot 2\"]"
+            left[498] = "knot 499 from [\"knot 498\"] to nothing, and []"
+            return .same("knots", texts(realm), left)
         case .cascade:
             try realm.write { realm.delete(first) }
             return .expect("objects", table.count, 0)
@@ -54,7 +73,10 @@ struct Cycles: ObjectTrialScenario {
             let token = table.observe(keyPaths: ["next.next.name"]) { if case .update = $0 { calls += 1 } }
             try realm.write { knots[7].name = "renamed" }
             token.invalidate()
-            return .expect("calls", calls, 1)
+            return .all([
+                .expect("calls", calls, 1),
+                .expect("names", knots.map(\.name), (0..<500).map { $0 == 7 ? "renamed" : "knot \($0)" }),
+            ])
         case .freeze: return .expect("a round of frozen links", first.freeze().next?.next?.name, "knot 2")
         case .detach, .detachSelf: return try detached(first, realm, count: knots.count)
         case .equality: return .expect("equal after a round", knots[499].next == first, true)

@@ -33,29 +33,46 @@ struct EmbeddedParent: ObjectTrialScenario {
         one.leaf = Leaf(value: ["name": "leaf"])
         one.leaf?.inner = Bud(value: ["name": "bud"])
         for name in ["a", "b"] { one.leaves.append(Leaf(value: ["name": name])) }
+        one.name = "one"
+        two.name = "two"
         try realm.write { realm.add([one, two]) }
-        func counts() -> [Int] { ["Leaf", "Bud"].map { realm.dynamicObjects($0).count } }
-        guard counts() == [3, 1] else { return .wrong("\(counts()) embedded objects before") }
+        /// The names of all embedded objects, leaves before buds.
+        func names() -> [String] {
+            ["Leaf", "Bud"].flatMap { realm.dynamicObjects($0).map { $0["name"] as? String ?? "" }.sorted() }
+        }
+        /// What the trees hold.
+        func held() -> [String] {
+            realm.objects(Tree.self).sorted(byKeyPath: "name").map { tree in
+                ([tree.name, tree.leaf?.name ?? "", tree.leaf?.inner?.name ?? ""] + tree.leaves.map(\.name))
+                    .joined(separator: " ")
+            }
+        }
+        func all(_ named: [String], _ trees: [String]) -> PolicyTrials.Finding {
+            .all([.expect("embedded objects", names(), named), .expect("trees", held(), trees)])
+        }
+        guard names() == ["a", "b", "leaf", "bud"], held() == ["one leaf bud a b", "two  "] else {
+            return .wrong("before: \(names()), \(held())")
+        }
         switch way {
         case .deletedWithParent:
             try realm.write { realm.delete(one) }
-            return .expect("embedded objects left", counts(), [0, 0])
+            return all([], ["two  "])
         case .cascadeDeep:
             try realm.write { one.leaf = nil }
-            return .expect("embedded objects left", counts(), [2, 0])
+            return all(["a", "b"], ["one   a b", "two  "])
         case .secondParent:
             do {
                 try realm.write { two.leaf = one.leaf }
                 return .wrong("an embedded object got a second parent")
             } catch is Realm.Error {
-                return .all([.expect("embedded objects", counts(), [3, 1]), .expect("two", two.leaf == nil, true)])
+                return all(["a", "b", "leaf", "bud"], ["one leaf bud a b", "two  "])
             }
         case .results:
             try realm.write { realm.delete(realm.objects(Tree.self)) }
-            return .expect("embedded objects left", counts(), [0, 0])
+            return all([], [])
         case .removedFromList:
             try realm.write { one.leaves.remove(at: 0) }
-            return .all([.expect("embedded", counts(), [2, 1]), .expect("left", one.leaves.map(\.name), ["b"])])
+            return all(["b", "leaf", "bud"], ["one leaf bud b", "two  "])
         }
     }
 }

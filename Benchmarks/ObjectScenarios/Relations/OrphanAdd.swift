@@ -22,32 +22,35 @@ struct OrphanAdd: ObjectTrialScenario {
             realm.add([alice, bob])
         }
         switch way {
-        case .orphan: return .expect("owners", dog.owners.count, 0)
+        case .orphan: return owned(dog, [alice, bob], by: [])
         case .adopted:
             try realm.write { alice.dogs.append(dog) }
-            return .expect("owners", dog.owners.map(\.name), ["Alice"])
+            return owned(dog, [alice, bob], by: ["Alice"])
         case .movedToAnother:
             try realm.write { alice.dogs.append(dog) }
             try realm.write {
                 alice.dogs.removeAll()
                 bob.dogs.append(dog)
             }
-            return .expect("owners", dog.owners.map(\.name), ["Bob"])
+            return owned(dog, [alice, bob], by: ["Bob"])
         case .manyToMany, .removedFromOne:
+            var shelf = ArticleShelf(count: 4)
             if way == .removedFromOne {
                 try realm.write { realm.object(ofType: Article.self, forPrimaryKey: 2)?.categories.removeAll() }
+                shelf.articles[2]?.categories = []
             }
-            var there: Set<String> = []
-            for article in realm.objects(Article.self) {
-                for category in article.categories { there.insert("\(article.id) \(category.name)") }
-            }
-            var back: Set<String> = []
-            for category in realm.objects(Category.self) {
-                for article in category.articles { back.insert("\(article.id) \(category.name)") }
-            }
-            return .all([
-                .expect("both sides", back, there), .expect("links", there.count, way == .manyToMany ? 8 : 6),
-            ])
+            return shelf.compare(realm)
         }
+    }
+
+    /// Both sides: whom the dog belongs to, and which dogs Alice and Bob have.
+    private static func owned(
+        _ dog: MatrixDog, _ people: [MatrixPerson], by expected: [String]
+    ) -> PolicyTrials.Finding {
+        .all([
+            .expect("owners", dog.owners.map(\.name), expected),
+            .expect("people who have it", people.filter { $0.dogs.contains(dog) }.map(\.name), expected),
+            .expect("dogs", people.map(\.dogs.count), people.map { expected.contains($0.name) ? 1 : 0 }),
+        ])
     }
 }

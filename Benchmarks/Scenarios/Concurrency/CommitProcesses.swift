@@ -57,15 +57,7 @@ struct CommitProcesses: Scenario {
         var lanes: [Lane] = []
         var answers = CommitAnswers()
         for child in children {
-            var answer = [UInt64](repeating: 0, count: Self.answerWords)
-            let bytes = Self.answerWords * 8
-            #if canImport(Glibc)
-                let count = Glibc.read(child.output, &answer, bytes)
-            #else
-                let count = Darwin.read(child.output, &answer, bytes)
-            #endif
-            let end = child.wait()
-            guard count == bytes, end == .exited(0) else { throw HarnessError("a writer ended so: \(end)") }
+            guard let answer = try Self.answer(of: child, report) else { return }
             var lane = Lane(start: answer[0], end: answer[1], commits: Int(answer[2]))
             lane.answers.synced = Int(answer[3])
             lane.answers.unsynced = Int(answer[4])
@@ -84,7 +76,12 @@ struct CommitProcesses: Scenario {
         report.add(meter.samples(per: "commit", count: total))
         report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(total), statistic: "count")
-        try verify(context, location, base: base, each: each, lanes: lanes)
+        context.require(total, "nothing was committed")
+        try PeopleRows.verify(
+            context, at: location,
+            inserted: lanes.enumerated().map { index, lane in
+                (base + index * each)..<(base + index * each + lane.commits)
+            })
     }
 
     private static func write(
@@ -105,9 +102,36 @@ struct CommitProcesses: Scenario {
             try session.close()
             return Self.write(output, &answer, Self.answerWords * 8) == Self.answerWords * 8 ? 0 : 2
         } catch {
-            let text = "\(error)\n"
-            text.withCString { _ = Self.write(STDERR_FILENO, $0, strlen($0)) }
-            return 1
+            do {
+                try FileTree.writeAll(output, Array("\(error)".utf8), path: "the pipe of a writer")
+            } catch {
+                return 2
+            }
+            return error is EngineError ? 1 : 2
+        }
+    }
+
+    /// What a child says at its end; nil where it crashed, which is reported.
+    ///
+    /// Throws: what the engine refused it; `HarnessError` for what is no statement about the engine.
+    private static func answer(of child: ForkedChild, _ report: CaseReport) throws -> [UInt64]? {
+        var bytes: [UInt8] = []
+        while child.receive(into: &bytes, milliseconds: 1_000) {}
+        switch child.wait() {
+        case .exited(0) where bytes.count == answerWords * 8:
+            return bytes.withUnsafeBytes { words in
+                (0..<answerWords).map { words.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
+            }
+        case .exited(1):
+            throw EngineError(.refused, "a writer was refused: \(String(decoding: bytes, as: UTF8.self))")
+        case .exited(let status):
+            throw HarnessError("a writer ended with \(status): \(String(decoding: bytes, as: UTF8.self))")
+        case .signalled(let signal):
+            report.add(
+                Trial(
+                    address: FaultAddress(text: "writer"), outcome: .crashed, detail: "signal \(signal)",
+                    signal: signal))
+            return nil
         }
     }
 
@@ -117,15 +141,5 @@ struct CommitProcesses: Scenario {
         #else
             Darwin.write(descriptor, bytes, count)
         #endif
-    }
-
-    private func verify(
-        _ context: CaseContext, _ location: DatabaseLocation, base: Int, each: Int, lanes: [Lane]
-    ) throws {
-        let total = lanes.reduce(0) { $0 + $1.commits }
-        for (index, lane) in lanes.enumerated() {
-            let first = base + index * each
-            try PeopleRows.verify(context, at: location, inserted: first..<(first + lane.commits), count: base + total)
-        }
     }
 }

@@ -64,7 +64,12 @@ struct CommitThreads: Scenario {
         report.add(meter.samples(per: "commit", count: total))
         report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(total), statistic: "count")
-        try Self.verify(context, location, base: base, each: each, lanes: lanes)
+        context.require(total, "nothing was committed")
+        try PeopleRows.verify(
+            context, at: location,
+            inserted: lanes.enumerated().map { index, lane in
+                (base + index * each)..<(base + index * each + lane.commits)
+            })
     }
 
     private static func write(
@@ -91,22 +96,5 @@ struct CommitThreads: Scenario {
             try session.close()
             return lane
         }
-    }
-
-    private static func verify(
-        _ context: CaseContext, _ location: DatabaseLocation, base: Int, each: Int, lanes: [Lane]
-    ) throws {
-        let session = try context.open(location, as: (any TableSession).self)
-        let total = lanes.reduce(0) { $0 + $1.commits }
-        context.report.check("rows", expected: base + total, got: try session.rowCount(table: "Person"))
-        for (index, lane) in lanes.enumerated() {
-            let ids = (base + index * each)..<(base + index * each + lane.commits)
-            let oracle = ExactOracle(
-                TableSet(dataset: "inserted", tables: [PeopleDataset.persons(ids)], digest: 0))
-            let reads = PointReads(table: "Person", keys: ids.map { Int64($0) }, columns: ["name", "age", "score"])
-            context.report.check(
-                "thread \(index)", expected: oracle.digest(reads), got: try session.readPoints(reads, latency: nil))
-        }
-        try session.close()
     }
 }

@@ -1,7 +1,11 @@
+import Datasets
 import Harness
 import RunRecords
 
 /// Processes that open the same new database at once, and each insert a row.
+///
+/// Afterwards the database holds the rows that were acknowledged, each once and with all its values, perhaps those of
+/// processes that met an error on their way, and nothing else.
 struct FirstOpenRace: Scenario {
     let slug = "first-open-race"
     let family = Family.concurrency
@@ -15,55 +19,134 @@ struct FirstOpenRace: Scenario {
         ScenarioParameter("processes", default: "8", range: 2...64, summary: "openers of each"),
     ]
 
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        // Who is turned away by others at work has lost nothing, and has not got on.
+        case .hung, .refused: .boundedWait
+        case .crashed: nil
+        default: expects
+        }
+    }
+
     func run(_ context: CaseContext) throws {
         let processes = try context.integer("processes")
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("race", $0) }
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.race, $0) }
         let schema = try PeopleRows.noRows()
-        try context.sweep(addresses, secondsPerTrial: 40) { address in
+        try context.sweep(addresses, secondsPerTrial: 90) { address in
             let directory = context.trialDirectory + "/database"
             try FileTree.remove(directory)
             try FileTree.createDirectory(directory)
             let location = DatabaseLocation(directory: directory)
-            let children = try (0..<processes).map { index in
-                try ForkedChild.start { _ in Self.insert(context, location, schema, index) }
+            let openers = try (0..<processes).map { index in
+                try Opener { try Self.insert(context, location, schema, index) }
             }
-            let ends = children.map { $0.wait() }
-            if let end = ends.first(where: { $0 != .exited(0) }) {
-                if case .signalled = end {
-                    return Trial(address: address, outcome: .crashed, detail: "an opener ended so: \(end)")
-                }
+            let ends = openers.map { $0.wait() }
+            if let signal = ends.compactMap(\.signal).first {
+                return Trial(address: address, outcome: .crashed, detail: "an opener ended by signal \(signal)")
             }
-            let inserted = ends.count { $0 == .exited(0) }
-            let session = try context.open(location, as: (any TableSession).self)
-            let found = try session.rowCount(table: "Person")
-            try session.close()
-            if found < inserted {
-                return Trial(
-                    address: address, outcome: .lostCommit, detail: "\(inserted) rows inserted, \(found) there")
+            if let reason = ends.compactMap(\.broken).first { throw HarnessError("an opener broke: \(reason)") }
+            if ends.contains(.hung) {
+                return Trial(address: address, outcome: .hung, detail: "an opener was not done after 20 s")
             }
-            if inserted < processes {
-                return Trial(
-                    address: address, outcome: .refused, detail: "\(processes - inserted) openers met an error")
+            let refusals = ends.compactMap(\.refusal)
+            let (outcome, detail) = try Self.judge(context, location, ends)
+            if outcome != .correct || refusals.isEmpty {
+                return Trial(address: address, outcome: outcome, detail: detail)
             }
-            return Trial(address: address, outcome: found == processes ? .correct : .silentlyWrong, detail: "")
+            return Trial(
+                address: address, outcome: .refused,
+                detail: "\(refusals.count) of \(processes) openers met an error: \(refusals[0])")
         }
     }
 
     private static func insert(
         _ context: CaseContext, _ location: DatabaseLocation, _ schema: TableSet, _ index: Int
-    ) -> Int32 {
-        do {
-            let session = try context.open(location, as: (any TableSession).self)
-            // Somebody else may make the tables first.
-            do throws(EngineError) { try session.create(schema) } catch {
-                if error.kind != .refused { throw error }
+    ) throws {
+        let session = try context.open(location, as: (any TableSession).self)
+        // Somebody else may make the tables first.
+        do throws(EngineError) { try session.create(schema) } catch {
+            if error.kind != .refused { throw error }
+        }
+        let inserted = try session.insertEach(PeopleDataset.persons(index..<(index + 1)), latency: nil)
+        guard inserted == 1 else { throw EngineError(.refused, "\(inserted) rows were acknowledged, not 1") }
+        try session.close()
+    }
+
+    /// A row of an opener that was refused may be there or not: which it is, is read first.
+    private static func judge(
+        _ context: CaseContext, _ location: DatabaseLocation, _ ends: [OpenerEnd]
+    ) throws -> (Outcome, String) {
+        let (engine, settings) = (context.engine, context.settings)
+        let people = try PeopleDataset().tables(size: ends.count, seed: context.seed)
+        let finding = try ForkedReader.finding {
+            let seen = RowsSeen(people.main.name)
+            let looking = try CaseContext.session(engine, location, settings, as: (any TableSession).self)
+            try looking.readAll(people, into: seen)
+            try looking.close()
+            var expected = ExactOracle(people)
+            let missing = ends.indices.filter { !seen.rows.contains($0) }
+            for row in missing where ends[row] == .done {
+                return ContentFinding(.lostCommit, "the row that opener \(row) inserted is missing")
             }
-            let (chunks, _) = PeopleRows.chunks(from: index, count: 1)
-            for chunk in chunks where try session.insertEach(chunk, latency: nil) != 1 { return 1 }
-            try session.close()
+            expected.delete(table: people.main.name, keys: missing.map { Int64($0) })
+            return DamageOracle.read(engine: engine, settings: settings, location: location, expected: expected)
+        }
+        return (finding.outcome, finding.detail)
+    }
+
+    private final class RowsSeen: RowSink {
+        private let table: String
+        private(set) var rows: Set<Int> = []
+        init(_ table: String) { self.table = table }
+
+        func receive(table: String, row: Int, values: [Value]) -> Bool {
+            if table == self.table { rows.insert(row) }
+            return true
+        }
+    }
+}
+
+/// How a process of a race ended.
+private enum OpenerEnd: Equatable {
+    case done, hung
+    case refused(String)
+    case broken(String)
+    case crashed(Int32)
+
+    var refusal: String? { if case .refused(let words) = self { words } else { nil } }
+    var broken: String? { if case .broken(let reason) = self { reason } else { nil } }
+    var signal: Int32? { if case .crashed(let signal) = self { signal } else { nil } }
+}
+
+/// A process of a race, which says at its end what the engine did not let it do.
+private struct Opener {
+    private let child: ForkedChild
+    private let patience: Patience
+
+    init(_ body: () throws -> Void) throws {
+        child = try ForkedChild.start { output in
+            var words = "done"
+            do { try body() } catch let error as EngineError { words = "refused \(error)" } catch { words = "\(error)" }
+            do { try FileTree.writeAll(output, Array(words.utf8), path: "the pipe of an opener") } catch { return 2 }
             return 0
-        } catch {
-            return 1
+        }
+        patience = Patience(for: child.processID)
+    }
+
+    func wait() -> OpenerEnd {
+        var answer: [UInt8] = []
+        while child.receive(into: &answer, milliseconds: 50) {
+            guard patience.isOver(seconds: 20) else { continue }
+            child.kill()
+            child.wait()
+            return .hung
+        }
+        let words = String(decoding: answer, as: UTF8.self)
+        switch child.wait() {
+        case .signalled(let signal): return .crashed(signal)
+        case .exited where words == "done": return .done
+        case .exited where words.hasPrefix("refused "): return .refused(String(words.dropFirst(8)))
+        case .exited(let status): return .broken("status \(status) \(words)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Harness
+import History
 import Measuring
 import RunRecords
 
@@ -49,10 +50,13 @@ struct LostUpdate: Scenario {
         try session.close()
         let acknowledged = lanes.reduce(0) { $0 + $1.acknowledged }
         let attempted = lanes.reduce(0) { $0 + $1.attempted }
-        let (outcome, detail) = CounterHistory.judge(
+        let (outcome, detail) = IncrementSum.judge(
             initial: Int64(bitPattern: initial.sum), acknowledged: Int64(acknowledged), attempted: Int64(attempted),
             final: Int64(bitPattern: final.sum))
         report.add(Trial(address: FaultAddress(text: "sum"), outcome: outcome, detail: detail))
+        if context.engine.capabilities.contains(.transactions) {
+            try checkHistory(context, location, cell: (Int(key) + 1) % count, threads: threads)
+        }
         if attempted < threads * each { report.cut() }
         var latency = Histogram()
         for lane in lanes { latency.merge(lane.latency) }
@@ -62,6 +66,33 @@ struct LostUpdate: Scenario {
             .updatesPerSecond, Double(acknowledged) / (Double(max(1, end - start)) / 1e9), count: acknowledged)
         report.add(latency, name: "increment")
         report.add(.operations, Double(attempted), statistic: "count")
+    }
+
+    /// A sum does not say which update was lost, nor that two mistakes made up for each other: the same by transactions
+    /// whose every read and write is known, on another row.
+    private func checkHistory(
+        _ context: CaseContext, _ location: DatabaseLocation, cell: Int, threads: Int
+    ) throws {
+        let opening = try context.open(location, as: (any TransactionSession).self)
+        try opening.begin(.writing)
+        try opening.write(cell, History.initialValue)
+        try opening.commit()
+        try opening.close()
+        let each = min(100, try context.integer("increments") / threads)
+        var lanes = try TransactionLane.run(context, location, actors: 0..<threads) { index in
+            (0..<each).map { number in
+                let value = Int64(index * each + number + 1)
+                let steps = [HistoryLog.Step(.read, cell), HistoryLog.Step(.write, cell, value: value)]
+                return PlannedTransaction(steps: steps, isRolledBack: false)
+            }
+        }
+        let last = PlannedTransaction(steps: [HistoryLog.Step(.read, cell)], isRolledBack: false)
+        lanes.append(try TransactionLane.read(context, location, [last], actor: threads))
+        var history = History()
+        for lane in lanes { try HistoryLog.add(lane.words, to: &history) }
+        try HistoryJudgement.judge(history, lanes.map(\.troubles), context, isAll: false)
+        if lanes.contains(where: \.isCut) { context.report.cut() }
+        try TransactionLane.throwFailure(of: lanes)
     }
 
     private static func write(

@@ -9,6 +9,9 @@ import RunRecords
 
 /// A writing process is stopped at a moment chosen by the seed. Others have to be able to open and read meanwhile, and
 /// to write when it goes on.
+///
+/// What is read while it stands still is exact: what it was acknowledged, or one increment more, and nothing else
+/// changed. Afterwards the same holds for what both wrote.
 struct StoppedWriter: Scenario {
     let slug = "stopped-writer"
     let family = Family.concurrency
@@ -19,45 +22,49 @@ struct StoppedWriter: Scenario {
     let expects: Promise.Kind? = .isolation
     let parameters = [ScenarioParameter("trials", default: "20", summary: "stops")]
 
-    /// Not to get on within the time is a question of progress: nobody saw a wrong value.
+    /// Not to get on within the time is a question of progress: nobody saw a wrong value. Nor did who was refused.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
-        outcome == .hung ? .boundedWait : expects
+        switch outcome {
+        case .hung, .refused: .boundedWait
+        case .crashed: nil
+        default: expects
+        }
     }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let files = try IncrementTrial.files(context)
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("stop", $0) }
-        try context.sweep(addresses, secondsPerTrial: 90) { address in
+        let files = try FixtureFiles(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.stop, $0) }
+        try context.sweep(addresses, secondsPerTrial: 120) { address in
             var random = context.random("stopped \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)
             let writer = try trial.start()
-            guard writer.hears(1 + Int(random.below(20))) else {
-                return Trial(address: address, outcome: .refused, detail: "it does not write")
-            }
+            if !writer.hears(1 + random.below(20)) { return try trial.notWriting(writer, address) }
             usleep(UInt32(random.below(3000)))
-            writer.signal(SIGSTOP)
+            try writer.pause()
             writer.listen()
-            let seen: Int64
-            do { seen = try IncrementTrial.value(context, trial.location) } catch let error as EngineError {
-                writer.signal(SIGCONT)
+            // It stands still: what it says from now on was done later.
+            let known = writer.acknowledged
+            let finding = try trial.read()
+            writer.resume()
+            let (outcome, detail) = trial.judge(finding, allowed: known...(known + 1))
+            if outcome != .correct {
                 try trial.stop()
                 writer.wait()
-                return Trial(address: address, outcome: .refused, detail: "while it was stopped: \(error)")
+                return Trial(address: address, outcome: outcome, detail: "while it was stopped: \(detail)")
             }
-            writer.signal(SIGCONT)
             let other = try trial.start()
             // Twice as long as elsewhere: on a busy machine both have to be given a processor first.
             let goesOn = other.hears(3, seconds: 20) && writer.hears(3, seconds: 20)
             try trial.stop()
             writer.wait()
             other.wait()
-            if seen < trial.initial {
-                return Trial(address: address, outcome: .silentlyWrong, detail: "read \(seen) before \(trial.initial)")
+            let found = try trial.judge([writer, other], address)
+            if found.outcome == .correct && !goesOn {
+                return Trial(address: address, outcome: .hung, detail: "not all went on")
             }
-            if !goesOn { return Trial(address: address, outcome: .hung, detail: "not all went on") }
-            return try trial.judge([writer, other], address)
+            return found
         }
     }
 }

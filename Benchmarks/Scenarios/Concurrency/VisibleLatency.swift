@@ -4,6 +4,9 @@ import RunRecords
 import Synchronization
 
 /// How long after a commit returned another thread, which reads again and again, sees what it wrote.
+///
+/// A violation: a commit that is not seen within the bound, one that is seen before it began, and one that is no more
+/// there after it was seen.
 struct VisibleLatency: Scenario {
     let slug = "visible-latency"
     let family = Family.concurrency
@@ -11,7 +14,19 @@ struct VisibleLatency: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .threads]
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
-    let parameters = [ScenarioParameter("commits", default: "1000", summary: "transactions of one update")]
+    let expects: Promise.Kind? = .isolation
+    let parameters = [
+        ScenarioParameter("commits", default: "1000", summary: "transactions of one update"),
+        ScenarioParameter("bound", default: "10000", summary: "milliseconds within which a commit has to be seen"),
+    ]
+
+    /// An engine need not promise that what was committed is seen at all: every one has to get it right.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .hung, .crashed: nil
+        default: expects
+        }
+    }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
@@ -23,6 +38,15 @@ struct VisibleLatency: Scenario {
         /// The last one that the reader saw.
         let seen = Atomic<Int64>(0)
         let isOver = Atomic<Bool>(false)
+        /// Number of the last commit that was begun.
+        let begun = Atomic<Int64>(0)
+        /// Number of a commit that was not seen within the bound, or 0.
+        let missed = Atomic<Int64>(0)
+        /// What the reader saw that was no state, first.
+        let wrong = Mutex<String?>(nil)
+        let bound: UInt64
+
+        init(milliseconds: Int) { bound = UInt64(milliseconds) * 1_000_000 }
     }
 
     func run(_ context: CaseContext) throws {
@@ -30,21 +54,33 @@ struct VisibleLatency: Scenario {
         let count = try context.integer("commits")
         guard try PeopleRows.count(in: context) > 0 else { throw HarnessError("there is no row to update") }
         let location = try context.fixtureLocation()
-        let board = Board()
+        let board = Board(milliseconds: try context.integer("bound"))
+        var expected = ExactOracle(try context.tables())
+        let initial = Int64(
+            bitPattern: expected.digest(PointReads(table: "Person", keys: [0], columns: ["age"])).sum)
         let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
         let histograms = try ThreadGroup.run(2) { index in
             index == 0
                 ? try Self.write(engine, location, settings, board, count, deadline)
-                : try Self.watch(engine, location, settings, board)
+                : try Self.watch(engine, location, settings, board, initial)
         }
         var latency = Histogram()
         for histogram in histograms { latency.merge(histogram) }
-        if Int(board.committed.load(ordering: .relaxed)) < count { report.cut() }
+        let committed = board.committed.load(ordering: .relaxed)
+        let missed = board.missed.load(ordering: .relaxed)
+        if Int(committed) < count && missed == 0 { report.cut() }
         report.add(latency, name: "visible")
         report.add(.operations, Double(latency.count), statistic: "count")
-        report.check(
-            "last commit seen", expected: board.committed.load(ordering: .relaxed),
-            got: board.seen.load(ordering: .relaxed))
+        report.add(
+            Trial(
+                address: FaultAddress(text: "last commit seen"), outcome: missed == 0 ? .correct : .hung,
+                detail: missed == 0 ? "" : "commit \(missed) was not seen within \(board.bound / 1_000_000) ms"))
+        report.check("reads that were no state", expected: "", got: board.wrong.withLock { $0 } ?? "")
+        if committed > 0 {
+            expected.update(table: "Person", column: "age", keys: [0], values: [1_000 + committed])
+        }
+        context.judgeContent("content", at: location, expected: expected)
+        context.require(Int(latency.count), "no commit was seen")
     }
 
     /// Commits, and waits until it was seen before the next.
@@ -55,12 +91,20 @@ struct VisibleLatency: Scenario {
         defer { board.isOver.store(true, ordering: .releasing) }
         let session = try CaseContext.session(engine, location, settings, as: (any UpdateSession).self)
         for number in 1...Int64(count) {
+            board.begun.store(number, ordering: .releasing)
             try session.update(table: "Person", column: "age", keys: [0], values: [1_000 + number])
-            board.returnedAt.store(MonotonicClock.now(), ordering: .relaxed)
+            let returned = MonotonicClock.now()
+            board.returnedAt.store(returned, ordering: .relaxed)
             board.committed.store(number, ordering: .releasing)
             while board.seen.load(ordering: .acquiring) < number {
-                if MonotonicClock.now() > deadline { break }
+                guard MonotonicClock.now() - returned < board.bound else {
+                    board.missed.store(number, ordering: .relaxed)
+                    break
+                }
+                // The reader has met an error: it ends the case.
+                if board.isOver.load(ordering: .acquiring) { break }
             }
+            if board.isOver.load(ordering: .acquiring) || board.missed.load(ordering: .relaxed) > 0 { break }
             if MonotonicClock.now() > deadline { break }
         }
         try session.close()
@@ -69,15 +113,22 @@ struct VisibleLatency: Scenario {
 
     /// Reads the row without pause; what it sees before the commit returned counts as 0.
     private static func watch(
-        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board
+        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board,
+        _ initial: Int64
     ) throws -> Histogram {
+        defer { board.isOver.store(true, ordering: .releasing) }
         let session = try CaseContext.session(engine, location, settings, as: (any TableSession).self)
         let reads = PointReads(table: "Person", keys: [0], columns: ["age"])
         var histogram = Histogram()
         var last: Int64 = 0
         while true {
             let isOver = board.isOver.load(ordering: .acquiring)
-            let number = Int64(bitPattern: try session.readPoints(reads, latency: nil).sum) - 1_000
+            let value = Int64(bitPattern: try session.readPoints(reads, latency: nil).sum)
+            let number = value == initial && last == 0 ? 0 : value - 1_000
+            if number < last || number > board.begun.load(ordering: .acquiring) {
+                board.wrong.withLock { $0 = $0 ?? "\(value) after \(last + 1_000)" }
+                break
+            }
             if number > last {
                 let now = MonotonicClock.now()
                 // The writer may not have said so yet: then it was seen before the commit returned.

@@ -16,12 +16,10 @@ struct BitFlip: DamageScenario {
         let sweep = try DamageSweep(context)
         var random = context.random("bits")
         let bits = sweep.positions(count: try context.integer("trials"), scale: 8, random: &random)
-        try sweep.run(bits.map { FaultAddress("bit", $0) }, among: 0..<(sweep.byteCount * 8)) { address in
-            guard let bit = address.position else { throw HarnessError("no bit: \(address)") }
-            let file = try sweep.file(at: bit / 8)
+        try sweep.run(bits.map { FaultAddress(.flip, $0) }, among: 0..<(sweep.byteCount * 8)) { bit, file in
             var bytes = file.bytes
             bytes[bit / 8 - file.start] ^= 1 << UInt8(bit % 8)
-            return try sweep.judge(address, file.name, damaged: bytes)
+            return bytes
         }
     }
 }

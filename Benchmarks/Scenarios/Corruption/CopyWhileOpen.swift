@@ -1,15 +1,9 @@
 import Harness
 import RunRecords
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// The files of a database are copied one after the other while processes write to it, and the copy is opened.
 ///
-/// A copy is a value that the row has had, or an error.
+/// A copy is a state that the database has had, as a whole, or an error.
 struct CopyWhileOpen: Scenario {
     let slug = "copy-while-open"
     let family = Family.corruption
@@ -23,45 +17,71 @@ struct CopyWhileOpen: Scenario {
         ScenarioParameter("trials", default: "40", summary: "copies, data file first and last by turns")
     ]
 
+    /// The database itself is not damaged: what is wrong with it breaks another promise than what is wrong with a copy.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .crashed: .survivesDamage
+        case .hung: .boundedWait
+        case .lostCommit: .durability
+        default: expects
+        }
+    }
+
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let files = try IncrementTrial.files(context)
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("copy", $0) }
-        try context.sweep(addresses, secondsPerTrial: 30) { address in
+        let files = try FixtureFiles(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.copy, $0) }
+        try context.sweep(addresses, secondsPerTrial: 90) { address in
             var random = context.random("copy \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)
             let writers = [try trial.start(), try trial.start()]
-            for writer in writers where !writer.hears(1 + Int(random.below(20))) {
-                return Trial(address: address, outcome: .refused, detail: "two processes do not write at once")
+            for writer in writers where !writer.hears(1 + random.below(20)) {
+                return try trial.notWriting(writer, address)
             }
             let copy = DatabaseLocation(directory: context.trialDirectory + "/copy")
-            try FileTree.remove(copy.directory)
-            try FileTree.createDirectory(copy.directory)
-            let now = context.engine.files(at: trial.location).filter { $0.role == .data || $0.role == .log }
-            let isLast = (address.position ?? 0) % 2 == 1
-            for file in now.sorted(by: { isLast ? $0.path > $1.path : $0.path < $1.path }) {
-                let name = file.path.dropFirst(trial.location.directory.count)
-                // One that is gone by now is not copied.
-                let bytes: [UInt8]
-                do { bytes = try FileTree.readBytes(file.path) } catch { continue }
-                try FileTree.writeBytes(copy.directory + name, bytes)
-            }
+            try Self.copy(context.engine, trial.location, to: copy, isDataLast: (address.position ?? 0) % 2 == 1)
             for writer in writers { writer.listen() }
-            let most = trial.initial + Int64(writers.reduce(2) { $0 + $1.acknowledged })
-            let result: Trial
-            do {
-                let found = try IncrementTrial.value(context, copy)
-                result =
-                    (trial.initial...most).contains(found)
-                    ? Trial(address: address, outcome: .correct, detail: "")
-                    : Trial(address: address, outcome: .silentlyWrong, detail: "\(found), never more than \(most)")
-            } catch let error as EngineError {
-                result = Trial(address: address, outcome: .refused, detail: "\(error)")
-            }
+            // Nobody says in which order a tool reads: any state from the first on is one that there was.
+            let most = writers.reduce(2) { $0 + $1.acknowledged }
+            let finding = try trial.read(at: copy)
             try trial.stop()
             for writer in writers { writer.wait() }
-            return result
+            let (outcome, detail) = trial.judge(finding, allowed: 0...most)
+            // What was copied has to be as good as ever; writers that were refused are told of there.
+            var original = try trial.judge(writers, address, isUndamaged: true)
+            if original.outcome != .correct {
+                // Wrong values of a database that nobody damaged are no matter of finding damage.
+                if original.outcome == .silentlyWrong { original.outcome = .lostCommit }
+                original.detail = "what was copied: \(original.detail)"
+                return original
+            }
+            // The control: of closed files the same copy is a whole database.
+            try Self.copy(context.engine, trial.location, to: copy, isDataLast: false)
+            let control = trial.judge(try trial.read(at: copy), allowed: trial.allowed(writers))
+            guard control.outcome == .correct else {
+                throw HarnessError("a copy of closed files is not their database: \(control.detail)")
+            }
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+    }
+
+    private static func copy(
+        _ engine: any Engine, _ location: DatabaseLocation, to copy: DatabaseLocation, isDataLast: Bool
+    ) throws {
+        try FileTree.remove(copy.directory)
+        try FileTree.createDirectory(copy.directory)
+        let now = engine.files(at: location).filter { $0.role == .data || $0.role == .log }
+        guard now.contains(where: { $0.role == .data }) else { throw HarnessError("no data file can be copied") }
+        for file in isDataLast ? now.reversed() : now {
+            let name = file.path.dropFirst(location.directory.count)
+            // One that is gone by now is not copied.
+            let bytes: [UInt8]
+            do { bytes = try FileTree.readBytes(file.path) } catch {
+                if file.role == .data && FileTree.exists(file.path) { throw error }
+                continue
+            }
+            try FileTree.writeBytes(copy.directory + name, bytes)
         }
     }
 }

@@ -82,32 +82,3 @@ private final class PrefixReading: RowSink {
         return comparison.receive(table: table, row: row, values: values)
     }
 }
-
-extension TableSet {
-    /// The set with the rows at the end of the table of their name.
-    func appending(_ rows: Table) -> TableSet {
-        var set = self
-        guard let index = tables.firstIndex(where: { $0.name == rows.name }) else { return set }
-        for (column, added) in zip(tables[index].columns.indices, rows.columns) {
-            set.tables[index].columns[column].values = tables[index].columns[column].values.appending(added.values)
-        }
-        return set
-    }
-}
-
-extension ColumnValues {
-    fileprivate func appending(_ other: ColumnValues) -> ColumnValues {
-        switch (self, other) {
-        case (.integer(let own), .integer(let added)): return .integer(own + added)
-        case (.real(let own), .real(let added)): return .real(own + added)
-        case (.text(var own), .text(let added)):
-            for row in 0..<added.count { own.append(added[row]) }
-            return .text(own)
-        case (.link(let target, let own), .link(_, let added)): return .link(target: target, own + added)
-        case (.links(let target, var own), .links(_, let added)):
-            for row in 0..<added.count { own.append(added[row]) }
-            return .links(target: target, own)
-        default: preconditionFailure("columns of different kinds")
-        }
-    }
-}

@@ -18,6 +18,9 @@ import Seeds
 /// missing without a word, because a log ends where its first broken record stands: the last transaction alone is
 /// `fell-back`, since damage in the last record of a log cannot be told from a crash before it was acknowledged; more
 /// is `lost-commit`.
+///
+/// The undamaged copy is judged first, by the same way: where that is not read as it was written, no trial would mean
+/// anything. Nor do trials that nothing noticed, none of all.
 struct DamageSweep {
     struct DamagedFile {
         var name: String
@@ -133,15 +136,70 @@ struct DamageSweep {
     /// Of all files.
     var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
 
+    /// Where the address points to: file, page of 4 KiB and byte in it. Each address names a bit or a byte.
+    func place(of address: FaultAddress) -> String {
+        guard let position = address.position else { return "\(address)" }
+        let byte = address.fault.byte(at: position)
+        do {
+            let file = try file(at: byte)
+            let offset = byte - file.start
+            return "file \(file.name), page \(offset / Self.pageBytes), offset \(offset % Self.pageBytes)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    static let pageBytes = 4_096
+
     /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies. A replay may ask for any of
-    /// `positions`.
+    /// `positions`. `damage` gives the file's bytes as the trial finds them.
     func run(
-        _ addresses: [FaultAddress], among positions: Range<Int>, _ trial: @escaping (FaultAddress) throws -> Trial
+        _ addresses: [FaultAddress], among positions: Range<Int>,
+        _ damage: @escaping (_ position: Int, _ file: DamagedFile) throws -> [UInt8]
     ) throws {
         defer { removeCopies() }
-        let kind = addresses.first?.fault ?? ""
+        let report = context.report
+        guard let kind = addresses.first?.fault else {
+            report.inconclusive("the files hold nothing that could be damaged")
+            return
+        }
+        try context.describeSweep(files.map { ($0.name, $0.bytes) })
+        try judgeUndamaged()
+        let changes = TrialTally(context, "changed")
         try context.sweep(
-            addresses, accepts: { $0.isFault(kind, at: positions) }, directories: [scratch.files], trial: trial)
+            addresses, accepts: { $0.isFault(kind, at: positions) }, directories: [scratch.files],
+            place: { place(of: $0) }
+        ) { address in
+            guard let position = address.position else { throw HarnessError("no position: \(address)") }
+            let file = try file(at: kind.byte(at: position))
+            let damaged = try damage(position, file)
+            if damaged != file.bytes { try changes.add() }
+            return try judge(address, file.name, damaged: damaged)
+        }
+        context.require(try changes.count(), "no trial changed a byte")
+        if context.onlyTrial == nil, !report.isCut, report.brokenTrials.isEmpty,
+            report.outcomes.keys.allSatisfy({ $0 == .correct })
+        {
+            report.inconclusive("no trial touched anything that is read")
+        }
+    }
+
+    /// An engine that refuses what is not damaged would pass every trial.
+    private func judgeUndamaged() throws {
+        let finding = try ForkedReader.finding {
+            let trial = try judge(FaultAddress(text: "undamaged"), "", damaged: [])
+            return ContentFinding(trial.outcome, trial.detail)
+        }
+        switch finding.outcome {
+        case .correct: return
+        case .refused, .detectedAtOpen, .detectedAtRead, .fellBack:
+            context.report.inconclusive("the undamaged copy was not read: \(finding.detail)")
+        default:
+            context.report.add(
+                Trial(
+                    address: FaultAddress(text: "undamaged"), outcome: finding.outcome,
+                    detail: "the undamaged copy: \(finding.detail)"))
+        }
     }
 
     func removeCopies() {
@@ -157,8 +215,10 @@ struct DamageSweep {
         for file in files {
             try FileTree.writeBytes(directory + "/" + file.name, file.name == name ? damaged : file.bytes)
         }
+        let location = DatabaseLocation(directory: directory)
+        if address.fault.damagesFiles { try context.keepDatabase(at: location) }
         let (outcome, detail) = oracle.judge(
-            engine: context.engine, settings: context.settings, location: DatabaseLocation(directory: directory))
+            engine: context.engine, settings: context.settings, location: location)
         return Trial(address: address, outcome: outcome, detail: detail)
     }
 }

@@ -9,7 +9,8 @@ import RunRecords
 
 /// The files of a database are replaced by those of an earlier moment, or deleted, while a process writes to it.
 ///
-/// A commit that is acknowledged afterwards has to be in the file that the next process finds.
+/// A commit that is acknowledged afterwards has to be in the file that the next process finds, with all else as it was
+/// in the earlier moment. Else the writer has to be refused: one that waits for ever has noticed nothing.
 struct FileReplaced: Scenario {
     let slug = "file-replaced"
     let family = Family.corruption
@@ -23,50 +24,96 @@ struct FileReplaced: Scenario {
         ScenarioParameter("trials", default: "20", summary: "replacements and deletions, by turns")
     ]
 
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .crashed: .survivesDamage
+        case .hung: .boundedWait
+        default: expects
+        }
+    }
+
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let files = try IncrementTrial.files(context)
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("replace", $0) }
-        try context.sweep(addresses, secondsPerTrial: 30) { address in
+        let files = try FixtureFiles(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.replace, $0) }
+        let changes = TrialTally(context, "changed")
+        try context.sweep(addresses, secondsPerTrial: 90) { address in
             let isDeleted = (address.position ?? 0) % 2 == 1
             let trial = try IncrementTrial(context, files)
             let writer = try trial.start()
-            guard writer.hears(5) else {
-                return Trial(address: address, outcome: .refused, detail: "it does not write")
-            }
-            // All files at once, as a backup tool does that knows which belong together; the data file last.
-            let old = context.engine.files(at: trial.location)
-            for file in old where file.role != .data { try FileTree.remove(file.path) }
-            for file in old where file.role == .data && isDeleted { try FileTree.remove(file.path) }
-            for file in files where !isDeleted {
-                let path = trial.location.directory + "/" + file.name
-                try FileTree.writeBytes(path + ".restored", file.bytes)
-                guard rename(path + ".restored", path) == 0 else { throw HarnessError("\(path) cannot be renamed") }
-            }
+            if !writer.hears(5) { return try trial.notWriting(writer, address) }
+            if try Self.change(context.engine, trial.location, files, isDeleted: isDeleted) > 0 { try changes.add() }
             // One commit may be on its way.
             usleep(20_000)
             writer.listen()
             let before = writer.acknowledged
-            _ = writer.listen(milliseconds: 100)
-            usleep(50_000)
-            writer.listen()
-            let after = writer.acknowledged - before
+            // It goes on, or it is refused; either takes a commit.
+            _ = writer.hears(3)
             try trial.stop()
             writer.wait()
-            if writer.crashed { return Trial(address: address, outcome: .crashed, detail: "it ended by a signal") }
-            if after == 0 { return Trial(address: address, outcome: .refused, detail: "") }
+            let after = writer.acknowledged - before
             let what = isDeleted ? "deleted" : "replaced"
-            let found: Int64
-            do { found = isDeleted ? trial.initial : try IncrementTrial.value(context, trial.location) } catch let error
-                as EngineError
-            {
-                return Trial(address: address, outcome: .detectedAtOpen, detail: "\(what): \(error)")
-            }
-            if found - trial.initial >= Int64(after) { return Trial(address: address, outcome: .correct, detail: "") }
+            var result = try Self.judge(trial, writer, address, after: after, isDeleted: isDeleted)
+            if result.outcome != .correct { result.detail = "\(what): \(result.detail)" }
+            return result
+        }
+        context.require(try changes.count(), "no file was replaced or deleted: the engine named none")
+    }
+
+    /// All files at once, as a backup tool does that knows which belong together; the data file last.
+    /// - Returns: how many of the engine's files were there.
+    private static func change(
+        _ engine: any Engine, _ location: DatabaseLocation, _ files: FixtureFiles, isDeleted: Bool
+    ) throws -> Int {
+        let old = engine.files(at: location)
+        for file in old where file.role != .data { try FileTree.remove(file.path) }
+        for file in old where file.role == .data && isDeleted { try FileTree.remove(file.path) }
+        for file in files.files where !isDeleted {
+            let path = location.directory + "/" + file.name
+            try FileTree.writeBytes(path + ".restored", file.bytes)
+            guard rename(path + ".restored", path) == 0 else { throw HarnessError("\(path) cannot be renamed") }
+        }
+        return old.count { $0.role == .data }
+    }
+
+    private static func judge(
+        _ trial: IncrementTrial, _ writer: IncrementProcess, _ address: FaultAddress, after: Int, isDeleted: Bool
+    ) throws -> Trial {
+        let failure = try trial.failure(of: [writer], address)
+        // Refused or not on its way any more: then nothing was acknowledged that could be missing.
+        if after == 0 {
+            if let failure { return try judgeRefused(trial, failure, attempted: writer.acknowledged + 1) }
+            return Trial(address: address, outcome: .hung, detail: "it was neither refused nor did it commit in 10 s")
+        }
+        if let failure, failure.outcome == .crashed { return failure }
+        let isThere = trial.context.engine.files(at: trial.location).contains { $0.role == .data }
+        guard isThere else {
             return Trial(
                 address: address, outcome: .lostCommit,
-                detail: "\(after) commits were acknowledged after the file was \(what)")
+                detail: "\(after) commits were acknowledged afterwards, and there is no file")
         }
+        let (outcome, detail) = trial.judge(try trial.read(), allowed: after...(writer.acknowledged + 1))
+        if outcome == .correct { return failure ?? Trial(address: address, outcome: .correct) }
+        return Trial(
+            address: address, outcome: outcome == .refused ? .detectedAtOpen : outcome,
+            detail: "\(after) commits were acknowledged afterwards: \(detail)")
+    }
+
+    /// A writer that was refused has committed nothing. What somebody put in the place of its files is there as it was
+    /// put, with commits at most that came before the writer noticed; where they were deleted and nothing came instead
+    /// there is nothing to read.
+    private static func judgeRefused(
+        _ trial: IncrementTrial, _ failure: Trial, attempted: Int
+    ) throws -> Trial {
+        guard failure.outcome == .refused,
+            trial.context.engine.files(at: trial.location).contains(where: { $0.role == .data })
+        else { return failure }
+        let (outcome, detail) = trial.judge(try trial.read(), allowed: 0...attempted)
+        if outcome == .correct { return failure }
+        // Nothing was acknowledged that a refusal could have cost: who finds damage there says what it found.
+        return Trial(
+            address: failure.address, outcome: outcome == .refused ? .lostCommit : outcome,
+            detail: "the writer was refused, and what was put there is not: \(detail)")
     }
 }

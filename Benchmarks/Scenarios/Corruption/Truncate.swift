@@ -20,10 +20,8 @@ struct Truncate: DamageScenario {
         for file in sweep.files {
             cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
         }
-        try sweep.run(cuts.sorted().map { FaultAddress("cut", $0) }, among: 0..<sweep.byteCount) { address in
-            guard let cut = address.position else { throw HarnessError("no length: \(address)") }
-            let file = try sweep.file(at: cut)
-            return try sweep.judge(address, file.name, damaged: Array(file.bytes.prefix(cut - file.start)))
+        try sweep.run(cuts.sorted().map { FaultAddress(.cut, $0) }, among: 0..<sweep.byteCount) { cut, file in
+            Array(file.bytes.prefix(cut - file.start))
         }
     }
 }

@@ -17,8 +17,8 @@ struct ZeroedPage: DamageScenario {
         let sweep = try DamageSweep(context)
         var pages: [Int] = []
         for file in sweep.files {
-            for start in stride(from: 0, to: file.bytes.count, by: Self.pageBytes) {
-                let page = file.bytes[start..<min(start + Self.pageBytes, file.bytes.count)]
+            for start in stride(from: 0, to: file.bytes.count, by: DamageSweep.pageBytes) {
+                let page = file.bytes[start..<min(start + DamageSweep.pageBytes, file.bytes.count)]
                 if page.contains(where: { $0 != 0 }) { pages.append(file.start + start) }
             }
         }
@@ -27,16 +27,12 @@ struct ZeroedPage: DamageScenario {
             var random = context.random("pages")
             pages = random.permutation(of: pages.count).prefix(count).map { pages[$0] }.sorted()
         }
-        try sweep.run(pages.map { FaultAddress("zero", $0) }, among: 0..<sweep.byteCount) { address in
-            guard let start = address.position else { throw HarnessError("no page: \(address)") }
-            let file = try sweep.file(at: start)
+        try sweep.run(pages.map { FaultAddress(.zero, $0) }, among: 0..<sweep.byteCount) { start, file in
             var bytes = file.bytes
-            for index in (start - file.start)..<min(start - file.start + Self.pageBytes, bytes.count) {
+            for index in (start - file.start)..<min(start - file.start + DamageSweep.pageBytes, bytes.count) {
                 bytes[index] = 0
             }
-            return try sweep.judge(address, file.name, damaged: bytes)
+            return bytes
         }
     }
-
-    private static let pageBytes = 4_096
 }

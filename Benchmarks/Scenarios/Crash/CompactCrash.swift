@@ -16,7 +16,8 @@ import SimulatedDisk
 /// is cut at every operation of it.
 ///
 /// A violation: anything but all rows that were there before, an open that fails afterwards, or files of the
-/// compaction that are still there when the database was opened and closed again.
+/// compaction that are still there when the database was opened and closed again. A case in which no compaction was
+/// under way when it was ended says nothing.
 struct CompactCrash: Scenario {
     let slug = "compact-crash"
     let family = Family.crash
@@ -33,154 +34,17 @@ struct CompactCrash: Scenario {
         ScenarioParameter("states", default: "5000", summary: "disks that are opened at most"),
     ]
 
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
+
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// The database as it was loaded, half of it deleted.
-    private struct Prepared {
-        var files: [(name: String, bytes: [UInt8])]
-        var oracle: ExactOracle
-        /// How long a compaction that nobody disturbs takes.
-        var microseconds: Int
-        /// What stands in the directory after it, and after the database was opened and closed.
-        var names: Set<String>
-        var bytes: Int { files.reduce(0) { $0 + $1.bytes.count } }
-    }
-
     func run(_ context: CaseContext) throws {
-        try killCompactions(context)
-        // After the kills: this process may not fork any more when an engine was opened in it.
-        if context.report.replayed?.exists == true { return }
+        if try context.integer("kills") > 0 {
+            try CompactionKills(context).run()
+            // After the kills: this process may not fork any more when an engine was opened in it.
+            if context.report.replayed?.exists == true { return }
+        }
         if let engine = context.engine as? any SimulatableEngine { try cutPower(engine, context) }
-    }
-
-    // MARK: Kills
-
-    private func killCompactions(_ context: CaseContext) throws {
-        let fixture = try context.fixtureLocation()
-        var deletion = try HalfDeletion(try context.tables())
-        let preparing = try ForkedChild.start { _ in
-            Self.status {
-                let session = try context.open(fixture, as: (any DeletionSession).self)
-                _ = try deletion.run(session)
-                try session.close()
-            }
-        }
-        guard preparing.wait() == .exited(0) else { throw HarnessError("half of the rows could not be deleted") }
-        var oracle = ExactOracle(try context.tables())
-        oracle.delete(table: deletion.table, keys: deletion.keys)
-        var files: [(name: String, bytes: [UInt8])] = []
-        for file in context.engine.files(at: fixture) where file.role != .lock {
-            files.append((String(file.path.dropFirst(fixture.directory.count + 1)), try FileTree.readBytes(file.path)))
-        }
-        var prepared = Prepared(files: files, oracle: oracle, microseconds: 0, names: [])
-        try measure(context, &prepared)
-        let addresses = (0..<(try context.integer("kills"))).map { FaultAddress("kill", $0) }
-        try context.sweep(addresses, secondsPerTrial: 30) { [prepared] address in
-            let (outcome, detail) = try Self.kill(context, prepared, address)
-            return Trial(address: address, outcome: outcome, detail: detail)
-        }
-    }
-
-    private static func place(_ directory: String, _ prepared: Prepared) throws -> DatabaseLocation {
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        for file in prepared.files { try FileTree.writeBytes(directory + "/" + file.name, file.bytes) }
-        return DatabaseLocation(directory: directory)
-    }
-
-    private func measure(_ context: CaseContext, _ prepared: inout Prepared) throws {
-        let location = try Self.place(context.directory + "/measured", prepared)
-        let start = MonotonicClock.now()
-        let child = try ForkedChild.start { output in Self.compact(context, location, output) }
-        guard child.wait() == .exited(0) else { throw HarnessError("the compaction failed by itself") }
-        prepared.microseconds = Int((MonotonicClock.now() - start) / 1_000)
-        prepared.names = Set(try FileTree.names(in: location.directory))
-        try FileTree.remove(location.directory)
-    }
-
-    private static func compact(_ context: CaseContext, _ location: DatabaseLocation, _ output: Int32) -> Int32 {
-        status {
-            let session = try context.open(location, as: (any CompactionSession).self)
-            var byte: UInt8 = 1
-            _ = write(output, &byte, 1)
-            try session.compact()
-            try session.close()
-        }
-    }
-
-    private static func kill(
-        _ context: CaseContext, _ prepared: Prepared, _ address: FaultAddress
-    ) throws -> (Outcome, String) {
-        let location = try place(context.trialDirectory + "/database", prepared)
-        var random = context.random("kill \(address.position ?? 0)")
-        let child = try ForkedChild.start { output in compact(context, location, output) }
-        var byte: UInt8 = 0
-        guard read(child.output, &byte, 1) == 1 else { throw HarnessError("the compaction failed: \(child.wait())") }
-        usleep(UInt32(random.below(max(1, prepared.microseconds))))
-        child.kill()
-        child.wait()
-        let reader = try ForkedChild.start { output in
-            let (outcome, detail) = judge(context, location, prepared)
-            let text = Array("\(outcome.rawValue)\n\(detail)".utf8)
-            return write(output, text, text.count) == text.count ? 0 : 1
-        }
-        var text: [UInt8] = []
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(reader.output, &bytes, bytes.count)
-            if count <= 0 { break }
-            text += bytes[..<count]
-        }
-        if case .signalled(let signal) = reader.wait() { return (.crashed, "signal \(signal) when opened again") }
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", maxSplits: 1)
-        guard let first = lines.first, let outcome = Outcome(rawValue: String(first)) else {
-            throw HarnessError("the reader reported nothing")
-        }
-        return (outcome, lines.count > 1 ? String(lines[1]) : "")
-    }
-
-    private static func judge(
-        _ context: CaseContext, _ location: DatabaseLocation, _ prepared: Prepared
-    ) -> (Outcome, String) {
-        let (outcome, detail) = DamageOracle.judge(
-            engine: context.engine, settings: context.settings, location: location, expected: prepared.oracle)
-        guard outcome == .correct else { return (outcome, detail) }
-        do {
-            // A file that only grows is no leftover; an engine of many files names new ones.
-            let total = try FileTree.totalSize(location.directory)
-            if total <= prepared.bytes + prepared.bytes / 4 + 1 << 20 { return (.correct, "") }
-            let names = Set(try FileTree.names(in: location.directory)).subtracting(prepared.names).sorted()
-            return (.silentlyWrong, "\(total) bytes are left of \(prepared.bytes), with \(names)")
-        } catch {
-            return (.refused, "\(error)")
-        }
-    }
-
-    private static func status(_ body: () throws -> Void) -> Int32 {
-        do {
-            try body()
-            return 0
-        } catch {
-            let text = "\(error)\n"
-            text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-            return 1
-        }
-    }
-
-    private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, bytes, count)
-        #else
-            Darwin.read(descriptor, bytes, count)
-        #endif
-    }
-
-    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, count)
-        #else
-            Darwin.write(descriptor, bytes, count)
-        #endif
     }
 
     // MARK: Power
@@ -199,24 +63,51 @@ struct CompactCrash: Scenario {
         try loading.load(tables)
         _ = try deletion.run(deleting)
         try first.close()
+        let idle = disk.operations
+        // What an open and a close do without a compaction: the control.
+        try engine.open(on: disk, Self.location, settings: context.settings).close()
         let begun = disk.operations
         disk.setOperation("compact")
         try engine.openCompacting(on: disk, Self.location, settings: context.settings).close()
-        var tried = 0
+        let isCompacted = disk.operations - begun > begun - idle
+        context.require(isCompacted ? 1 : 0, "the disk saw no compaction: as many operations as of an open")
+        let names = Set(disk.image.entries.keys)
+        var (tried, last) = (0, 0)
         var sweep = disk.sweep()
-        let found = sweep.visit(points: begun..<(disk.operations + 1)) { state in
-            let (outcome, detail) = judge(engine, context, disk.crash(state), deletion.oracle)
-            context.report.add(
-                Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
-            tried += 1
-            if context.isOverBudget { context.report.cut() }
-            return tried < most && !context.isOverBudget
+        var found = CrashCoverage()
+        let stretches = Self.stretches(begun..<(disk.operations + 1))
+        for (index, stretch) in stretches.enumerated() where !context.isOverBudget {
+            // What one stretch does not need is left to those behind it.
+            let share = tried + max(1, (most - tried) / (stretches.count - index))
+            found += sweep.visit(points: stretch) { state in
+                let (outcome, detail) = judge(engine, context, disk.crash(state), deletion.oracle, names)
+                context.report.add(
+                    Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
+                (tried, last) = (tried + 1, state.step.operation)
+                return tried < share && !context.isOverBudget
+            }
         }
+        if context.isOverBudget { context.report.cut() }
+        found.operations = disk.operations
+        context.require(
+            last >= stretches[stretches.count / 2].lowerBound ? tried : 0,
+            "no disk was opened on which the compaction was in its second half")
         context.report.note("power cut during a compaction of \(tables.main.rowCount) rows: \(found)")
     }
 
+    /// The crash points of a compaction in equal parts: with few states each of them has its share, where otherwise the
+    /// first operations would have them all, and the last ones, by which the old file gives way to the new, none.
+    static func stretches(_ points: Range<Int>) -> [Range<Int>] {
+        let count = min(8, points.count)
+        return (0..<count).map { part in
+            let start = points.lowerBound + points.count * part / count
+            return start..<(points.lowerBound + points.count * (part + 1) / count)
+        }
+    }
+
     private func judge(
-        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, _ oracle: ExactOracle
+        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, _ oracle: ExactOracle,
+        _ names: Set<String>
     ) -> (Outcome, String) {
         let comparison = FullReadComparison(oracle)
         do {
@@ -227,12 +118,164 @@ struct CompactCrash: Scenario {
             try session.close()
             try engine.check(on: disk, Self.location)
         } catch let error as EngineError {
+            if let difference = comparison.difference { return (.silentlyWrong, difference) }
             return (error.kind == .damaged ? .detectedAtRead : .refused, "\(error)")
         } catch {
             return (.refused, "\(error)")
         }
         comparison.finish()
         if let difference = comparison.difference { return (.silentlyWrong, difference) }
-        return (.correct, "")
+        let strange = Set(disk.image.entries.keys).subtracting(names).sorted()
+        return strange.isEmpty ? (.correct, "") : (.memoryLimit, "left behind: \(strange.joined(separator: ", "))")
     }
+}
+
+/// Kills processes that compact the case's fixture, half of whose rows were deleted.
+private struct CompactionKills {
+    private enum Word {
+        static let begun: UInt8 = 1
+        static let done: UInt8 = 2
+        static let failed: UInt8 = 3
+    }
+
+    private let context: CaseContext
+    private let files: FixtureFiles
+    private let expected: ExactOracle
+    /// How long a compaction that nobody disturbs takes.
+    private var microseconds = 0
+    /// Bytes of the database after it.
+    private var compactBytes = 0
+    /// Files of a database that is closed, before and after a compaction.
+    private var kinds: Set<String> = []
+
+    /// Deletes, and measures a compaction that comes to its end.
+    init(_ context: CaseContext) throws {
+        self.context = context
+        let tables = try context.tables()
+        let deletion = try HalfDeletion(tables, run: HalfDeletion.blockRows)
+        let fixture = try context.fixtureLocation()
+        let fresh = try context.emptyLocation("fresh")
+        let live = tables.keeping(deletion.liveRows)
+        let prepared = try ForkedReader.finding(seconds: 120) {
+            let session = try context.open(fixture, as: (any DeletionSession).self)
+            try session.delete(table: deletion.table, keys: deletion.keys)
+            try session.close()
+            try FreshDatabase.load(context, live, at: fresh)
+            return ContentFinding(.correct)
+        }
+        guard prepared.outcome == .correct else {
+            throw EngineError(.refused, "half of the rows could not be deleted: \(prepared.detail)")
+        }
+        expected = deletion.live
+        files = try FixtureFiles(context.engine, at: fixture)
+        kinds = Self.kinds(in: fixture)
+        let target = FreshDatabase(bytes: try context.fileBytes(at: fresh))
+        try measure()
+        if files.bytes > compactBytes, target.isMatched(by: compactBytes), !target.isMatched(by: files.bytes) { return }
+        context.report.inconclusive(
+            "a compaction did not compact: \(files.bytes) bytes before, \(compactBytes) after, "
+                + "\(target.bytes) when loaded anew")
+    }
+
+    private mutating func measure() throws {
+        let location = try files.place(in: context.directory + "/measured")
+        let child = try compaction(at: location)
+        var words: [UInt8] = []
+        while !words.contains(Word.begun), child.receive(into: &words, milliseconds: 1_000) {}
+        let start = MonotonicClock.now()
+        while !words.contains(Word.done), child.receive(into: &words, milliseconds: 1_000) {}
+        microseconds = Int((MonotonicClock.now() - start) / 1_000)
+        while child.receive(into: &words, milliseconds: 1_000) {}
+        let end = child.wait()
+        guard end == .exited(0) else { throw Self.failure(words, end) }
+        kinds.formUnion(Self.kinds(in: location))
+        compactBytes = try context.fileBytes(at: location)
+        try FileTree.remove(location.directory)
+    }
+
+    /// Names without their numbers: an engine of many files gives new ones all the time.
+    private static func kinds(in location: DatabaseLocation) -> Set<String> {
+        do {
+            return Set(try FileTree.names(in: location.directory).map { $0.filter { !$0.isNumber } })
+        } catch {
+            return []
+        }
+    }
+
+    func run() throws {
+        let addresses = (0..<(try context.integer("kills"))).map { FaultAddress(.kill, $0) }
+        let hits = TrialTally(context, "hits")
+        try context.sweep(addresses, secondsPerTrial: 60) { address in
+            let finding = try kill(address, hits)
+            return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
+        }
+        let count = try hits.count()
+        context.report.add(.kills, Double(count), statistic: "count", label: "in the middle of a compaction")
+        context.require(count, "no kill hit a compaction: all were over before")
+    }
+
+    /// A child that says when its compaction begins and when it is over.
+    private func compaction(at location: DatabaseLocation) throws -> ForkedChild {
+        try ForkedChild.start { output in
+            do {
+                do {
+                    let session = try context.open(location, as: (any CompactionSession).self)
+                    try FileTree.writeAll(output, [Word.begun], path: "the pipe of a compaction")
+                    try session.compact()
+                    try FileTree.writeAll(output, [Word.done], path: "the pipe of a compaction")
+                    try session.close()
+                    return 0
+                } catch {
+                    let words = [Word.failed] + Array("\(error)".utf8)
+                    try FileTree.writeAll(output, words, path: "the pipe of a compaction")
+                    return error is EngineError ? 1 : 3
+                }
+            } catch {
+                return 2
+            }
+        }
+    }
+
+    /// Why a compaction ended by itself.
+    private static func failure(_ words: [UInt8], _ end: ChildEnd) -> any Error {
+        let text = String(decoding: words.drop { $0 != Word.failed }.dropFirst(), as: UTF8.self)
+        return end == .exited(1)
+            ? EngineError(.refused, "the compaction failed: \(text)")
+            : HarnessError("the compaction ended by itself: \(end) \(text)")
+    }
+
+    private func kill(_ address: FaultAddress, _ hits: TrialTally) throws -> ContentFinding {
+        let location = try files.place(in: context.trialDirectory + "/database")
+        var random = context.random("kill \(address.position ?? 0)")
+        let child = try compaction(at: location)
+        var words: [UInt8] = []
+        while !words.contains(Word.begun), child.receive(into: &words, milliseconds: 1_000) {}
+        guard words.contains(Word.begun) else { throw Self.failure(words, child.wait()) }
+        usleep(UInt32(random.below(max(1, microseconds))))
+        child.kill()
+        let end = child.wait()
+        while child.receive(into: &words, milliseconds: 0) {}
+        if words.contains(Word.failed) { throw Self.failure(words, end) }
+        if case .signalled(let signal) = end, signal != SIGKILL {
+            return ContentFinding(.crashed, "the compaction ended by signal \(signal)")
+        }
+        if !words.contains(Word.done) { try hits.add() }
+        try context.keepDatabase(at: location)
+        let finding = try ForkedReader.read(context, at: location, expected: expected, seconds: 30)
+        return finding.outcome == .correct ? try leftovers(at: location) : finding
+    }
+
+    /// What an interrupted compaction left, when the database was opened and closed again.
+    private func leftovers(at location: DatabaseLocation) throws -> ContentFinding {
+        let strange = Self.kinds(in: location).subtracting(kinds).sorted()
+        if !strange.isEmpty { return ContentFinding(.memoryLimit, "left behind: \(strange.joined(separator: ", "))") }
+        let total = try context.fileBytes(at: location)
+        let allowed = FreshDatabase(bytes: max(files.bytes, compactBytes)).allowedBytes
+        if total <= allowed { return ContentFinding(.correct) }
+        return ContentFinding(.memoryLimit, "\(total) bytes are left of \(files.bytes), allowed \(allowed)")
+    }
+}
+
+extension Metric {
+    static let kills = Metric("kills", unit: "count", .neutral, .measured)
 }

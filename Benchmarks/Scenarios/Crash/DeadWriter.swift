@@ -8,6 +8,8 @@ import RunRecords
 #endif
 
 /// One of two writing processes is killed at a moment chosen by the seed; the other one has to go on.
+///
+/// Afterwards the whole database is compared: what both were acknowledged, and nothing else changed.
 struct DeadWriter: Scenario {
     let slug = "dead-writer"
     let family = Family.crash
@@ -18,31 +20,31 @@ struct DeadWriter: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [ScenarioParameter("trials", default: "40", summary: "kills")]
 
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
+
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let files = try IncrementTrial.files(context)
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("kill", $0) }
-        try context.sweep(addresses, secondsPerTrial: 30) { address in
+        let files = try FixtureFiles(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.kill, $0) }
+        try context.sweep(addresses, secondsPerTrial: 90) { address in
             var random = context.random("dead \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)
             let victim = try trial.start()
             let other = try trial.start()
-            guard victim.hears(1 + Int(random.below(20))), other.hears(1) else {
-                return Trial(address: address, outcome: .refused, detail: "two processes do not write at once")
-            }
+            if !victim.hears(1 + random.below(20)) { return try trial.notWriting(victim, address) }
+            if !other.hears(1) { return try trial.notWriting(other, address) }
             usleep(UInt32(random.below(3000)))
-            victim.signal(SIGKILL)
+            victim.kill()
             victim.wait()
             let goesOn = other.hears(5)
             try trial.stop()
-            if !goesOn {
-                other.signal(SIGKILL)
-                other.wait()
+            other.wait()
+            let found = try trial.judge([victim, other], address)
+            if found.outcome == .correct && !goesOn {
                 return Trial(address: address, outcome: .hung, detail: "the other process committed nothing for 10 s")
             }
-            other.wait()
-            return try trial.judge([victim, other], address)
+            return found
         }
     }
 }

@@ -1,14 +1,8 @@
 import Harness
 import RunRecords
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A writing process is killed, the database's data file is deleted with or without what stands beside it, and a new
-/// database is made at the same place: nothing of the old one may come back.
+/// database is made at the same place: nothing of the old one may come back, and the new one has to work.
 struct DeleteFiles: Scenario {
     let slug = "delete-files"
     let family = Family.crash
@@ -21,32 +15,60 @@ struct DeleteFiles: Scenario {
         ScenarioParameter("trials", default: "20", summary: "deletions, with and without the rest")
     ]
 
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        // What was acknowledged in the new database, and is not there, was lost.
+        outcome.brokenPromise(or: expects)
+    }
+
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let files = try IncrementTrial.files(context)
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("delete", $0) }
+        let files = try FixtureFiles(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.delete, $0) }
         let tables = try context.tables()
-        try context.sweep(addresses, secondsPerTrial: 30) { address in
+        let deletions = TrialTally(context, "deleted")
+        try context.sweep(addresses, secondsPerTrial: 90) { address in
             var random = context.random("delete \(address.position ?? 0)")
             let trial = try IncrementTrial(context, files)
             let writer = try trial.start()
-            guard writer.hears(1 + Int(random.below(20))) else {
-                return Trial(address: address, outcome: .refused, detail: "it does not write")
-            }
-            writer.signal(SIGKILL)
+            if !writer.hears(1 + random.below(20)) { return try trial.notWriting(writer, address) }
+            writer.kill()
             writer.wait()
             let isWhole = (address.position ?? 0) % 2 == 0
-            for file in context.engine.files(at: trial.location) where isWhole || file.role == .data {
-                try FileTree.remove(file.path)
+            let gone = context.engine.files(at: trial.location).filter { isWhole || $0.role == .data }
+            for file in gone { try FileTree.remove(file.path) }
+            if !gone.isEmpty { try deletions.add() }
+            let (engine, settings, location) = (context.engine, context.settings, trial.location)
+            let finding = try ForkedReader.finding(seconds: 30) {
+                try Self.makeNew(engine, settings, location, tables)
             }
-            let session = try context.open(trial.location, as: (any TableSession).self)
-            try session.create(tables)
-            let rows = try session.rowCount(table: tables.main.name)
-            try session.close()
-            return Trial(
-                address: address, outcome: rows == 0 ? .correct : .silentlyWrong,
-                detail: rows == 0 ? "" : "\(rows) rows of the deleted database are there")
+            return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
+        context.require(try deletions.count(), "no file was deleted: the engine named none")
+    }
+
+    /// Tables without a row, looked at; then all rows of the data set, committed table by table, and read again.
+    private static func makeNew(
+        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ tables: TableSet
+    ) throws -> ContentFinding {
+        func open() throws -> any TableSession {
+            try CaseContext.session(engine, location, settings, as: (any TableSession).self)
+        }
+        let made = try open()
+        try made.create(tables)
+        try made.close()
+        var none = ExactOracle(tables)
+        for table in tables.tables { none.deleteAll(table: table.name) }
+        var finding = DamageOracle.read(try open(), expected: none)
+        guard finding.outcome == .correct else {
+            finding.detail = "before anything was inserted: \(finding.detail)"
+            return finding
+        }
+        let filling = try open()
+        for table in tables.targetsFirst { try filling.insertAll(table) }
+        try filling.close()
+        finding = DamageOracle.read(try open(), expected: ExactOracle(tables))
+        if finding.outcome != .correct { finding.detail = "after all was inserted: \(finding.detail)" }
+        return finding
     }
 }

@@ -1,5 +1,4 @@
 import Harness
-import Measuring
 import RunRecords
 
 #if canImport(Glibc)
@@ -10,8 +9,9 @@ import RunRecords
 
 /// A writer killed by SIGKILL at a moment chosen by the seed, and its database opened again.
 ///
-/// Each transaction sets one column of 64 rows to its number, and the writer says so when it was acknowledged. What is
-/// read afterwards must be one transaction whole, at least the last one acknowledged, at most the one after it.
+/// Transaction n sets one column of 64 rows to n, and that of one row of the others as well, which takes turns: what is
+/// read afterwards says which transaction was the last, and whether any before it is missing. Allowed are the last one
+/// acknowledged and the one after it; everything else in the database is as it was loaded.
 struct KillMidWrite: Scenario {
     let slug = "kill-mid-write"
     let family = Family.crash
@@ -22,140 +22,151 @@ struct KillMidWrite: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [ScenarioParameter("trials", default: "200", summary: "kills")]
 
-    private static let rows = 64
-    private static let table = "DamagePerson"
-    private static let column = "age"
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        let fixture = try context.fixtureLocation()
-        var files: [(name: String, bytes: [UInt8])] = []
-        for file in context.engine.files(at: fixture) where file.role != .lock {
-            files.append((String(file.path.dropFirst(fixture.directory.count + 1)), try FileTree.readBytes(file.path)))
-        }
-        let tables = try context.tables()
-        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress("kill", $0) }
-        try context.sweep(addresses, secondsPerTrial: 20) { address in
-            let directory = context.trialDirectory + "/database"
-            try FileTree.remove(directory)
-            try FileTree.createDirectory(directory)
-            for file in files { try FileTree.writeBytes(directory + "/" + file.name, file.bytes) }
-            let location = DatabaseLocation(directory: directory)
+        let files = try FixtureFiles(context)
+        let history = try History(context)
+        let addresses = (0..<(try context.integer("trials"))).map { FaultAddress(.kill, $0) }
+        try context.sweep(addresses, secondsPerTrial: 60) { address in
+            let location = try files.place(in: context.trialDirectory + "/database")
             var random = context.random("kill \(address.position ?? 0)")
-            let acknowledged = try Self.killWriter(
-                context, location, after: 1 + random.below(40), wait: UInt32(random.below(3000)))
-            let (outcome, detail) = try Self.read(context, location, tables, acknowledged)
+            let killed = try Self.killWriter(
+                context, location, history, after: 1 + random.below(40), wait: UInt32(random.below(3000)))
+            if let failure = killed.failure {
+                return Trial(address: address, outcome: failure.outcome, detail: failure.detail)
+            }
+            try context.keepDatabase(at: location)
+            let finding = try ForkedReader.read(
+                context, at: location, expected: history.loaded, open: history.cells, seconds: 30)
+            let (outcome, detail) = history.judge(
+                finding, acknowledged: killed.acknowledged, isKept: context.test.durability != .none)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
     }
 
-    /// Starts a writer, and kills it some microseconds after an acknowledgement.
-    /// - Returns: the last transaction acknowledged.
-    private static func killWriter(
-        _ context: CaseContext, _ location: DatabaseLocation, after count: Int, wait: UInt32
-    ) throws -> Int {
-        let writer = try ForkedChild.start { output in
-            do {
-                let session = try context.open(location, as: (any UpdateSession).self)
-                let keys = (0..<Int64(rows)).map { $0 }
-                for number in 1...1_000_000 {
-                    try session.update(
-                        table: table, column: column, keys: keys,
-                        values: Array(repeating: Int64(number), count: rows))
-                    var byte: UInt8 = 1
-                    if write(output, &byte, 1) != 1 { return 2 }
-                }
-                return 3
-            } catch {
-                return 1
+    /// What the writer does, and what it leaves when transaction n was its last.
+    struct History {
+        static let rows = 64
+
+        let loaded: ExactOracle
+        let table: String
+        let column: String
+        /// Values before the first transaction, of the rows that have turns.
+        private let before: [Int64]
+
+        init(_ context: CaseContext) throws {
+            let tables = try context.tables()
+            let main = tables.main
+            guard case .integer(let ages)? = main.column("age")?.values, main.rowCount > Self.rows else {
+                throw HarnessError("\(context.test.scenario) needs more than \(Self.rows) rows with an age")
+            }
+            loaded = ExactOracle(tables)
+            table = main.name
+            column = "age"
+            before = Array(ages[Self.rows...])
+        }
+
+        var cells: [CellPlace] {
+            (0..<(Self.rows + before.count)).map { CellPlace(table: table, row: $0, column: column) }
+        }
+
+        /// The rows that transaction n sets to n.
+        func keys(_ number: Int) -> [Int64] {
+            (0..<Int64(Self.rows)).map { $0 } + [Int64(Self.rows + number % before.count)]
+        }
+
+        /// What the rows that have turns hold after n transactions.
+        func turns(after count: Int) -> [Int64] {
+            var values = before
+            for number in max(1, count - before.count + 1)..<(max(0, count) + 1) {
+                values[number % before.count] = Int64(number)
+            }
+            return values
+        }
+
+        func judge(_ finding: ContentFinding, acknowledged: Int, isKept: Bool) -> (Outcome, String) {
+            guard finding.outcome == .correct else {
+                return (finding.outcome, "after \(acknowledged) acknowledged: \(finding.detail)")
+            }
+            let numbers = finding.numbers.compactMap { $0 }
+            guard numbers.count == Self.rows + before.count else {
+                return (.silentlyWrong, "\(numbers.count) of \(finding.numbers.count) rows have an integer \(column)")
+            }
+            let set = numbers.prefix(Self.rows)
+            let isUntouched = set.elementsEqual(agesBefore)
+            guard isUntouched || set.allSatisfy({ $0 == numbers[0] }) else {
+                return (.silentlyWrong, "a transaction is there in part")
+            }
+            let last = isUntouched ? 0 : Int(numbers[0])
+            if last < acknowledged, isKept {
+                return (.lostCommit, "transaction \(acknowledged) was acknowledged, \(last) is there")
+            }
+            guard (0...(acknowledged + 1)).contains(last) else {
+                return (.silentlyWrong, "transaction \(last) is there, \(acknowledged + 1) was the last one begun")
+            }
+            let expected = turns(after: last)
+            let got = Array(numbers.suffix(before.count))
+            guard let place = got.indices.first(where: { got[$0] != expected[$0] }) else { return (.correct, "") }
+            let row = Self.rows + place
+            return (
+                got[place] < expected[place] || got[place] == before[place] ? .lostCommit : .silentlyWrong,
+                "transaction \(last) is the last; \(table) row \(row) holds \(got[place]), not \(expected[place])"
+            )
+        }
+
+        private var agesBefore: [Int64] {
+            guard let main = loaded.tables[table], let column = main.content.columnIndex(column) else { return [] }
+            return (0..<Self.rows).compactMap { row in
+                if case .integer(let age) = main.value(row: row, column: column) { age } else { nil }
             }
         }
-        var acknowledged = 0
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        func hears() -> Bool {
-            let n = receive(writer.output, &bytes)
-            acknowledged += max(0, n)
-            return n > 0
+    }
+
+    /// Starts a writer, and kills it some microseconds after an acknowledgement.
+    /// - Returns: the last transaction acknowledged; or how the writer ended before it was killed.
+    private static func killWriter(
+        _ context: CaseContext, _ location: DatabaseLocation, _ history: History, after count: Int, wait: UInt32
+    ) throws -> (acknowledged: Int, failure: ContentFinding?) {
+        let writer = try ForkedChild.start { output in
+            var last = "the writer came to the end of its numbers"
+            do {
+                let session = try context.open(location, as: (any UpdateSession).self)
+                for number in 1...1_000_000 {
+                    let keys = history.keys(number)
+                    try session.update(
+                        table: history.table, column: history.column, keys: keys,
+                        values: Array(repeating: Int64(number), count: keys.count))
+                    try FileTree.writeAll(output, [0], path: "the pipe of a writer")
+                }
+            } catch let error as EngineError {
+                last = "refused \(error)"
+            } catch {
+                last = "\(error)"
+            }
+            do { try FileTree.writeAll(output, Array(last.utf8), path: "the pipe of a writer") } catch { return 2 }
+            return 1
         }
-        while acknowledged < count {
-            if !hears() { throw HarnessError("the writer ended by itself: \(writer.wait())") }
-        }
-        usleep(wait)
+        var words: [UInt8] = []
+        func acknowledged() -> Int { words.firstIndex { $0 != 0 } ?? words.count }
+        var isOpen = true
+        while isOpen, acknowledged() < count { isOpen = writer.receive(into: &words, milliseconds: 1_000) }
+        if isOpen { usleep(wait) }
         writer.kill()
-        writer.wait()
-        while hears() {}
-        return acknowledged
-    }
-
-    private static func receive(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, &bytes, bytes.count)
-        #else
-            Darwin.read(descriptor, &bytes, bytes.count)
-        #endif
-    }
-
-    /// Opens and reads in a child, so that a crash is an outcome.
-    private static func read(
-        _ context: CaseContext, _ location: DatabaseLocation, _ tables: TableSet, _ acknowledged: Int
-    ) throws -> (Outcome, String) {
-        let reader = try ForkedChild.start { output in
-            let (outcome, detail) = judge(context, location, tables, acknowledged)
-            let text = Array("\(outcome.rawValue)\n\(detail)".utf8)
-            return write(output, text, text.count) == text.count ? 0 : 1
+        let end = writer.wait()
+        while writer.receive(into: &words, milliseconds: 0), isOpen {}
+        let last = String(decoding: words[acknowledged()...], as: UTF8.self)
+        if last.hasPrefix("refused ") {
+            return (acknowledged(), ContentFinding(.refused, "the writer was refused: \(last.dropFirst(8))"))
         }
-        var text: [UInt8] = []
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let n = receive(reader.output, &bytes)
-            if n <= 0 { break }
-            text += bytes[..<n]
+        if case .signalled(let signal) = end, signal != SIGKILL {
+            return (acknowledged(), ContentFinding(.crashed, "the writer ended by signal \(signal)"))
         }
-        if case .signalled(let signal) = reader.wait() { return (.crashed, "signal \(signal) when opened again") }
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", maxSplits: 1)
-        guard let first = lines.first, let outcome = Outcome(rawValue: String(first)) else {
-            throw HarnessError("the reader reported nothing")
+        guard last.isEmpty, end == .signalled(SIGKILL) else {
+            throw HarnessError("the writer ended by itself: \(end) \(last)")
         }
-        return (outcome, lines.count > 1 ? String(lines[1]) : "")
-    }
-
-    private final class AgeSink: RowSink {
-        private let place: Int
-        var ages: [Int64?] = []
-
-        init(_ tables: TableSet) {
-            place = tables.main.columns.firstIndex { $0.name == KillMidWrite.column } ?? 0
-        }
-
-        func receive(table: String, row: Int, values: [Value]) -> Bool {
-            guard table == KillMidWrite.table, row < KillMidWrite.rows else { return table == KillMidWrite.table }
-            if case .integer(let age) = values[place] { ages.append(age) } else { ages.append(nil) }
-            return true
-        }
-    }
-
-    private static func judge(
-        _ context: CaseContext, _ location: DatabaseLocation, _ tables: TableSet, _ acknowledged: Int
-    ) -> (Outcome, String) {
-        let sink = AgeSink(tables)
-        do {
-            let session = try context.open(location, as: (any TableSession).self)
-            try session.readAll(tables, into: sink)
-            try session.close()
-        } catch {
-            return (.refused, "after \(acknowledged) acknowledged: \(error)")
-        }
-        guard sink.ages.count == rows, let first = sink.ages[0] else {
-            return (.silentlyWrong, "\(sink.ages.count) of \(rows) rows")
-        }
-        if sink.ages.contains(where: { $0 != first }) { return (.silentlyWrong, "a transaction is there in part") }
-        if first < Int64(acknowledged) {
-            return (.lostCommit, "transaction \(acknowledged) was acknowledged, \(first) is there")
-        }
-        if first > Int64(acknowledged) + 1 {
-            return (.silentlyWrong, "transaction \(first) is there, \(acknowledged + 1) was the last one begun")
-        }
-        return (.correct, "")
+        return (acknowledged(), nil)
     }
 }

@@ -9,8 +9,8 @@ import SimulatedDisk
 /// Power cut at every operation of a simulated disk, and every disk that may be left opened again.
 ///
 /// Each transaction sets one column of all rows to its number. What is read after a crash must be one transaction
-/// whole: under `full` at least the last one acknowledged, and in every class at most the last one begun. The engine's
-/// own checker must find nothing.
+/// whole, in rows that are otherwise as they were loaded: under `full` at least the last one acknowledged, and in every
+/// class at most the last one begun. The engine's own checker must find nothing.
 struct PowerLoss: Scenario {
     let slug = "power-loss"
     let family = Family.crash
@@ -28,10 +28,20 @@ struct PowerLoss: Scenario {
     private struct Marks {
         var begun: [Int] = []
         var acknowledged: [Int] = []
+
+        /// The crash points of each transaction and of the close: with few states each of them has its share, where
+        /// otherwise the first operations would have them all.
+        func stretches(operations: Int) -> [Range<Int>] {
+            let starts = [0] + begun.dropFirst() + [acknowledged.last ?? 0]
+            let ends = starts.dropFirst() + [operations + 1]
+            return zip(starts, ends).filter { $0 < $1 }.map { $0..<$1 }
+        }
     }
 
     /// Absolute, as an engine that takes URLs makes it anyway.
     private static let location = DatabaseLocation(directory: "/folder")
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
 
     func run(_ context: CaseContext) throws {
         guard let engine = context.engine as? any SimulatableEngine else {
@@ -41,24 +51,34 @@ struct PowerLoss: Scenario {
         let most = try context.integer("states")
         let disk = SimulatedDisk(seed: Seed(context.seed.rawValue))
         let marks = try record(engine, context, disk, rows: rows)
+        let loaded = ExactOracle(try Self.tables(rows))
         let keeps = context.test.durability == .full
-        var tried = 0
-        let start = MonotonicClock.now()
+        let (start, ends) = (MonotonicClock.now(), marks.stretches(operations: disk.operations))
+        var (tried, last) = (0, 0)
         var sweep = disk.sweep()
-        let found = sweep.visit(context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }) {
-            state in
-            let low = keeps ? marks.acknowledged.count { $0 <= state.step.operation } : 0
-            let high = max(low, marks.begun.count { $0 < state.step.operation })
-            let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: low...high, rows: rows)
-            context.report.add(
-                Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
-            tried += 1
-            if context.isOverBudget { context.report.cut() }
-            return tried < most && !context.isOverBudget
+        var found = CrashCoverage()
+        for (index, stretch) in ends.enumerated() where !context.isOverBudget {
+            // What one stretch does not need is left to those behind it.
+            let share = tried + max(1, (most - tried) / (ends.count - index))
+            found += sweep.visit(
+                points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
+            ) { state in
+                let low = keeps ? marks.acknowledged.count { $0 <= state.step.operation } : 0
+                let high = max(low, marks.begun.count { $0 < state.step.operation })
+                let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: low...high, loaded)
+                context.report.add(
+                    Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
+                (tried, last) = (tried + 1, state.step.operation)
+                return tried < share && !context.isOverBudget
+            }
         }
+        if context.isOverBudget { context.report.cut() }
+        found.operations = disk.operations
         let seconds = Double(MonotonicClock.now() - start) / 1e9
         context.report.add(.trials, Double(tried), statistic: "count")
         context.report.add(.statesPerSecond, Double(tried) / max(seconds, 1e-9), count: tried)
+        let isWhole = last >= marks.acknowledged.last ?? .max
+        context.require(isWhole ? tried : 0, "no disk was opened on which all transactions were acknowledged")
         context.report.note(tried < most ? "\(found)" : "\(found); ended after \(most) states, as the parameter says")
     }
 
@@ -103,47 +123,49 @@ struct PowerLoss: Scenario {
     /// `allowed`: how many transactions may be there, the loading one included; 0 is a database without tables.
     private func judge(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, allowed: ClosedRange<Int>,
-        rows: Int
+        _ loaded: ExactOracle
     ) -> (Outcome, String) {
-        let ages = Ages()
+        let rows = loaded.schema.main.rowCount
+        let cells = (0..<rows).map { CellPlace(table: "Person", row: $0, column: "age") }
+        let comparison = FullReadComparison(loaded, open: cells)
         do {
             disk.setOperation("recover")
             let session = try engine.open(on: disk, Self.location, settings: context.settings)
             guard let tables = session as? any TableSession else { throw EngineError(.unsupported, "no tables") }
-            let schema = try Self.tables(rows)
             do throws(EngineError) {
-                try tables.readAll(schema, into: ages)
+                try tables.readAll(loaded.schema, into: comparison)
             } catch {
-                // Without its table the database is as before the first transaction.
-                if allowed.lowerBound > 0 || error.kind == .damaged { throw error }
+                // Without its table the database is as before the first transaction; one that gave rows has its table.
+                let isEmpty = comparison.rowCount == 0 && comparison.difference == nil
+                if allowed.lowerBound > 0 || error.kind == .damaged || !isEmpty { throw error }
                 try session.close()
+                try engine.check(on: disk, Self.location)
                 return (.correct, "")
             }
             try session.close()
             try engine.check(on: disk, Self.location)
         } catch let error as EngineError {
+            if let difference = comparison.difference { return (.silentlyWrong, difference) }
             return (error.kind == .damaged ? .detectedAtRead : .refused, "allowed \(allowed): \(error)")
         } catch {
             return (.refused, "\(error)")
         }
-        guard ages.values.count == rows, let first = ages.values[0] else {
-            let isEmpty = ages.values.isEmpty && allowed.contains(0)
-            return (isEmpty ? .correct : .silentlyWrong, isEmpty ? "" : "\(ages.values.count) of \(rows) rows")
+        if comparison.rowCount == 0 {
+            let isEmpty = allowed.contains(0)
+            return (isEmpty ? .correct : .lostCommit, isEmpty ? "" : "no row, allowed transactions \(allowed)")
         }
-        if ages.values.contains(where: { $0 != first }) { return (.silentlyWrong, "a transaction is there in part") }
-        let numbers = allowed.filter { $0 > 0 && Self.value($0 - 1) == first }
-        if !numbers.isEmpty { return (.correct, "") }
-        let isOlder = (1...max(1, allowed.lowerBound)).contains { Self.value($0 - 1) == first }
-        return (isOlder ? .lostCommit : .silentlyWrong, "found \(first), allowed transactions \(allowed)")
+        comparison.finish()
+        if let difference = comparison.difference { return (.silentlyWrong, difference) }
+        return Self.judge(cells.map { comparison.found[$0] }, allowed: allowed)
     }
 
-    private final class Ages: RowSink {
-        var values: [Int64?] = []
-
-        func receive(table: String, row: Int, values: [Value]) -> Bool {
-            guard table == "Person", values.count > 2 else { return true }
-            if case .integer(let age) = values[2] { self.values.append(age) } else { self.values.append(nil) }
-            return true
+    /// One transaction, whole, and one that is allowed.
+    private static func judge(_ ages: [Value?], allowed: ClosedRange<Int>) -> (Outcome, String) {
+        guard case .integer(let first)?? = ages.first, ages.allSatisfy({ $0 == .integer(first) }) else {
+            return (.silentlyWrong, "a transaction is there in part")
         }
+        if allowed.contains(where: { $0 > 0 && value($0 - 1) == first }) { return (.correct, "") }
+        let isOlder = (1...max(1, allowed.lowerBound)).contains { value($0 - 1) == first }
+        return (isOlder ? .lostCommit : .silentlyWrong, "found \(first), allowed transactions \(allowed)")
     }
 }

@@ -3,10 +3,17 @@ import Measuring
 import RunRecords
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Somebody compacts again and again, while others open, read, write and close.
 ///
-/// A violation: a read that is no state of the database, a lost increment, or an error that is not the compaction's own
-/// refusal. An engine that compacts only a database that nobody has open may refuse, or leave it as it is.
+/// A violation: a read that is no state of the database, as a whole; a lost increment; or an error that is not the
+/// compaction's own refusal. An engine that compacts only a database that nobody has open may refuse, or leave it as it
+/// is: where the file was never seen compacted, the case says nothing.
 struct CompactVsReaders: Scenario {
     let slug = "compact-vs-readers"
     let family = Family.growth
@@ -22,14 +29,15 @@ struct CompactVsReaders: Scenario {
         ScenarioParameter("compactions", default: "40", summary: "attempts"),
     ]
 
-    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
-
-    /// Everybody else has to have been there several times, however fast an attempt is.
-    private final class Visits: Sendable {
-        private let number = Atomic<Int>(0)
-        var value: Int { number.load(ordering: .relaxed) }
-        func add() { number.add(1, ordering: .relaxed) }
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .crashed: nil
+        case .hung: .boundedWait
+        default: expects
+        }
     }
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     private enum Role { case compactor, writer, reader }
 
@@ -39,67 +47,155 @@ struct CompactVsReaders: Scenario {
         var refused = 0
         var wrong: [String] = []
         var latency = Histogram()
+        /// The smallest size of the data after an attempt that was not refused.
+        var smallest = Int.max
+    }
+
+    /// What all threads work on, and tell each other.
+    private final class Board: Sendable {
+        let engine: any Engine
+        let settings: EngineSettings
+        let location: DatabaseLocation
+        let deadline: UInt64
+        let expected: ExactOracle
+        /// What each writer adds to.
+        let cells: [CellPlace]
+        let compactions: Int
+        /// Everybody else has to have been there so often, however fast an attempt is.
+        let leastVisits: Int
+        let isOver = Atomic<Bool>(false)
+        let visits = Atomic<Int>(0)
+        let begun = Atomic<Int>(0)
+
+        init(
+            _ context: CaseContext, _ location: DatabaseLocation, _ expected: ExactOracle, _ cells: [CellPlace],
+            compactions: Int, leastVisits: Int
+        ) {
+            engine = context.engine
+            settings = context.settings
+            deadline = context.deadline
+            self.location = location
+            self.expected = expected
+            self.cells = cells
+            self.compactions = compactions
+            self.leastVisits = leastVisits
+        }
+
+        func open<Wanted>(as role: Wanted.Type) throws -> Wanted {
+            try CaseContext.session(engine, location, settings, as: role)
+        }
     }
 
     func run(_ context: CaseContext) throws {
         let report = context.report
         let (readers, writers) = (try context.integer("readers"), try context.integer("writers"))
-        let compactions = try context.integer("compactions")
         let location = try context.fixtureLocation()
-        var deletion = try HalfDeletion(try context.tables())
+        let tables = try context.tables()
+        var deletion = try HalfDeletion(tables, run: HalfDeletion.blockRows)
         let deleting = try context.open(location, as: (any DeletionSession).self)
         _ = try deletion.run(deleting)
         try deleting.close()
-        // Even rows are there; the first ones are the writers', the others nobody changes.
-        let counters = (0..<writers).map { Int64($0 * 2) }
-        let rows = try PeopleRows.count(in: context)
-        guard rows > writers * 2 + 2 else { throw HarnessError("each writer needs a row") }
-        let still = stride(from: writers * 2, to: rows, by: 2).map { Int64($0) }
-        let reads = PointReads(table: "Person", keys: still, columns: ["age", "name"])
-        let (expected, before) = (deletion.oracle.digest(reads), deletion.oracle)
-        let isOver = Atomic<Bool>(false)
-        let visits = (least: 10 * (readers + writers), count: Visits())
-        let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
-        let lanes = try ThreadGroup.run(1 + writers + readers) { index in
-            let role: Role = index == 0 ? .compactor : index <= writers ? .writer : .reader
-            // The others end with the compactor, and everybody with one that met an error.
-            defer { isOver.store(true, ordering: .releasing) }
-            var lane = Lane()
-            func goesOn() -> Bool {
-                if isOver.load(ordering: .acquiring) { return false }
-                return role != .compactor || lane.done + lane.refused < compactions || visits.count.value < visits.least
-            }
-            while goesOn() {
-                if MonotonicClock.now() > deadline { break }
-                let start = MonotonicClock.now()
-                switch role {
-                case .compactor: try Self.compact(engine, location, settings, &lane)
-                case .writer:
-                    let session = try CaseContext.session(
-                        engine, location, settings, as: (any UpdateSession).self)
-                    lane.done += try session.increment(
-                        table: "Person", column: "age", key: counters[index - 1], times: 1, latency: nil)
-                    try session.close()
-                case .reader:
-                    let session = try CaseContext.session(engine, location, settings, as: (any TableSession).self)
-                    let got = try session.readPoints(reads, latency: nil)
-                    if got != expected { lane.wrong.append("expected \(expected), got \(got)") }
-                    try session.close()
-                    lane.done += 1
-                }
-                lane.latency.record(MonotonicClock.now() - start)
-                if role != .compactor { visits.count.add() }
-            }
-            return lane
+        let before = try context.fileBytes(at: location)
+        guard try PeopleRows.count(in: context) > 2 * writers else { throw HarnessError("each writer needs a row") }
+        let cells = deletion.liveKeys.prefix(writers).map {
+            CellPlace(table: deletion.table, row: Int($0), column: "age")
         }
-        Self.report(lanes, writers: writers, compactions, report)
-        let sums = PointReads(table: "Person", keys: counters, columns: ["age"])
-        var due = before.digest(sums)
-        due.sum &+= UInt64(lanes[1...writers].reduce(0) { $0 + $1.done })
-        let session = try context.open(location, as: (any TableSession).self)
-        report.check("increments", expected: due, got: try session.readPoints(sums, latency: nil))
-        report.check("rows", expected: (rows + 1) / 2, got: try session.rowCount(table: "Person"))
+        let fresh = try FreshDatabase(context, tables.keeping(deletion.liveRows))
+        let board = Board(
+            context, location, deletion.oracle, cells, compactions: try context.integer("compactions"),
+            leastVisits: 10 * (readers + writers))
+        let lanes = try ThreadGroup.run(1 + writers + readers) { index in
+            try Self.work(board, role: index == 0 ? .compactor : index <= writers ? .writer : .reader, index - 1)
+        }
+        Self.report(lanes, writers: writers, board.compactions, report)
+        var final = deletion.oracle
+        for (cell, lane) in zip(cells, lanes[1...writers]) {
+            final.increment(table: cell.table, column: cell.column, key: Int64(cell.row), by: Int64(lane.done))
+        }
+        context.judgeContent("content", at: location, expected: final)
+        context.require(lanes[1...writers].reduce(0) { $0 + $1.done }, "nobody wrote beside a compaction")
+        context.require(lanes[(writers + 1)...].reduce(0) { $0 + $1.done }, "nobody read beside a compaction")
+        let isCompacted = fresh.isMatched(by: lanes[0].smallest)
+        context.require(
+            isCompacted ? lanes[0].done : 0,
+            "the file was never seen compacted: at best \(lanes[0].done == 0 ? before : lanes[0].smallest) bytes, "
+                + "\(fresh.bytes) when loaded anew")
+        fresh.requireWork(from: before, report)
+    }
+
+    private static func work(_ board: Board, role: Role, _ number: Int) throws -> Lane {
+        // The others end with the compactor, and everybody with one that met an error.
+        defer { board.isOver.store(true, ordering: .releasing) }
+        var lane = Lane()
+        func goesOn() -> Bool {
+            if board.isOver.load(ordering: .acquiring) { return false }
+            guard role == .compactor else { return true }
+            return lane.done + lane.refused < board.compactions
+                || board.visits.load(ordering: .relaxed) < board.leastVisits
+        }
+        while goesOn() {
+            if MonotonicClock.now() > board.deadline { break }
+            let start = MonotonicClock.now()
+            switch role {
+            case .compactor: try compact(board, &lane)
+            case .writer: try write(board, board.cells[number], &lane)
+            case .reader: try read(board, &lane)
+            }
+            let elapsed = MonotonicClock.now() - start
+            lane.latency.record(elapsed)
+            if role == .compactor { continue }
+            board.visits.add(1, ordering: .relaxed)
+            // An engine that compacts only what nobody has open gets its chance: each is away more than it is there.
+            usleep(UInt32(min(20_000, elapsed / 1_000 * 3)))
+        }
+        return lane
+    }
+
+    private static func compact(_ board: Board, _ lane: inout Lane) throws {
+        let session = try board.open(as: (any CompactionSession).self)
+        do throws(EngineError) {
+            try session.compact()
+            lane.done += 1
+            var size = 0
+            for file in board.engine.files(at: board.location) where file.role == .data {
+                // One that is gone by now has no size.
+                do { size += try FileTree.size(file.path) } catch { continue }
+            }
+            lane.smallest = min(lane.smallest, size)
+        } catch {
+            guard error.kind == .refused else { throw error }
+            lane.refused += 1
+        }
         try session.close()
+    }
+
+    private static func write(_ board: Board, _ cell: CellPlace, _ lane: inout Lane) throws {
+        let session = try board.open(as: (any UpdateSession).self)
+        board.begun.add(1, ordering: .sequentiallyConsistent)
+        lane.done += try session.increment(
+            table: cell.table, column: cell.column, key: Int64(cell.row), times: 1, latency: nil)
+        try session.close()
+    }
+
+    /// All of the database: what nobody changes as it is, and what the writers add to within what they began.
+    private static func read(_ board: Board, _ lane: inout Lane) throws {
+        let session = try board.open(as: (any TableSession).self)
+        let comparison = FullReadComparison(board.expected, open: board.cells)
+        try session.readAll(board.expected.schema, into: comparison)
+        comparison.finish()
+        try session.close()
+        lane.done += 1
+        if let difference = comparison.difference { lane.wrong.append(difference) }
+        let begun = Int64(board.begun.load(ordering: .sequentiallyConsistent))
+        for cell in board.cells {
+            guard let table = board.expected.tables[cell.table], let column = table.content.columnIndex(cell.column),
+                case .integer(let initial) = table.value(row: cell.row, column: column)
+            else { continue }
+            let allowed = initial...(initial + begun)
+            if case .integer(let value)? = comparison.found[cell], allowed.contains(value) { continue }
+            let found = comparison.found[cell].map { "\($0)" } ?? "nothing"
+            lane.wrong.append("row \(cell.row) holds \(found), begun with \(initial), \(begun) increments begun")
+        }
     }
 
     /// Figures of the compactor, which is the first, of the writers behind it and of the readers.
@@ -114,20 +210,6 @@ struct CompactVsReaders: Scenario {
         report.add(writing, name: "open, increment, close")
         report.add(reading, name: "open, read, close")
         report.check("reads that were no state", expected: [], got: Array(lanes.flatMap(\.wrong).prefix(5)))
-    }
-
-    private static func compact(
-        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ lane: inout Lane
-    ) throws {
-        let session = try CaseContext.session(engine, location, settings, as: (any CompactionSession).self)
-        do throws(EngineError) {
-            try session.compact()
-            lane.done += 1
-        } catch {
-            guard error.kind == .refused else { throw error }
-            lane.refused += 1
-        }
-        try session.close()
     }
 }
 

@@ -4,8 +4,9 @@ import RunRecords
 
 /// Transactions that set one integer each, again and again.
 ///
-/// A violation: a file that leaves its plateau, more bytes written to the disk for a commit than the bound allows, or
-/// a value that is not the last one written.
+/// A violation: a file that leaves its plateau, more bytes written to files for a commit than the bound allows, or a
+/// value that is not the last one written. Bytes are those of the case's own write calls, which the preloaded library
+/// counts: what the kernel says of the process counts whole folios of its cache.
 struct MillionSmallCommits: Scenario {
     let slug = "million-small-commits"
     let family = Family.growth
@@ -15,10 +16,10 @@ struct MillionSmallCommits: Scenario {
     let parameters = [
         ScenarioParameter("commits", default: "1000000", range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
-            "bound", default: "200", summary: "percent of the size of the first tenth, and 1 MiB, that others may reach"
-        ),
+            "bound", default: "200",
+            summary: "percent of the size of the first tenth, and a step of growth, that others may reach"),
         ScenarioParameter(
-            "written", default: "32768", summary: "bytes that a commit may write to the disk, on average"),
+            "written", default: "32768", summary: "bytes that a commit may write to its files, on average"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -53,22 +54,36 @@ struct MillionSmallCommits: Scenario {
                 break
             }
         }
-        let written = meter.writtenBytes()
+        let written = meter.witnessedBytes()
         try session.close()
         report.add(.commitsPerSecond, Double(done) / (Double(max(1, nanoseconds)) / 1e9), count: done)
         report.add(.operations, Double(done), statistic: "count")
-        let average = Double(written) / Double(done)
-        report.add(.writtenBytesPerCommit, average, count: done)
-        report.add(.writeAmplification, average / 8, count: done)
-        if context.engine.promises(.boundedSize) {
-            let limit = Double(try context.integer("written"))
-            report.add(
-                Trial(
-                    address: FaultAddress(text: "written"), outcome: average <= limit ? .correct : .memoryLimit,
-                    detail: average <= limit ? "" : "\(average) bytes a commit, allowed \(limit)"))
-        }
+        let average = written.map { Double($0) / Double(done) }
+        Self.judgeWritten(average, limit: try context.integer("written"), context, done)
         let warmUp = max(2, course.series.points.count / 10)
         course.judgePlateau(context, warmUp: warmUp, percent: try context.integer("bound"))
         context.judgeContent("content", at: location, expected: oracle)
+    }
+
+    /// - Parameter average: bytes of a commit; nil where nobody counted them.
+    static func judgeWritten(_ average: Double?, limit: Int, _ context: CaseContext, _ count: Int) {
+        let report = context.report
+        guard let average else {
+            let reason = "bytes written were not counted: libAssayPreload.so is not there"
+            // Who promises a bound is asked for it.
+            return context.engine.promises(.boundedSize) ? report.inconclusive(reason) : report.note(reason)
+        }
+        report.add(.writtenBytesPerCommit, average, count: count)
+        report.add(.writeAmplification, average / 8, count: count)
+        guard context.engine.promises(.boundedSize) else { return }
+        // An engine that writes nothing at all was not seen: by another way than write calls, or not at all.
+        guard average > 0 else {
+            report.inconclusive("no byte was written to the files that are counted")
+            return
+        }
+        report.add(
+            Trial(
+                address: FaultAddress(text: "written"), outcome: average <= Double(limit) ? .correct : .memoryLimit,
+                detail: average <= Double(limit) ? "" : "\(average) bytes a commit, allowed \(limit)"))
     }
 }

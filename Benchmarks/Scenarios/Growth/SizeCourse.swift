@@ -16,31 +16,66 @@ struct SizeCourse {
     mutating func note(_ point: SizePoint) { series.points.append(point) }
 
     private var totals: [Int] { series.points.map { $0.fileBytes + $0.logBytes } }
+    private var files: [Int] { series.points.map(\.fileBytes) }
+    private var logs: [Int] { series.points.map(\.logBytes) }
+
+    /// One step of growth: engines make a small file twice as large, and a large one larger by so much.
+    private static let stepBytes = 1 << 20
+
+    /// What later files may reach: the percents of what the warm-up needed, and one step of growth.
+    static func allowedFile(from basis: Int, percent: Int) -> Int {
+        basis * percent / 100 + min(stepBytes, basis)
+    }
+
+    /// The same of a log, which has no relation to a small file: it is made before it is needed, up to a step at once.
+    static func allowedLog(from basis: Int, percent: Int) -> Int {
+        max(stepBytes, basis * percent / 100)
+    }
+
+    /// Why the largest file, or the largest log, is too large; empty where both are within what is allowed.
+    static func complaint(file: Int, allowed: Int, log: Int, allowedLog: Int) -> String {
+        if file > allowed { return "a file of \(file) bytes, allowed \(allowed)" }
+        return log > allowedLog ? "a log of \(log) bytes, allowed \(allowedLog)" : ""
+    }
 
     /// Hands series and sizes to the report, and judges them where the engine promises a bound.
     /// - Parameters:
     ///   - warmUp: points in front, whose largest size is what later ones are compared with.
-    ///   - percent: of it, and 1 MiB more, is the size that later points may reach.
-    func judgePlateau(_ context: CaseContext, warmUp: Int, percent: Int) {
+    ///   - percent: of it, and a step of growth, is the size that later points may reach.
+    ///   - name: of the database, where a case has several.
+    func judgePlateau(_ context: CaseContext, warmUp: Int, percent: Int, name: String = "") {
         let (report, totals) = (context.report, totals)
-        report.add(series)
+        var own = series
+        if !name.isEmpty { own.name += ", \(name)" }
+        report.add(own)
+        func label(_ text: String) -> String { name.isEmpty ? text : "\(name), \(text)" }
         guard let first = totals.first, let last = totals.last, let largest = totals.max() else { return }
-        report.add(.fileBytes, Double(first), label: "before")
-        report.add(.fileBytes, Double(largest), statistic: "max", label: "at most")
-        report.add(.fileBytes, Double(last), label: "after")
-        if let free = series.points.last?.freeBytes { report.add(.freeBytes, Double(free), label: "after") }
+        report.add(.fileBytes, Double(first), label: label("before"))
+        report.add(.fileBytes, Double(largest), statistic: "max", label: label("at most"))
+        report.add(.fileBytes, Double(last), label: label("after"))
+        if let free = series.points.last?.freeBytes { report.add(.freeBytes, Double(free), label: label("after")) }
+        guard totals.count > max(1, warmUp) else {
+            report.inconclusive("\(totals.count) sizes say nothing of a plateau: it begins after \(warmUp)")
+            return
+        }
         let basis = totals.prefix(max(1, warmUp)).max() ?? first
         let later = totals.dropFirst(max(1, warmUp)).max() ?? basis
-        if basis > 0 { report.add(.growth, Double(later) / Double(basis), statistic: "max") }
+        if basis > 0 { report.add(.growth, Double(later) / Double(basis), statistic: "max", label: name) }
         guard context.engine.promises(.boundedSize) else {
             report.note("\(context.engine.name) promises no bound: its growth is shown, not judged")
             return
         }
-        let allowed = basis / 100 * percent + 1 << 20
+        func peaks(_ sizes: [Int]) -> (before: Int, later: Int) {
+            (sizes.prefix(max(1, warmUp)).max() ?? 0, sizes.dropFirst(max(1, warmUp)).max() ?? 0)
+        }
+        let (file, log) = (peaks(files), peaks(logs))
+        let complaint = Self.complaint(
+            file: file.later, allowed: Self.allowedFile(from: file.before, percent: percent), log: log.later,
+            allowedLog: Self.allowedLog(from: log.before, percent: percent))
         report.add(
             Trial(
-                address: FaultAddress(text: "plateau"), outcome: later <= allowed ? .correct : .memoryLimit,
-                detail: later <= allowed ? "" : "\(later) bytes after a warm-up of \(basis), allowed \(allowed)"))
+                address: FaultAddress(text: label("plateau")), outcome: complaint.isEmpty ? .correct : .memoryLimit,
+                detail: complaint.isEmpty ? "" : "\(complaint) after a warm-up of \(file.before) and \(log.before)"))
     }
 }
 

@@ -9,6 +9,8 @@ struct ProbeTrials {
     private(set) var model: ProbeModel
     private var number = 0
     private var declined: [String: Int] = [:]
+    /// Questions that were asked, and those to which the right answer is not that there is nothing.
+    private var (asked, answered) = (0, 0)
 
     static let parameters = [
         ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "rows that are asked about"),
@@ -46,7 +48,13 @@ struct ProbeTrials {
             got.sort()
             expected.sort()
         }
+        note(isEmpty: expected.isEmpty)
         add(address, expected, got, "\(query)")
+    }
+
+    private mutating func note(isEmpty: Bool) {
+        asked += 1
+        if !isEmpty { answered += 1 }
     }
 
     mutating func ask(_ column: ProbeColumn, where condition: ProbeCondition) throws {
@@ -59,6 +67,7 @@ struct ProbeTrials {
         }
         let got = try session.aggregates(column, where: condition)
         let expected = model.aggregates(column, where: condition)
+        note(isEmpty: expected.count == 0)
         let isSame =
             got.count == expected.count && Self.isSame(got.least, expected.least)
             && Self.isSame(got.most, expected.most)
@@ -75,7 +84,7 @@ struct ProbeTrials {
         let address = "query:\(number)"
         guard isChosen(address) else { return }
         let (got, expected) = (try session.readProbes(), model.sorted)
-        let place = zip(got, expected).enumerated().first { $0.element.0 != $0.element.1 }
+        let place = zip(got, expected).enumerated().first { !Self.isSame($0.element.0, $0.element.1) }
         let isSame = got.count == expected.count && place == nil
         context.report.add(
             Trial(
@@ -99,9 +108,25 @@ struct ProbeTrials {
 
     private static func short(_ text: String) -> String { String(text.prefix(600)) }
 
+    /// Both zeros are one extreme, and so are all that are not a number. Texts by their bytes.
     private static func isSame(_ a: Value, _ b: Value) -> Bool {
         if case .real(let a) = a, case .real(let b) = b { return a == b || a.isNaN && b.isNaN }
-        return a == b
+        return FullReadComparison.isSame(a, b)
+    }
+
+    /// Rows as they were stored, value by value: to Swift's `String` two spellings of a letter are one.
+    private static func isSame(_ a: ProbeRow, _ b: ProbeRow) -> Bool {
+        func isSame(_ a: String?, _ b: String?) -> Bool {
+            guard let a, let b else { return a == nil && b == nil }
+            return a.utf8.elementsEqual(b.utf8)
+        }
+        func isSame(_ a: Double?, _ b: Double?) -> Bool {
+            guard let a, let b else { return a == nil && b == nil }
+            // An engine may store a whole number as one, without the sign of a zero.
+            return a == b || a.isNaN && b.isNaN
+        }
+        return a.id == b.id && a.number == b.number && isSame(a.real, b.real) && isSame(a.text, b.text)
+            && a.friend == b.friend && a.friends == b.friends
     }
 
     /// Engines add up in different orders.
@@ -116,6 +141,10 @@ struct ProbeTrials {
         report.add(.trials, Double(number), statistic: "count")
         for (reason, count) in declined.sorted(by: { $0.key < $1.key }) {
             report.note("\(count) questions were not asked: \(reason)")
+        }
+        if context.onlyTrial == nil {
+            context.require(self.asked, "no question was asked: the engine can ask none of them")
+            if self.asked > 0 { context.require(answered, "no question had an answer: every row was to be left out") }
         }
         let asked = queries.filter { session.reasonToDecline($0.condition) == nil }
         if context.onlyTrial == nil {

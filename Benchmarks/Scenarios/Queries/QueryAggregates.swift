@@ -43,6 +43,7 @@ struct QueryAggregates: Scenario {
             try trials.ask(columns[number % 3], where: condition)
             queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(columns[number % 3])]))
         }
+        try trials.compareRows("rows")
         try trials.measure(queries)
     }
 

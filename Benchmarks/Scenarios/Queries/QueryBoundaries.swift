@@ -61,6 +61,7 @@ struct QueryBoundaries: Scenario {
         try compare(&trials, "\(size) rows, ends null", count, &random, &queries)
         try trials.store(
             Set(ends).sorted().map { ProbeRow(id: Int64($0), number: Int64($0), real: 0.5, text: "end") }, deleting: [])
+        try trials.compareRows("\(size) rows, ends with values again")
         // Ranges go until little is left, and come again.
         while trials.model.rows.count > size / 8 + 1 {
             let first = Int64(random.below(size))

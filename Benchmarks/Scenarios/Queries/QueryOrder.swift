@@ -27,6 +27,7 @@ struct QueryOrder: Scenario {
         var queries: [ProbeQuery] = []
         for _ in 0..<(try context.integer("queries")) { queries.append(Self.query(&choice, rows: Int(count))) }
         for query in queries { try trials.ask(query) }
+        try trials.compareRows("rows")
         try trials.measure(queries)
     }
 

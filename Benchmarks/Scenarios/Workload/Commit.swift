@@ -13,16 +13,17 @@ struct Commit: Scenario {
         ScenarioParameter("commits", default: "2000", summary: "transactions"),
         ScenarioParameter(
             "file", default: "empty", allowed: ["empty", "prepared"], summary: "what the database holds before"),
+        SampledContent.parameter,
     ]
 
     func fixture(for test: Case) -> FixtureRequest? {
-        test.parameter("file") == "prepared" ? FixtureRequest() : nil
+        test.parameter("file") == "prepared" ? .changing(test) : nil
     }
 
     func run(_ context: CaseContext) throws {
         let commits = OneRowCommits(
             context: context, isPrepared: try context.text("file") == "prepared",
-            count: try context.integer("commits"))
+            count: try context.integer("commits"), isSampled: try context.text("compare") == "sample")
         var raw: [Double] = []
         let result = try commits.run {
             raw.append(try RawDiskLoop(directory: context.directory).overwrite(count: 100).perSecond)

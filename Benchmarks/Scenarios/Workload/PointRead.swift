@@ -17,27 +17,24 @@ struct PointRead: Scenario {
             summary: "one version for all reads of a batch, or the newest for each"),
     ]
 
-    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+    func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
 
     func run(_ context: CaseContext) throws {
         let report = context.report
-        let tables = try context.tables()
-        let table = tables.main
-        guard case .integer(let keys)? = table.keyColumn?.values, !keys.isEmpty else {
-            throw HarnessError("\(table.name) has no integer key")
-        }
+        let rows = try RowOracle(context)
+        let table = rows.main
         let columns = try Self.columns(of: table, count: try context.integer("properties"))
         let session = try context.open(try context.fixtureLocation(), as: (any TableSession).self)
         var random = context.random("keys")
         let snapshot = SnapshotUse(rawValue: try context.text("snapshot")) ?? .batch
         func reads(_ count: Int) -> PointReads {
             PointReads(
-                table: table.name, keys: (0..<count).map { _ in keys[random.below(keys.count)] }, columns: columns,
+                table: table.name, keys: (0..<count).map { _ in rows.key(ofRow: random.below(rows.rowCount)) },
+                columns: columns,
                 snapshot: snapshot)
         }
-        let oracle = ExactOracle(tables)
-        let checked = reads(min(keys.count, 10_000))
-        report.check("digest", expected: oracle.digest(checked), got: try session.readPoints(checked, latency: nil))
+        let checked = reads(min(rows.rowCount, 10_000))
+        report.check("digest", expected: rows.digest(checked), got: try session.readPoints(checked, latency: nil))
 
         let timing = try PreparedBatches.measure(
             maximum: 1 << 17, isOverBudget: { context.isOverBudget }, prepare: { count, _ in reads(count) },

@@ -21,6 +21,7 @@ struct UpdateBatch: Scenario {
         let location = try context.fixtureLocation()
         let run = try PinnedUpdates.run(context, at: location)
         run.judgeGrowth(closedBytes: try context.fileBytes(at: location))
+        if context.engine.capabilities.contains(.persistent) { try run.judgeLetGo(at: location) }
         context.judgeContent("content", at: location, expected: run.oracle)
     }
 }

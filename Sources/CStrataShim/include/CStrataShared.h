@@ -1,4 +1,4 @@
-// Memory that processes share: words, a lock that survives its holder, and waiting.
+// Memory that processes share: words, waiting, and who has a lock.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,19 +11,11 @@ static inline void strata_increment32(void *p) { __atomic_add_fetch((uint32_t *)
 // No store before it stays behind a load after it.
 static inline void strata_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// Bytes that a shared lock takes at most.
-#define STRATA_LOCK_SIZE 64
-
 // Maps the first bytes of a file for loads and stores that all processes see. NULL with errno.
 void *strata_map_shared(int fd, size_t count);
 
-// Whether the platform has locks that survive a holder's death.
+// Whether the platform has locks that belong to an open file, and can be asked for.
 int strata_has_shared_locks(void);
-int strata_lock_init(void *lock);
-// Takes the lock; gives up after a second. Returns 0; EOWNERDEAD when its holder died with it (it is held and usable);
-// ETIMEDOUT; or another number when the bytes are no lock.
-int strata_lock(void *lock);
-int strata_unlock_shared(void *lock);
 
 // Sleeps while the word is `value`, at most so many microseconds; may return early.
 void strata_wait_word(const void *word, uint32_t value, uint64_t microseconds);
@@ -31,3 +23,7 @@ void strata_wake_word(const void *word);
 
 // Whether another descriptor has a lock on the byte. Returns 0, 1, or -errno.
 int strata_is_locked(int fd, int64_t byte);
+
+// The processes with a lock that begins at the byte, as far as this process may look: their numbers, `most` at most.
+// Looks at every process of the machine.
+size_t strata_lock_holders(int fd, int64_t byte, int32_t *processes, size_t most);

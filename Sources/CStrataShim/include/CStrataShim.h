@@ -1,5 +1,6 @@
 // What Swift cannot call: variadic functions, and functions that need _GNU_SOURCE.
 #pragma once
+#include "CStrataFork.h"
 #include "CStrataKernels.h"
 #include "CStrataShared.h"
 #include <pthread.h>
@@ -8,6 +9,16 @@
 
 // open(2). Returns the descriptor or -errno.
 int strata_open(const char *path, int flags, unsigned mode);
+
+/* Makes a file that is not there yet, for reading and writing, with the owner, the group and the mode of another file as
+ * far as this process may give them: what is written to it is as private as what stands there, but its owner may write
+ * it. A descriptor, or a negative error number. Where the other file is not there it is the caller's alone. */
+int strata_open_beside(const char *path, const char *original);
+
+// Lets an empty file be written over where it stands on a file system (btrfs) that writes everything to a new place
+// otherwise: what is written over needs space there, and a full disk takes not even a delete. Harmless elsewhere, and
+// where it is refused.
+void strata_keep_places(int fd);
 
 struct strata_status {
     int64_t size;
@@ -21,6 +32,12 @@ struct strata_status {
 // inode and costs a commit a third of its time.
 int strata_get_status(int fd, const char *path, struct strata_status *status);
 
+// What a symbolic link says, without a zero at the end. Returns its length, or -errno.
+long strata_read_link(const char *path, uint8_t *target, size_t size);
+
+// Makes everything durable that was written to the file system of an open file. Returns 0 or -errno.
+int strata_sync_file_system(int fd);
+
 // Renames to a name that nothing has yet. Returns 0 or -errno.
 int strata_rename_new(const char *path, const char *destination);
 
@@ -30,6 +47,10 @@ int strata_write_back(int fd, int64_t offset, int64_t count);
 // A lock on one byte that belongs to the open file description. Returns 0, 1 when somebody has it, or -errno.
 int strata_try_lock(int fd, int64_t byte, int exclusive);
 int strata_unlock(int fd, int64_t byte);
+int strata_unlock_all(int fd);
+
+// The first byte from `offset` on that is in no hole; -1 where nothing but holes follows; `offset` where it cannot be told.
+int64_t strata_next_data(int fd, int64_t offset);
 
 // Nanoseconds of a clock that only goes forward.
 uint64_t strata_monotonic_time(void);
@@ -54,6 +75,13 @@ typedef struct {
 // strata_unwatch, which comes before the range is unmapped.
 strata_damage *strata_watch(const void *base, size_t length);
 void strata_unwatch(strata_damage *damage);
+// The watched range is so long now.
+void strata_extend_watch(strata_damage *damage, size_t length);
+
+// Makes a map longer where it is. Returns 0 or -errno; then the map is as it was.
+int strata_extend_map(void *base, size_t length, size_t new_length);
+// Puts zeroed memory of one's own where nothing is mapped. Returns 0 or -errno; then nothing has changed.
+int strata_map_behind(void *end, size_t bytes);
 
 // A number of the calling thread that no other thread of this process ever has, unlike the system's, which are used
 // again.

@@ -52,7 +52,7 @@ public struct _CollectionColumn {
         do throws(StorageError) {
             guard let bytes = try view.bytes(location, column) else { return otherwise }
             if let value = body(bytes) { return value }
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+            throw view.damage(at: location)
         } catch {
             instance.reportDamage(owner, error)
             return otherwise
@@ -72,13 +72,13 @@ public struct _CollectionColumn {
         return withBytes(StoredCollection()) { StoredCollection($0, tag) }
     }
 
-    /// - Complexity: O(1) but for maps of values, O(contents).
+    /// As many as a walk finds: none where the bytes are damaged.
+    /// - Complexity: O(1); of texts and data O(count), of maps and decimals O(contents).
     var count: Int {
         let tag = property.tag
         return withBytes(0) { bytes in
-            if tag.type == .object { return LinkPayload.Reader(bytes)?.count }
-            if tag.collection == .map { return StoredCollection(bytes, tag)?.keys.count }
-            return ListEncoding.count(bytes)
+            if tag.collection == .map || tag.type == .decimal128 { return StoredCollection(bytes, tag)?.values.count }
+            return tag.type == .object ? LinkPayload.Reader(bytes)?.count : ValueList(bytes)?.count
         }
     }
 
@@ -91,8 +91,12 @@ public struct _CollectionColumn {
                 guard let reader = LinkPayload.Reader(bytes) else { return nil }
                 return place < reader.count ? .link(reader[place]) : .some(nil)
             }
-            guard let values = StoredCollection(bytes, tag)?.values else { return nil }
-            return place < values.count ? values[place] : .some(nil)
+            if tag.type == .decimal128 {
+                guard let values = StoredCollection(bytes, tag)?.values else { return nil }
+                return place < values.count ? values[place] : .some(nil)
+            }
+            guard let list = ValueList(bytes) else { return nil }
+            return place < list.count ? ListEncoding.value(list, place) : .some(nil)
         }
     }
 
@@ -106,6 +110,8 @@ public struct _CollectionColumn {
         guard instance.requireWrite(access) != nil else { return }
         if let error = access.tryRelocate(owner) { return instance.fail(error) }
         var contents = contents
+        // A place that the caller has seen may not be there in what cannot be read.
+        guard instance.failure == nil else { return }
         body(&contents, context)
         guard instance.failure == nil else { return }
         instance.store(owner, access, property.column, .bytes(contents.encoded(property.tag)))

@@ -99,7 +99,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     /// Walks the entries of this moment.
     public func makeIterator() -> AnyIterator<Element> { AnyIterator(entries().makeIterator()) }
-    public var underestimatedCount: Int { count }
 
     // MARK: Writing
 

@@ -106,6 +106,12 @@ public final class ObjectSource {
     var isInvalidated: Bool { instance.currentView == nil || owner?.isInvalidated ?? false }
 
     var count: Int {
+        #if Zoo
+            if PlantedMistake.staleCount.isPlanted, !instance.isFrozen {
+                defer { counted = (instance.stamp, keys().count) }
+                return counted?.count ?? keys().count
+            }
+        #endif
         instance.checkConfinement()
         if isWholeTable, let view = instance.currentView {
             return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
@@ -143,6 +149,9 @@ public final class ObjectSource {
     /// All keys, in order.
     /// - Complexity: O(1) while the Realm shows the same; else that of the query.
     func keys() -> [Int64] {
+        #if Zoo
+            if PlantedMistake.writeStale.isPlanted, instance.isInWrite, let cache { return cache.keys }
+        #endif
         if let cache, cache.stamp == instance.stamp { return cache.keys }
         instance.checkConfinement()
         if let kept = keptKeys() { return kept }
@@ -242,7 +251,7 @@ extension ReadView {
             let bytes = try bytes(location, column)
         else { return [] }
         guard let reader = LinkPayload.Reader(bytes) else {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+            throw damage(at: location)
         }
         return reader.links.filter { $0 != LinkPayload.null }
     }
@@ -255,6 +264,9 @@ extension ReadView {
             for _ in 0..<count { keys.append(key.rawValue) }
             return true
         }
+        #if Zoo
+            if PlantedMistake.backlinkLost.isPlanted, keys.count > 1 { keys.removeLast() }
+        #endif
         return keys
     }
 }

@@ -28,6 +28,19 @@ extension RealmCollection {
     public var first: Element? { isEmpty ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
+    /// No promise: what a walk finds may be less than ``count`` was, when the file is damaged in between, and the
+    /// standard library ends the process where a promise is not kept.
+    public var underestimatedCount: Int { 0 }
+
+    /// What `Array(collection)` is made of: as much as a walk finds.
+    public func _copyToContiguousArray() -> ContiguousArray<Element> {
+        var elements = ContiguousArray<Element>()
+        // A damaged count is not believed before the elements are there.
+        elements.reserveCapacity(Swift.min(count, 1 << 16))
+        for element in self { elements.append(element) }
+        return elements
+    }
+
     /// The elements at several places.
     public func objects(at indexes: some Sequence<Int>) -> [Element] { indexes.map { self[$0] } }
 }

@@ -120,6 +120,11 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         guard let source else { return nextValue() }
         guard place < keys.count else { return nil }
         defer { place += 1 }
+        #if Zoo
+            if PlantedMistake.loopLive.isPlanted {
+                return source.key(at: place).flatMap { Element._decodeElement(.link($0), source.context) }
+            }
+        #endif
         return Element._decodeElement(.link(keys[place]), source.context)
     }
 
@@ -135,7 +140,10 @@ extension Results where Element: ObjectBase {
     /// What the results are at this moment, with the values of this moment: count and elements agree, whatever is
     /// deleted meanwhile. For tables and SwiftUI lists. `thaw()` gives an element's live object.
     public func snapshot() -> ResultsSnapshot<Element> {
-        ResultsSnapshot(source.instance.frozen().flatMap { source.moved(to: $0) })
+        #if Zoo
+            if PlantedMistake.snapshotMoves.isPlanted { return ResultsSnapshot(source) }
+        #endif
+        return ResultsSnapshot(source.instance.frozen().flatMap { source.moved(to: $0) })
     }
 }
 

@@ -85,9 +85,11 @@ struct EmbeddedConversion {
             try transaction.set(origin.table, row, origin.column, .integer(try copy(key, table).rawValue))
             return 1
         }
-        guard let place = try transaction.view.locate(origin.table, row),
-            let bytes = try transaction.view.bytes(place, origin.column), let reader = LinkPayload.Reader(bytes)
-        else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
+        guard let place = try transaction.view.locate(origin.table, row) else {
+            throw transaction.view.missingRow(in: origin.table)
+        }
+        guard let bytes = try transaction.view.bytes(place, origin.column), let reader = LinkPayload.Reader(bytes)
+        else { throw transaction.view.damage(at: place) }
         var links = reader.links
         let extra = Array(reader.extra)
         var copies = 0
@@ -118,6 +120,9 @@ struct EmbeddedConversion {
             case .bytes, .links: values.append(try view.bytes(place, position).map { .bytes(Array($0)) } ?? .null)
             }
         }
+        #if Zoo
+            if PlantedMistake.copyLosesValue.isPlanted, !values.isEmpty { values[values.count - 1] = .null }
+        #endif
         let made = transaction.nextKey(table)
         let cells = columns.map { column -> Cell in
             switch column.type {

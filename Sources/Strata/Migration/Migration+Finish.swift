@@ -57,6 +57,9 @@ extension Migration {
     // MARK: Values
 
     private func checkValues() throws(Realm.Error) {
+        #if Zoo
+            if PlantedMistake.nullsBlank.isPlanted { return }
+        #endif
         var missing: [String] = []
         do throws(StorageError) {
             for property in transition.required {
@@ -152,6 +155,9 @@ extension Migration {
     // MARK: Primary keys
 
     private func checkPrimaryKeys() throws(Realm.Error) {
+        #if Zoo
+            if PlantedMistake.duplicatesUnchecked.isPlanted { return }
+        #endif
         guard let view = target.currentView else { return }
         var problems: [String] = []
         for (position, table) in view.schema.tables.enumerated() where isWanted(table.name) {

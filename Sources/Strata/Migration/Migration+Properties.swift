@@ -70,6 +70,9 @@ extension Migration {
                 "\(shown) cannot be renamed to '\(newName)': it is \(from.tag.phrase), '\(newName)' "
                     + "\(into.tag.phrase); declare a convertProperty rule")
         }
+        #if Zoo
+            if PlantedMistake.renameLosesValues.isPlanted { return }
+        #endif
         if transition.keep(oldName, as: newName, in: old.name) { applyTransition() }
     }
 
@@ -146,7 +149,13 @@ extension Migration {
         ruled.insert(RuledProperty(className: typeName, name: name))
         try enumerateObjects(ofType: typeName) { oldObject, newObject in
             guard let oldObject, let newObject else { return }
-            newObject[name] = try rule(oldObject[original])
+            let value = try rule(oldObject[original])
+            #if Zoo
+                let isEmptied = PlantedMistake.typeChangeZero.isPlanted && value is String && !into.isPrimary
+                newObject[name] = isEmptied ? "" : value
+            #else
+                newObject[name] = value
+            #endif
         }
     }
 

@@ -63,6 +63,9 @@ public final class Migration {
     public func enumerateObjects(
         ofType typeName: String, _ block: (_ old: MigrationObject?, _ new: MigrationObject?) throws -> Void
     ) rethrows {
+        #if Zoo
+            if PlantedMistake.migrationSkipsClass.isPlanted { return }
+        #endif
         let new = isWanted(typeName) ? target.access(named: typeName, typed: false) : nil
         if let old = source.access(named: typeName, typed: false) {
             try walk(old, new, block)
@@ -79,6 +82,10 @@ public final class Migration {
         var done = 0
         while let keys = steps.next(orFail: fail) {
             for key in keys {
+                #if Zoo
+                    if PlantedMistake.migrationSkipsRow.isPlanted, key == keys.last { continue }
+                    if PlantedMistake.migrationHoards.isPlanted { PlantedMistake.hoard(bytes: 1_024) }
+                #endif
                 guard let oldObject = source.materialize(old, RowKey(key)) as? MigrationObject else { continue }
                 guard let new else {
                     try block(oldObject, nil)

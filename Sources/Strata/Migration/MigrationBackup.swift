@@ -29,7 +29,7 @@ extension MigrationBackup {
     /// Copies the newest version of a store beside it. A backup of an earlier attempt is replaced.
     static func make(_ store: Store, _ configuration: Realm.Configuration, _ version: UInt64) throws(Realm.Error) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
-        let path = path(configuration.path, version)
+        let path = path(store.path, version)
         let fileSystem = store.options.fileSystem
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
@@ -45,8 +45,9 @@ extension MigrationBackup {
     static func discard(_ configuration: Realm.Configuration, _ version: UInt64) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
         // What failed is the migration; a backup that cannot be removed does no harm.
+        guard let path = try? configuration.filePath() else { return }
         do throws(FileError) {
-            try configuration.storeOptions.fileSystem.remove(path(configuration.path, version))
+            try configuration.storeOptions.fileSystem.remove(Self.path(path, version))
         } catch {}
     }
 
@@ -68,10 +69,12 @@ extension MigrationBackup {
     /// Paths where a backup of an older version may stand.
     private static func backups(_ configuration: Realm.Configuration) -> [String] {
         let newest = configuration.schemaVersion
+        // A path that leads nowhere by now has no backups that could be found.
+        guard let filePath = try? configuration.filePath() else { return [] }
         guard configuration.fileSystem == nil else {
-            return ((newest > 64 ? newest - 64 : 0)..<newest).map { path(configuration.path, $0) }
+            return ((newest > 64 ? newest - 64 : 0)..<newest).map { path(filePath, $0) }
         }
-        let file = URL(fileURLWithPath: configuration.path)
+        let file = URL(fileURLWithPath: filePath)
         let directory = file.deletingLastPathComponent()
         let prefix = file.lastPathComponent + ".before-v"
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return [] }
@@ -79,7 +82,7 @@ extension MigrationBackup {
             guard name.hasPrefix(prefix), let version = UInt64(name.dropFirst(prefix.count)), version < newest else {
                 return nil
             }
-            return path(configuration.path, version)
+            return path(filePath, version)
         }
     }
 }

@@ -37,6 +37,11 @@ struct MigrationRun {
             try checkGoal(transaction.view.schema)
             _ = try storage { () throws(StorageError) in try transaction.commit() }
         } catch {
+            #if Zoo
+                if PlantedMistake.migrationHalf.isPlanted {
+                    _ = try storage { () throws(StorageError) in try transaction.commit() }
+                }
+            #endif
             transaction.rollback()
             throw error
         }

@@ -19,7 +19,7 @@ struct MigrationWorkshop {
         options.compactOnLaunch = nil
         options.readOnly = false
         self.options = options
-        path = configuration.path + suffix
+        path = try configuration.filePath() + suffix
         fileSystem = options.fileSystem
     }
 

@@ -53,7 +53,12 @@ final class CollectionObserver: Observer {
 
     func update(_ batch: ChangeBatch, isSilenced: Bool) {
         do {
-            let changes = try changes(batch)
+            #if Zoo
+                let changes = try changes(batch).withMistake
+                if PlantedMistake.observerTwice.isPlanted, !changes.isEmpty, !isSilenced { call(.success(changes)) }
+            #else
+                let changes = try changes(batch)
+            #endif
             if !changes.isEmpty && !isSilenced { call(.success(changes)) }
         } catch {
             isActive.clear()

@@ -119,7 +119,7 @@ extension LinkPath.Step {
         }
         guard let bytes = try view.bytes(row, place) else { return [] }
         guard let reader = LinkPayload.Reader(bytes) else {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+            throw view.damage(at: row)
         }
         return reader.links.filter { $0 != LinkPayload.null }
     }
@@ -152,6 +152,9 @@ struct KeyPathFilter {
     /// Rows of the class that changed as the observer means it. Some of them may be new.
     func touched(_ batch: ChangeBatch) throws(StorageError) -> Set<Int64> {
         guard let paths else { return Set(try batch.difference(of: access.tableID).modified.keys) }
+        #if Zoo
+            if PlantedMistake.keyPathDeaf.isPlanted, paths.contains(where: { $0.steps.count > 1 }) { return [] }
+        #endif
         var touched: Set<Int64> = []
         for path in paths { touched.formUnion(try path.touched(batch)) }
         return touched

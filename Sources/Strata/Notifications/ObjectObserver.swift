@@ -26,6 +26,10 @@ final class ObjectObserver: Observer {
         do {
             if object.isInvalidated {
                 isActive.clear()
+                #if Zoo
+                    if PlantedMistake.deletionUntold.isPlanted { return }
+                    if PlantedMistake.observerTwice.isPlanted, !isSilenced { call(.deleted) }
+                #endif
                 if !isSilenced { call(.deleted) }
                 return
             }

@@ -27,6 +27,9 @@ final class Observation {
         let isActive: ActiveFlag
         /// What the observer was told of last.
         var seen: Snapshot
+        #if Zoo
+            var kept: [Snapshot] = []
+        #endif
         var isBeingTold = false
 
         init(_ observer: any Observer, _ seen: Snapshot) {
@@ -83,6 +86,13 @@ final class Observation {
                 continue
             }
             isBehind = true
+            #if Zoo
+                if PlantedMistake.observerPins.isPlanted { entry.kept.append(shown) }
+                if PlantedMistake.lostNotification.isDue {
+                    entry.seen = shown
+                    continue
+                }
+            #endif
             let batch = batches.batch(instance, from: entry.seen, to: shown)
             entry.seen = shown
             entry.isBeingTold = true
@@ -95,6 +105,9 @@ final class Observation {
     /// The observers of `tokens` take note of a commit and are not told.
     /// - Parameter base: what the commit was based on.
     func silence(_ tokens: [NotificationToken], _ instance: RealmInstance, since base: TransactionID?) {
+        #if Zoo
+            if PlantedMistake.silenceIgnored.isPlanted { return }
+        #endif
         guard let shown = instance.snapshot else { return }
         var batches = BatchCache(inbox)
         for entry in entries where entry.seen.version == base && !entry.isBeingTold {

@@ -92,7 +92,12 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 
     /// Whether the row behind a managed object is gone. Never true for an unmanaged object.
-    public final var isInvalidated: Bool { _frame != nil && !(_isCurrentRow() || _relocate()) }
+    public final var isInvalidated: Bool {
+        #if Zoo
+            if PlantedMistake.invalidationDenied.isPlanted { return false }
+        #endif
+        return _frame != nil && !(_isCurrentRow() || _relocate())
+    }
 
     private final func _isCurrentRow() -> Bool { _stamp == _access.frame.pointee.stamp }
 
@@ -118,6 +123,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Stable from the moment the object is managed, whatever happens to its row.
     public func hash(into hasher: inout Hasher) {
         guard _frame != nil else { return hasher.combine(ObjectIdentifier(self)) }
+        #if Zoo
+            if PlantedMistake.identityChanges.isPlanted, isInvalidated { hasher.combine(1) }
+        #endif
         hasher.combine(_key)
         hasher.combine(_creation)
         hasher.combine(_access.tableID)

@@ -160,6 +160,8 @@ enum PersistedOptions {
 protocol PersistedField {
     static var shape: _PropertyShape { get }
     static func options(_ field: UnsafeRawPointer) -> UInt8
+    /// Whether an unmanaged field has a value, or a declared default.
+    static func hasValue(_ field: UnsafeMutableRawPointer) -> Bool
     /// The value of an unmanaged object's field, or its default.
     static func getAny(_ field: UnsafeMutableRawPointer) -> Any?
     /// False when the value is of another type.
@@ -209,6 +211,7 @@ extension Persisted: PersistedField {
         field.assumingMemoryBound(to: Self.self).pointee.options
     }
 
+    static func hasValue(_ field: UnsafeMutableRawPointer) -> Bool { typed(field).pointee.value != nil }
     static func getAny(_ field: UnsafeMutableRawPointer) -> Any? { Value._toAny(current(field)) }
 
     static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool {

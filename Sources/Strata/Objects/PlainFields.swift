@@ -18,6 +18,7 @@ extension PersistedField where Self: _ColumnCollection {
         field.assumingMemoryBound(to: Self.self).pointee
     }
 
+    static func hasValue(_ field: UnsafeMutableRawPointer) -> Bool { true }
     static func getAny(_ field: UnsafeMutableRawPointer) -> Any? { current(field) }
 
     static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool {
@@ -63,6 +64,8 @@ extension LinkingObjects: PersistedField {
     static var shape: _PropertyShape { _shape }
     static var valueSize: Int { MemoryLayout<Self>.size }
     static func options(_ field: UnsafeRawPointer) -> UInt8 { 0 }
+
+    static func hasValue(_ field: UnsafeMutableRawPointer) -> Bool { true }
 
     private static func current(_ field: UnsafeMutableRawPointer) -> LinkingObjects {
         field.assumingMemoryBound(to: Self.self).pointee

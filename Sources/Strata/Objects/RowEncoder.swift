@@ -30,7 +30,8 @@ extension PlanField {
 }
 
 extension ObjectBase {
-    /// Whether a field of one word holds a reference: what stands for none is below the first page's end.
+    /// Whether a field of one word holds a reference to an object or a collection, and not one of the small numbers
+    /// that stand for "none": no object has an address on the first page of memory.
     @inline(__always)
     func _holdsReference(_ offset: Int) -> Bool { _field(offset).load(as: UInt.self) >= 4096 }
 }

@@ -113,10 +113,10 @@ private struct Aggregates {
         let table = source.access.table
         return source.attempt((nil, nil)) { () throws(StorageError) in
             if type == .integer {
-                let range = try view.integerExtremes(table, column, where: filter)
+                let range = try FilteredRows(view, table, filter).integerExtremes(column)
                 return (range.map { .integer($0.lowerBound) }, range.map { .integer($0.upperBound) })
             }
-            let range = try view.doubleExtremes(table, column, where: filter)
+            let range = try FilteredRows(view, table, filter).doubleExtremes(column)
             return (range.map { .double($0.lowerBound) }, range.map { .double($0.upperBound) })
         }
     }
@@ -148,7 +148,7 @@ private struct Aggregates {
                     let (sum, count) = try view.sum(source.access.table, column)
                     return (.integer(sum), count)
                 }
-                let totals = try view.integers(source.access.table, column, where: filter)
+                let totals = try FilteredRows(view, source.access.table, filter).integers(column)
                 return (.integer(totals.sum), totals.count)
             }
         }

@@ -240,7 +240,7 @@ enum CollectionValues {
         guard property.column >= 0, let bytes = try view.bytes(location, property.column) else { return [] }
         let values = decode(bytes, property.tag, part)
         try view.confirm()
-        guard let values else { throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure) }
+        guard let values else { throw view.damage(at: location) }
         return values
     }
 

@@ -30,6 +30,9 @@ struct RowSort {
     func sorted(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
         guard keys.count > 1 else { return keys }
         var order = (0..<UInt32(truncatingIfNeeded: keys.count)).map { $0 }
+        #if Zoo
+            if PlantedMistake.sortUnstable.isPlanted { order.reverse() }
+        #endif
         // From the last descriptor to the first: each sort leaves equal rows as they are.
         for (reader, descriptor) in columns.reversed() {
             var column = SortColumn(count: keys.count, descriptor.order)

@@ -53,6 +53,11 @@ struct TableQuery {
         for (place, part) in parts.enumerated() {
             if let filter = try translation.filter(part.node) {
                 filters.append(filter)
+                #if Zoo
+                    if PlantedMistake.queryNullsMatch.isPlanted, let column = part.node.ownColumns.first {
+                        filters[filters.count - 1] = .or([filter, .null(column)])
+                    }
+                #endif
                 plan.columnParts.append(place)
             } else {
                 plan.rowParts.append(place)

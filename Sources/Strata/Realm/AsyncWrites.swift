@@ -22,9 +22,10 @@ final class AsyncWrites {
     private var groupCommit: PendingCommit?
     /// Commits that the disk is waited for.
     private var unfinished = 0
-    /// Groups that wait for the disk, or did, by number; those that were done before an earlier one.
+    /// Groups are numbered in the order in which they began, and their completions run in that order.
     private var groupsBegun = 0
     private var groupsTold = 0
+    /// Groups that are done while an earlier one still waits for the disk: what is to be told of each, by its number.
     private var early: [Int: ([Completion], StorageError?)] = [:]
     private var cancelledCompletions: Set<Int> = []
     /// Others wait for the write lock as long as a group goes on.
@@ -49,6 +50,9 @@ final class AsyncWrites {
     func begin(_ run: @escaping (Result<Void, Realm.Error>) -> Void) -> Int {
         let id = nextID()
         requests.append(Request(id: id, run: run, takesGrantLater: false))
+        #if Zoo
+            if PlantedMistake.asyncOrder.isPlanted { requests.insert(requests.removeLast(), at: 0) }
+        #endif
         // The caller goes on first: a request never runs before the call that made it returns.
         pump()
         return id

@@ -8,6 +8,9 @@ struct DetachedObject: Sendable {
     private let creation: UInt64
     /// The object was seen in this version.
     private let version: TransactionID
+    #if Zoo
+        private let pin: Snapshot?
+    #endif
 
     /// Nil for an object that is gone, or that no commit has made yet.
     init?(_ object: ObjectBase) {
@@ -19,6 +22,9 @@ struct DetachedObject: Sendable {
         key = object._key
         creation = object._creation
         self.version = version
+        #if Zoo
+            pin = PlantedMistake.referencePins.isPlanted ? instance.snapshot : nil
+        #endif
     }
 
     /// The object there; nil when it is gone. A Realm that is behind catches up first.

@@ -95,6 +95,9 @@ extension RealmInstance {
     /// Somebody committed. The caller is where the instance lives.
     func wakeUp() {
         observation.inbox?.wakeArrived()
+        #if Zoo
+            if PlantedMistake.wakeLate.isPlanted { PlantedMistake.pause(milliseconds: 1_200) }
+        #endif
         guard currentView != nil else { return }
         if let onWake { return onWake() }
         if isInWrite { return }

@@ -1,4 +1,4 @@
-import StrataStorage
+import StrataRepair
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -43,6 +43,14 @@ extension Realm.Configuration {
             public let lostKeys: [ClosedRange<Int64>]
             /// Properties that some recovered objects lost the value of, and of how many.
             public let lostProperties: [String: Int]
+            /// Of the recovered objects, those that may be older than the last commit, or not of this file: nothing
+            /// that led to them can be read.
+            public let objectsUncertain: Int
+            /// Properties whose long value (text, data, a collection) is lost in some recovered objects, which read it
+            /// as empty or nil. The keys of these objects lie in the ranges, and no other object's, as the last
+            /// checkpoint had them: what the log holds may have filled a value again, or added an object in between.
+            /// Very long lists of ranges are cut.
+            public let emptiedProperties: [String: [ClosedRange<Int64>]]
             /// Links to objects that are lost, taken out.
             public let linksRemoved: Int
         }
@@ -59,7 +67,7 @@ extension Realm.Configuration {
 }
 
 extension Realm.Configuration.DamagePolicy {
-    var storage: StrataStorage.DamagePolicy {
+    var repair: StrataRepair.DamagePolicy {
         switch self {
         case .fail: .fail
         case .lastGoodVersion: .lastGoodVersion
@@ -70,7 +78,7 @@ extension Realm.Configuration.DamagePolicy {
 }
 
 extension Realm.Configuration.DamageReport {
-    init(_ report: StrataStorage.DamageReport) {
+    init(_ report: StrataRepair.DamageReport) {
         reason = "\(report.error)"
         keptFileURL = URL(fileURLWithPath: report.keptPath)
         keptLogURL = report.keptLogPath.map { URL(fileURLWithPath: $0) }
@@ -92,6 +100,10 @@ extension Realm.Configuration.DamageReport.ClassReport {
         isLossExact = table.isLossExact
         lostKeys = table.lostKeys.map { $0.low...max($0.low, $0.high) }
         lostProperties = Dictionary(table.lostColumns.map { ($0.name, $0.rows) }) { $0 + $1 }
+        objectsUncertain = table.rowsUncertain
+        emptiedProperties = Dictionary(
+            table.lostValues.map { ($0.name, $0.keys.map { $0.low...max($0.low, $0.high) }) }
+        ) { $0 + $1 }
         linksRemoved = table.linksRemoved
     }
 }

@@ -3,6 +3,8 @@ import StrataStorage
 extension Realm.Configuration {
     /// How a file grows when its contents pass its end. All sizes are bytes.
     public enum GrowthPolicy: Sendable, Equatable {
+        /// Twice as large up to 1 MiB, then by an eighth of the size, between 1 and 64 MiB.
+        case automatic
         /// Twice as large until `upTo`, then by `thenBy` more.
         case doubling(upTo: Int, thenBy: Int)
         /// By the same number of bytes each time.
@@ -10,11 +12,11 @@ extension Realm.Configuration {
         /// By a share of the size, in percent.
         case percent(Int)
 
-        /// Doubling until 1 MiB, then by 1 MiB more.
-        public static var standard: GrowthPolicy { .doubling(upTo: 1 << 20, thenBy: 1 << 20) }
+        public static var standard: GrowthPolicy { .automatic }
 
         var storage: StrataStorage.GrowthPolicy {
             switch self {
+            case .automatic: .automatic
             case .doubling(let limit, let step): .doubling(upTo: limit, thenBy: step)
             case .fixed(let step): .fixed(step)
             case .percent(let share): .percent(share)

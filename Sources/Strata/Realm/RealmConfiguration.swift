@@ -155,6 +155,11 @@ extension Realm.Configuration {
     /// The path that identifies the store in this process.
     var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
 
+    /// Where the file itself stands, if ``path`` is a symbolic link: copies that may take its place stand beside it.
+    func filePath() throws(Realm.Error) -> String {
+        try storage { () throws(StorageError) in try storeOptions.resolve(path) }
+    }
+
     var storeOptions: StoreOptions {
         var options = StoreOptions()
         if let fileSystem { options.fileSystem = fileSystem }
@@ -169,8 +174,6 @@ extension Realm.Configuration {
         options.growth = growth.storage
         options.compaction = compaction.storage
         options.compactOnLaunch = shouldCompactOnLaunch
-        options.onDamage = onDamage.storage
-        if let recoveryHandler { options.recoveryHandler = { recoveryHandler(DamageReport($0)) } }
         return options
     }
 

@@ -63,6 +63,13 @@ extension Realm {
 }
 
 extension Realm.Error {
+    /// What helps with a file of another format.
+    private static func remedy(_ version: UInt32) -> String {
+        version < Format.version
+            ? "an older one than \(Format.version), and was not touched; open it with a version that reads it"
+            : "made by a newer version; use that one"
+    }
+
     init(_ error: StorageError) {
         switch error {
         case .file(let file):
@@ -84,13 +91,21 @@ extension Realm.Error {
         case .notEncrypted(let path):
             self.init(.invalidDatabase, "\(path) is not encrypted; leave out encryptionKey")
         case .unsupportedFormat(let path, let version):
-            self.init(.unsupportedFileFormatVersion, "\(path) has format \(version), made by a newer version")
+            self.init(.unsupportedFileFormatVersion, "\(path) is of format \(version), \(Self.remedy(version))")
         case .corrupt(let page, let offset, let reason):
             self.init(.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
         case .logMissing(let path): self.init(.invalidDatabase, "the log that \(path) needs is missing")
         case .logMismatch(let path): self.init(.invalidDatabase, "the log beside \(path) belongs to another database")
         case .logCorrupt(let path, let offset): self.init(.invalidDatabase, "the log \(path) is damaged at \(offset)")
+        case .logOutdated(let path):
+            self.init(.invalidDatabase, "the log \(path) is an older copy or damaged at its end; put the newest back")
         case .inUse(let path): self.init(.alreadyOpen, "another process has \(path) open")
+        case .beingRead(let path, let processes):
+            self.init(.alreadyOpen, "\(Self.named(processes)) reads \(path), and shares it with no writer")
+        case .unshared(let path):
+            self.init(
+                .alreadyOpen,
+                "another process keeps \(path) for itself: the disk had no room for the file they would share")
         case .stale(let path):
             self.init(.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
         case .busy(let path): self.init(.fail, "the write lock of \(path) was not to be had in time; try again")
@@ -104,9 +119,19 @@ extension Realm.Error {
         case .commitOutcomeUnknown(let version):
             self.init(.fail, "whether \(version) is durable is not known; close every Realm and open it again")
         case .closed: self.init(.fail, "the Realm is closed")
+        case .forked: self.init(.fail, "the Realm was opened before this process was forked off; open it again here")
         case .misuse(let misuse): self.init(misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
-        case .limit(let limit):
-            self.init(limit == .addressSpace ? .addressSpaceExhausted : .fail, "limit of \(limit.rawValue) reached")
+        case .limit(.processes): self.init(.fail, "32 processes have the file open, which is the limit")
+        case .limit(.addressSpace):
+            self.init(
+                .addressSpaceExhausted,
+                "no address space is left to map the file; raise the limit (ulimit -v, RLIMIT_AS) or close others")
+        case .limit(let limit): self.init(.fail, "limit of \(limit.rawValue) reached")
         }
+    }
+
+    /// Processes by their numbers, where these are known.
+    private static func named(_ processes: [some CustomStringConvertible]) -> String {
+        processes.isEmpty ? "another process" : "process " + processes.map(\.description).joined(separator: ", ")
     }
 }

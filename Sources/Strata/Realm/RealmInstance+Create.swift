@@ -115,6 +115,10 @@ extension RealmInstance {
         let outer = skipsEqual
         skipsEqual = policy == .modified && !isNew
         defer { skipsEqual = outer }
+        #if Zoo
+            let isShort = PlantedMistake.upsertLosesProperty.isPlanted && !isNew
+            let pairs = Array(isShort ? pairs.dropLast() : pairs[...])
+        #endif
         for (name, value) in pairs where failure == nil {
             guard let place = access.positions[name] else { return fail(object._unknown(name)) }
             let property = access.properties[place]

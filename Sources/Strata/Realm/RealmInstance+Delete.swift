@@ -15,6 +15,10 @@ extension RealmInstance {
             if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) { return fail(error) }
             rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
         }
+        #if Zoo
+            if PlantedMistake.deleteNeighbour.isPlanted { for place in rows.indices { rows[place].key += 1 } }
+            if PlantedMistake.deleteSliceShort.isPlanted, rows.count > 1 { rows.removeLast() }
+        #endif
         run(rows)
     }
 
@@ -92,7 +96,11 @@ struct DeleteRun {
                     let targets = try targets(row, location, property, view)
                     switch property.deleteRule {
                     case .nullify: break
-                    case .cascade: waiting += targets
+                    case .cascade:
+                        waiting += targets
+                        #if Zoo
+                            if PlantedMistake.cascadeMissesOne.isPlanted, !targets.isEmpty { waiting.removeLast() }
+                        #endif
                     case .cascadeIfLast: orphans += targets
                     case .deny where targets.isEmpty: break
                     case .deny:

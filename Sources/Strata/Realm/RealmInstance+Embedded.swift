@@ -46,7 +46,7 @@ extension RealmInstance {
             if !property.isCollection { return try view.integer(location, property.column).map { [$0] } ?? [] }
             guard let bytes = try view.bytes(location, property.column) else { return [] }
             guard let reader = LinkPayload.Reader(bytes) else {
-                throw .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+                throw view.damage(at: location)
             }
             return reader.links.filter { $0 != LinkPayload.null }
         } catch {
@@ -75,6 +75,9 @@ extension RealmInstance {
 
     /// Deletes embedded objects that nothing leads to any more, and theirs.
     func deleteChildren(_ keys: [Int64], _ target: ClassAccess) {
+        #if Zoo
+            if PlantedMistake.childKept.isPlanted { return }
+        #endif
         if keys.isEmpty { return }
         run(keys.map { DeleteRun.Row(access: target, key: $0) })
     }

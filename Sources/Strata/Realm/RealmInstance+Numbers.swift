@@ -45,7 +45,7 @@ extension RealmInstance {
     private func highestNumber(_ access: ClassAccess) throws(StorageError) -> Int64 {
         guard let column = access.primary?.column, column >= 0, let view = currentView else { return 0 }
         if let known = highestNumbers[access.table] { return known }
-        let highest = try view.integerExtremes(access.table, column, where: .everything)?.upperBound ?? 0
+        let highest = try FilteredRows(view, access.table, .everything).integerExtremes(column)?.upperBound ?? 0
         highestNumbers[access.table] = min(highest, .max - 1)
         return min(highest, .max - 1)
     }

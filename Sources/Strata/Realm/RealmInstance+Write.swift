@@ -18,17 +18,28 @@ extension RealmInstance {
     /// Begins a write on the newest version. Observers were told of everything before.
     func begin() throws {
         if let refusal = refusalToWrite() { throw refusal }
+        #if Zoo
+            if PlantedMistake.writeWaits.isPlanted { PlantedMistake.pause(milliseconds: 100) }
+        #endif
         if !refresh() { observation.deliver(self) }
         try begin(nil)
     }
 
     /// Whether a version has the schema that the Realm was opened with. After a migration by somebody else the Realm
     /// stays at the last version that has.
-    private func hasOwnSchema(_ view: ReadView) -> Bool { view.schema.userVersion == configuration.schemaVersion }
+    private func hasOwnSchema(_ view: ReadView) -> Bool {
+        #if Zoo
+            if PlantedMistake.oldSchemaWrites.isPlanted { return true }
+        #endif
+        return view.schema.userVersion == configuration.schemaVersion
+    }
 
     /// A writer beside a reader that never moves on makes the file grow without end.
     private func tooManyVersions() -> Realm.Error? {
         guard let limit = configuration.maximumNumberOfActiveVersions else { return nil }
+        #if Zoo
+            if PlantedMistake.limitIgnored.isPlanted { return nil }
+        #endif
         let count = store.activeVersions
         guard count > limit else { return nil }
         return Realm.Error(
@@ -97,7 +108,11 @@ extension RealmInstance {
             throw failure
         }
         do throws(StorageError) {
-            _ = try running.commit()
+            #if Zoo
+                if PlantedMistake.commitForgotten.isDue { running.rollback() } else { try running.commit() }
+            #else
+                _ = try running.commit()
+            #endif
         } catch {
             endWrite(cancelled: true)
             showNewest()
@@ -112,6 +127,11 @@ extension RealmInstance {
     func cancel() {
         checkConfinement()
         guard let running = transaction else { return }
+        #if Zoo
+            if PlantedMistake.rollbackKeeps.isPlanted {
+                do throws(StorageError) { try running.commit() } catch {}
+            }
+        #endif
         running.rollback()
         endWrite(cancelled: true)
         if let snapshot { show(snapshot) } else { showNewest() }

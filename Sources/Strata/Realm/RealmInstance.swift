@@ -353,6 +353,10 @@ final class RealmInstance {
 
     /// Tells of a read that found nothing, by the policy of the configuration.
     func report(_ className: String, _ key: Int64?, _ message: String) {
+        #if Zoo
+            if PlantedMistake.wrongTrap.isPlanted, configuration.invalidAccess == .trap { fatalError("not there") }
+            if PlantedMistake.trapIgnored.isPlanted, configuration.invalidAccess == .trap { return }
+        #endif
         if configuration.invalidAccess == .trap { fatalError(message) }
         configuration.invalidAccessHandler?(
             Realm.Configuration.InvalidAccessReport(

@@ -29,16 +29,17 @@ struct SeedFile {
             throw Realm.Error(
                 .fileNotFound, "\(seed) is not there, and \(configuration.path) cannot start as a copy of it")
         }
-        let copy = configuration.path + ".seed-" + String(fileSystem.randomBits(), radix: 16)
+        let path = try configuration.filePath()
+        let copy = path + ".seed-" + String(fileSystem.randomBits(), radix: 16)
         try write(to: copy, options)
         do throws(FileError) {
             do throws(FileError) {
-                try fileSystem.renameNew(copy, to: configuration.path)
+                try fileSystem.renameNew(copy, to: path)
             } catch  where error.isAlreadyThere {
                 // Somebody else started the file meanwhile.
                 return try fileSystem.remove(copy)
             }
-            try fileSystem.syncDirectory(of: configuration.path)
+            try fileSystem.syncDirectory(of: path)
         } catch {
             throw Realm.Error(.file(error))
         }
@@ -55,12 +56,10 @@ struct SeedFile {
         var reading = options
         reading.readOnly = true
         reading.compactOnLaunch = nil
-        reading.onDamage = .fail
-        reading.recoveryHandler = nil
         try storage { () throws(StorageError) in
             let store = try Store.open(path: seed, options: reading)
             do throws(StorageError) {
-                try store.writeCopy(to: copy, cipher: options.cipher)
+                try store.writeCopy(to: copy, cipher: options.cipher, isNew: true)
             } catch {
                 do throws(StorageError) { try store.close() } catch {}
                 throw error

@@ -43,7 +43,10 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     public var isInvalidated: Bool { value.withLock { $0 == nil } }
 
     func take() -> _DetachedValue? {
-        value.withLock { value in
+        #if Zoo
+            if PlantedMistake.referenceReused.isPlanted { return value.withLock { $0 } }
+        #endif
+        return value.withLock { value in
             defer { value = nil }
             return value
         }

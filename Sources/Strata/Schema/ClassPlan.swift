@@ -123,6 +123,14 @@ extension ClassPlan {
             if field.isAutoIncrement, !field.canBeRowKey {
                 throw refuse(field, "numbers are given to a primary key of integers alone")
             }
+            if let custom = field.shape.customType, custom.start() == nil {
+                if field.shape.collection != .none {
+                    throw refuse(field, "declare its elements as \(custom)?: what cannot be read has to read as nil")
+                }
+                if !field.field.hasValue(prototype._field(field.offset)) {
+                    throw refuse(field, "declare it \(custom)?, or give it a default for what cannot be read")
+                }
+            }
             guard field.shape.type == .object, field.shape.collection != .none else { continue }
             let target = field.shape.objectType?.className() ?? "object"
             if field.shape.collection == .map, !field.shape.isOptional {

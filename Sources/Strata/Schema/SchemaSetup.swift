@@ -1,4 +1,5 @@
 import StrataFiles
+import StrataRepair
 import StrataStorage
 
 #if canImport(FoundationEssentials)
@@ -81,9 +82,14 @@ struct SchemaSetup {
         }
     }
 
+    /// Opens the file itself, mended as the configuration says.
     static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
         let options = try configuration.sealedOptions()
-        return try storage { () throws(StorageError) in try Store.open(path: configuration.path, options: options) }
+        return try storage { () throws(StorageError) in
+            try Repair.open(path: configuration.path, options: options, onDamage: configuration.onDamage.repair) {
+                configuration.recoveryHandler?(Realm.Configuration.DamageReport($0))
+            }
+        }
     }
 
     static func close(_ store: Store) {
@@ -145,6 +151,9 @@ struct SchemaSetup {
             return true
         }
         if isFresh(known) { return !change.isChange && configuration.schemaVersion == 0 }
+        #if Zoo
+            if PlantedMistake.versionDown.isPlanted, known.userVersion > configuration.schemaVersion { return true }
+        #endif
         if known.userVersion > configuration.schemaVersion {
             throw Realm.Error(
                 .schemaMismatch,
@@ -166,6 +175,9 @@ struct SchemaSetup {
 
     /// A file that is only read has to fit as it is.
     private func checkReadOnly(_ known: StoreSchema, _ change: SchemaChange, _ plans: [ClassPlan]) throws {
+        #if Zoo
+            if PlantedMistake.readOnlyIgnored.isPlanted { return }
+        #endif
         guard change.reasons.isEmpty && known.userVersion == configuration.schemaVersion else {
             var reasons = change.reasons
             if known.userVersion != configuration.schemaVersion {
@@ -200,6 +212,9 @@ struct SchemaSetup {
             }
             let run = try MigrationRun(steps[0], of: configuration, store)
             try MigrationBackup.make(store, configuration, version)
+            #if Zoo
+                if PlantedMistake.versionFirst.isPlanted { return try runAfterVersion(run, old, transaction) }
+            #endif
             do { try run.run(old, transaction) } catch {
                 MigrationBackup.discard(configuration, version)
                 throw error
@@ -210,6 +225,22 @@ struct SchemaSetup {
         }
     }
 }
+
+#if Zoo
+    extension SchemaSetup {
+        /// Commits the new schema version, and then migrates.
+        private func runAfterVersion(_ run: MigrationRun, _ old: Snapshot, _ transaction: WriteTransaction) throws {
+            var schema = old.view.schema
+            schema.userVersion = configuration.schemaVersion
+            let (now, next) = try storage { () throws(StorageError) in
+                try transaction.apply(schema: schema)
+                try transaction.commit()
+                return try store.beginMigration()
+            }
+            try run.run(now, next)
+        }
+    }
+#endif
 
 /// Runs storage work, and says what went wrong in the terms of the public errors.
 func storage<Value>(_ body: () throws(StorageError) -> Value) throws(Realm.Error) -> Value {

@@ -10,7 +10,8 @@
 ///     }
 ///
 /// `PersistedType` is a plain type or a class of embedded objects. A stored value that gives none reads as nil, or as
-/// the property's declared default.
+/// the property's declared default. So a property that is not optional has to have one, unless the type has a value for
+/// what `PersistedType` starts with; elements of a collection, which have no default, are declared optional then.
 public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _OptionalPersistable {
     associatedtype PersistedType: RealmCollectionValue & _OptionalPersistable
     init?(persistedValue: PersistedType)
@@ -30,19 +31,32 @@ public protocol CustomPersistable: FailableCustomPersistable {
 }
 
 extension FailableCustomPersistable {
-    public static var _shape: _PropertyShape { PersistedType._wrappedShape }
+    public static var _shape: _PropertyShape { custom(PersistedType._wrappedShape) }
     public static var _wrappedShape: _PropertyShape { PersistedType._wrappedShape }
-    public static var _elementShape: _PropertyShape { PersistedType._elementShape }
+    public static var _elementShape: _PropertyShape { custom(PersistedType._elementShape) }
     public static var _releasesWhenManaged: Bool { PersistedType._releasesWhenManaged }
 
-    public static func _makeDefault() -> Self {
+    private static func custom(_ shape: _PropertyShape) -> _PropertyShape {
+        var shape = shape
+        shape.customType = self
+        return shape
+    }
+
+    /// The value that the stored type starts with; nil where this type has none for it.
+    static func start() -> Self? {
         let stored: Any? =
             if let scalar = PersistedType.self as? any _Scalar.Type {
                 scalar._makeDefault()
             } else {
                 (PersistedType.self as? ObjectBase.Type)?.init()
             }
-        guard let stored = stored as? PersistedType, let made = Self(persistedValue: stored) else {
+        return (stored as? PersistedType).flatMap { Self(persistedValue: $0) }
+    }
+
+    /// A class that would need one where there is none is refused when a file is opened with it: what is damaged or
+    /// deleted in the file reads as this.
+    public static func _makeDefault() -> Self {
+        guard let made = start() else {
             fatalError("\(Self.self) has no value to start from; declare the property optional, or give it a default")
         }
         return made

@@ -1,28 +1,8 @@
 import StrataStorage
 
-/// The bytes of a list of plain values. The layout stays for ever: docs/file-format-objects.md.
-///
-/// Layout: kind (1 byte), flags (1 byte, bit 0: a null bitmap follows the count), count (4 bytes, little-endian), the
-/// bitmap (a bit per element, set when null), then by kind:
-/// - integers: 1, 2, 3, 4 for 1, 2, 4, 8 bytes each, signed, little-endian
-/// - doubles: 5, 8 bytes each
-/// - text 6, data 7: count + 1 offsets (4 bytes each) into the bytes behind them
-/// A null element holds zero, or no bytes. An empty list is no bytes at all.
+/// The bytes of a list of plain values, which ``ValueList`` draws. The layout stays for ever:
+/// docs/file-format-objects.md.
 enum ListEncoding {
-    private enum Kind: UInt8 {
-        case integer8 = 1
-        case integer16, integer32, integer64, double, text, data
-
-        var width: Int {
-            switch self {
-            case .integer8: return 1
-            case .integer16: return 2
-            case .integer32: return 4
-            default: return 8
-            }
-        }
-    }
-
     /// - Complexity: O(values and their bytes).
     static func encode(_ values: [_StoredValue]) -> [UInt8] {
         guard !values.isEmpty else { return [] }
@@ -59,66 +39,24 @@ enum ListEncoding {
         return bytes
     }
 
-    /// Nil when the bytes are too short for a head.
-    static func count(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        if bytes.isEmpty { return 0 }
-        guard bytes.count >= 6 else { return nil }
-        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
-        return count <= bytes.count ? count : nil
-    }
-
     /// Nil when the bytes are not of this layout.
+    /// - Complexity: O(values and their bytes).
     static func decode(_ bytes: UnsafeRawBufferPointer) -> [_StoredValue]? {
-        if bytes.isEmpty { return [] }
-        guard bytes.count >= 6, let kind = Kind(rawValue: bytes[0]) else { return nil }
-        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
-        let bitmap = bytes[1] & 1 == 1 ? (count + 7) / 8 : 0
-        let start = 6 + bitmap
-        func isNull(_ index: Int) -> Bool { bitmap > 0 && bytes[6 + index / 8] >> (index % 8) & 1 == 1 }
-        guard count <= bytes.count, start <= bytes.count else { return nil }
-        if kind == .text || kind == .data { return decodeContents(bytes, kind, start, count, isNull) }
-        guard count * kind.width <= bytes.count - start else { return nil }
-        return (0..<count).map { index in
-            if isNull(index) { return .null }
-            let at = start + index * kind.width
-            switch kind {
-            case .integer8: return .integer(Int64(Int8(bitPattern: bytes[at])))
-            case .integer16:
-                return .integer(Int64(Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: Int16.self))))
-            case .integer32:
-                return .integer(Int64(Int32(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: Int32.self))))
-            case .double:
-                let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-                return .double(Double(bitPattern: bits))
-            default: return .integer(Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: Int64.self)))
-            }
+        guard let list = ValueList(bytes) else { return nil }
+        return (0..<list.count).map { value(list, $0) }
+    }
+
+    static func value(_ list: ValueList, _ place: Int) -> _StoredValue {
+        if list.isNull(place) { return .null }
+        switch list.kind {
+        case .integer8, .integer16, .integer32, .integer64: return .integer(list.integer(place))
+        case .double: return .double(list.double(place))
+        case .text: return .text(String(decoding: list.element(place), as: UTF8.self))
+        case .data: return .bytes(Array(list.element(place)))
         }
     }
 
-    private static func decodeContents(
-        _ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ start: Int, _ count: Int, _ isNull: (Int) -> Bool
-    ) -> [_StoredValue]? {
-        let contents = start + 4 * (count + 1)
-        guard contents <= bytes.count else { return nil }
-        var values: [_StoredValue] = []
-        values.reserveCapacity(count)
-        var low = 0
-        for index in 0..<count {
-            let offset = start + 4 * (index + 1)
-            let high = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
-            guard high >= low, contents + high <= bytes.count else { return nil }
-            let slice = UnsafeRawBufferPointer(rebasing: bytes[(contents + low)..<(contents + high)])
-            if isNull(index) {
-                values.append(.null)
-            } else {
-                values.append(kind == .text ? .text(String(decoding: slice, as: UTF8.self)) : .bytes(Array(slice)))
-            }
-            low = high
-        }
-        return values
-    }
-
-    private static func kind(of values: [_StoredValue]) -> Kind {
+    private static func kind(of values: [_StoredValue]) -> ValueList.Kind {
         var low: Int64 = 0
         var high: Int64 = 0
         for value in values {

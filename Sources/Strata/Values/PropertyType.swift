@@ -31,6 +31,8 @@ public struct _PropertyShape: Sendable {
     public var isOptional: Bool
     /// The class that links lead to.
     public var objectType: ObjectBase.Type?
+    /// The program's own type, where every value, or element of the collection, has to be one. A type never changes.
+    nonisolated(unsafe) var customType: (any FailableCustomPersistable.Type)?
 
     public init(
         _ type: PropertyType, collection: _PropertyCollection = .none, isOptional: Bool = false,
@@ -46,6 +48,7 @@ public struct _PropertyShape: Sendable {
     public var optional: Self {
         var copy = self
         copy.isOptional = true
+        copy.customType = nil
         return copy
     }
 }

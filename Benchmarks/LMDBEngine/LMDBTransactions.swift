@@ -1,0 +1,90 @@
+#if LMDB
+    import CLMDB
+    import Harness
+    import PackedRows
+    import RunRecords
+
+    /// `mdb_txn_begin`, read-only for what reads. A cell is a packed row, which is read and written whole.
+    extension LMDBSession: TransactionSession {
+        func begin(_ access: TransactionAccess) throws(EngineError) {
+            _ = try table(TransactionCells.table)
+            running = try LMDBTransaction(environment, flags: access == .reading ? UInt32(MDB_RDONLY) : 0)
+        }
+
+        func read(_ cell: Int) throws(EngineError) -> Int64 {
+            let table = try table(TransactionCells.table)
+            let column = try table.column(TransactionCells.number, .integer)
+            return Int64(bitPattern: try table.word(column, Int64(cell), try row(cell)))
+        }
+
+        func readText(_ cell: Int) throws(EngineError) -> String {
+            let table = try table(TransactionCells.table)
+            let column = try table.column(TransactionCells.text, .text)
+            return String(decoding: try table.bytes(column, try row(cell)), as: UTF8.self)
+        }
+
+        func write(_ cell: Int, _ value: Int64) throws(EngineError) {
+            let table = try table(TransactionCells.table)
+            let patch = try RowPatch(table, try table.column(TransactionCells.number, .integer))
+            let patched = try patch.patched(try row(cell), with: value)
+            // The bytes are the patch's own, and gone with it.
+            defer { withExtendedLifetime(patch) {} }
+            try put(cell, patched)
+        }
+
+        /// Packs the row anew, since its length changes.
+        func writeText(_ cell: Int, _ text: String) throws(EngineError) {
+            let table = try table(TransactionCells.table)
+            var rows = TransactionCells.tables(count: 0).main
+            for index in rows.columns.indices {
+                let column = try table.column(rows.columns[index].name)
+                let value = try table.value(column, Int64(cell), try row(cell))
+                rows.columns[index].values = Self.one(
+                    column.name == TransactionCells.text ? .text(text) : value, column)
+            }
+            let packer = try RowPacker(rows, as: table)
+            let packed = packer.pack(0)
+            defer { withExtendedLifetime(packer) {} }
+            try put(cell, packed)
+        }
+
+        func commit() throws(EngineError) {
+            guard let transaction = running else { throw EngineError(.refused, "no transaction is open") }
+            running = nil
+            try transaction.commit()
+        }
+
+        func rollback() throws(EngineError) {
+            running?.abort()
+            running = nil
+        }
+
+        /// Valid until the transaction writes or ends.
+        private func row(_ cell: Int) throws(EngineError) -> UnsafeRawBufferPointer {
+            guard let transaction = running else { throw EngineError(.refused, "no transaction is open") }
+            key.set(try table(TransactionCells.table).number, Int64(cell))
+            guard let row = try transaction.get(key) else { throw EngineError(.refused, "there is no cell \(cell)") }
+            return row
+        }
+
+        private func put(_ cell: Int, _ row: UnsafeRawBufferPointer) throws(EngineError) {
+            guard let transaction = running else { throw EngineError(.refused, "no transaction is open") }
+            key.set(try table(TransactionCells.table).number, Int64(cell))
+            try transaction.put(key, row, flags: 0)
+        }
+
+        private static func one(_ value: Value, _ column: PackedColumn) -> ColumnValues {
+            switch value {
+            case .integer(let integer): return .integer([integer])
+            case .real(let real): return .real([real])
+            case .text(let text): return .text(TextColumn([text]))
+            case .link(let row): return .link(target: column.target ?? "", [Int32(row)])
+            case .links(let rows):
+                var lists = LinkListColumn()
+                lists.append(rows.map { Int32($0) })
+                return .links(target: column.target ?? "", lists)
+            case .null: return .link(target: column.target ?? "", [-1])
+            }
+        }
+    }
+#endif

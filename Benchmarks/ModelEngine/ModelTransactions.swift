@@ -1,0 +1,183 @@
+import Harness
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One writer at a time, under a lock that it holds from begin to end; who reads gets a copy of all tables.
+///
+/// A writer's changes are put into the store by its commit. The lock is the transactions' own: they are not isolated
+/// from the calls of other roles, which no scenario uses beside them.
+extension ModelSession: TransactionSession {
+    func begin(_ access: TransactionAccess) throws(EngineError) {
+        #if Zoo
+            if let planted {
+                running = ModelTransaction(store, planted, access, number: number)
+                return
+            }
+        #endif
+        if access == .writing { store.writer.lock() }
+        running = ModelTransaction(content: store.content.withLock { $0 }, access: access)
+    }
+
+    func read(_ cell: Int) throws(EngineError) -> Int64 {
+        pauseIfPlanted()
+        return try open().read(cell)
+    }
+
+    func readText(_ cell: Int) throws(EngineError) -> String {
+        pauseIfPlanted()
+        return try open().readText(cell)
+    }
+
+    func write(_ cell: Int, _ value: Int64) throws(EngineError) {
+        pauseIfPlanted()
+        try open().write(cell, .integer(value))
+    }
+
+    func writeText(_ cell: Int, _ text: String) throws(EngineError) {
+        pauseIfPlanted()
+        try open().write(cell, .text(text))
+    }
+
+    func commit() throws(EngineError) {
+        pauseIfPlanted()
+        let transaction = try open()
+        running = nil
+        #if Zoo
+            if planted != nil { return try transaction.commitPlanted() }
+        #endif
+        guard transaction.access == .writing else { return }
+        defer { store.writer.unlock() }
+        try store.content.withLock { content throws(EngineError) in
+            for change in transaction.changes { try ModelTransaction.apply(change, to: &content) }
+        }
+    }
+
+    func rollback() throws(EngineError) {
+        guard let transaction = running else { return }
+        running = nil
+        #if Zoo
+            if planted != nil { return transaction.rollbackPlanted() }
+        #endif
+        if transaction.access == .writing { store.writer.unlock() }
+    }
+
+    private func open() throws(EngineError) -> ModelTransaction {
+        guard let running else { throw EngineError(.refused, "no transaction is open") }
+        return running
+    }
+
+    /// A mistake shows when others come between: an operation in memory is too short for that.
+    private func pauseIfPlanted() {
+        #if Zoo
+            if planted != nil && pauses { usleep(50) }
+        #endif
+    }
+}
+
+/// An open transaction of the model.
+final class ModelTransaction {
+    struct Change {
+        var cell: Int
+        var value: Value
+    }
+
+    let access: TransactionAccess
+    /// What it sees: the state at its begin, with its own changes.
+    var content: ModelContent
+    private(set) var changes: [Change] = []
+    #if Zoo
+        /// What the mistake needs; nil in an engine without one.
+        let plan: PlantedPlan?
+    #endif
+
+    init(content: ModelContent, access: TransactionAccess) {
+        self.content = content
+        self.access = access
+        #if Zoo
+            plan = nil
+        #endif
+    }
+
+    #if Zoo
+        init(_ store: ModelStore, _ mistake: IsolationMistake, _ access: TransactionAccess, number: Int) {
+            self.access = access
+            let plan = PlantedPlan(store, mistake, access, number: number)
+            content = plan.begin()
+            self.plan = plan
+        }
+
+        func commitPlanted() throws(EngineError) { try plan?.commit(changes) }
+        func rollbackPlanted() { plan?.rollback() }
+    #endif
+
+    func read(_ cell: Int) throws(EngineError) -> Int64 {
+        guard case .integer(let value) = try value(cell, TransactionCells.number) else {
+            throw EngineError(.refused, "cell \(cell) has no number")
+        }
+        return value
+    }
+
+    func readText(_ cell: Int) throws(EngineError) -> String {
+        guard case .text(let text) = try value(cell, TransactionCells.text) else {
+            throw EngineError(.refused, "cell \(cell) has no text")
+        }
+        return text
+    }
+
+    private func value(_ cell: Int, _ column: String) throws(EngineError) -> Value {
+        #if Zoo
+            if let plan { try plan.look(&content) }
+        #endif
+        let table = try content.table(TransactionCells.table)
+        return table.value(column: try table.column(column), row: try table.row(key: Int64(cell)))
+    }
+
+    func write(_ cell: Int, _ value: Value) throws(EngineError) {
+        guard access == .writing else { throw EngineError(.refused, "the transaction only reads") }
+        let change = Change(cell: cell, value: value)
+        changes.append(change)
+        try Self.apply(change, to: &content)
+        #if Zoo
+            try plan?.note(change)
+        #endif
+    }
+
+    static func apply(_ change: Change, to content: inout ModelContent) throws(EngineError) {
+        let position = try content.position(TransactionCells.table)
+        let row = try content.tables[position].row(key: Int64(change.cell))
+        switch change.value {
+        case .text(let text):
+            let column = try content.tables[position].column(TransactionCells.text)
+            try content.set(table: position, column: column, row: row, text: text)
+        case .integer(let integer):
+            let column = try content.tables[position].column(TransactionCells.number)
+            try content.set(table: position, column: column, row: row, integer: integer)
+        default: throw EngineError(.refused, "a cell holds a number and a text")
+        }
+    }
+}
+
+/// A lock that is taken by one call and given back by another.
+///
+/// `@unchecked Sendable`: the memory is the mutex's own, and is touched by its functions alone.
+final class WriterLock: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() {
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+}

@@ -1,0 +1,167 @@
+import Harness
+import History
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What a transaction is going to do.
+package struct PlannedTransaction: Sendable {
+    package var steps: [HistoryLog.Step]
+    /// Whether it gives up at its end.
+    package var isRolledBack: Bool
+
+    package var access: TransactionAccess { steps.allSatisfy(\.kind.isRead) ? .reading : .writing }
+}
+
+/// What went wrong where nobody had done any damage. The first damage is kept however much was refused before it.
+package struct TransactionTroubles: Sendable, Equatable {
+    /// What engines refused, in their words: at most some.
+    private(set) var refusals: [String] = []
+    /// What an engine itself called damage.
+    private(set) var damage: String?
+    /// A text that nobody wrote, and of which the engine said nothing.
+    private(set) var unwritten: String?
+
+    private static let mostRefusals = 3
+
+    init() {}
+
+    var isEmpty: Bool { self == TransactionTroubles() }
+
+    mutating func note(_ error: EngineError) {
+        if error.kind == .damaged {
+            damage = damage ?? Self.line(error)
+        } else if refusals.count < Self.mostRefusals {
+            refusals.append(Self.line(error))
+        }
+    }
+
+    /// Throws: the error, when it says nothing about the engine.
+    mutating func note(_ error: any Error) throws {
+        switch error {
+        case let error as EngineError: note(error)
+        case let error as UnwrittenTextError: unwritten = unwritten ?? Self.line(error)
+        default: throw error
+        }
+    }
+
+    mutating func add(_ other: TransactionTroubles) {
+        refusals += other.refusals
+        damage = damage ?? other.damage
+        unwritten = unwritten ?? other.unwritten
+    }
+
+    private static func line(_ error: any Error) -> String {
+        "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    // MARK: Files
+
+    /// A line each, with a letter before it that says what it is.
+    var text: String {
+        (refusals.map { "r\($0)\n" } + [damage.map { "d\($0)\n" } ?? "", unwritten.map { "u\($0)\n" } ?? ""]).joined()
+    }
+
+    init(text: String) {
+        for line in text.split(separator: "\n") {
+            let words = String(line.dropFirst())
+            switch line.first {
+            case "d": damage = words
+            case "u": unwritten = words
+            default: refusals.append(words)
+            }
+        }
+    }
+}
+
+/// One thread that runs transactions and records what it asked for and saw.
+///
+/// The intent is recorded before the first call, so that a killed process leaves transactions of an unknown fate and
+/// none that nobody knows of.
+package struct TransactionActor: Sendable {
+    let number: Int
+    package private(set) var log = HistoryLog()
+    private(set) var troubles = TransactionTroubles()
+    private(set) var latency = Histogram()
+    private(set) var committed = 0
+
+    package init(number: Int) {
+        self.number = number
+    }
+
+    /// - Parameter keep: gets what was recorded, where it is kept elsewhere: before the first call and after the last.
+    package mutating func run(
+        _ transaction: PlannedTransaction, on session: any TransactionSession, keep: (([Int64]) throws -> Void)? = nil
+    ) throws {
+        let start = MonotonicClock.now()
+        log.begin(actor: number, at: start, transaction.steps)
+        if let keep { try keep(log.takeWords()) }
+        var done = 0
+        var hasBegun = false
+        var end = History.End.unknown
+        do {
+            try session.begin(transaction.access)
+            hasBegun = true
+            for step in transaction.steps {
+                // Others come between as they do where a transaction takes longer than these few operations.
+                sched_yield()
+                try Self.run(step, on: session, &log)
+                done += 1
+            }
+            end = transaction.isRolledBack ? try Self.giveUp(session) : try Self.finish(session)
+        } catch {
+            try troubles.note(error)
+            // A commit that failed may be done; before that nothing is.
+            if hasBegun {
+                let undone = rolledBack(session)
+                if done < transaction.steps.count { end = undone }
+            } else {
+                end = .aborted
+            }
+        }
+        let finish = MonotonicClock.now()
+        log.end(end, at: finish, done: done)
+        if end == .committed {
+            committed += 1
+            latency.record(finish - start)
+        }
+        if let keep { try keep(log.takeWords()) }
+    }
+
+    private static func run(
+        _ step: HistoryLog.Step, on session: any TransactionSession, _ log: inout HistoryLog
+    ) throws {
+        switch step.kind {
+        case .read: log.read(try session.read(step.key))
+        case .readList: log.read(try session.readList(step.key))
+        case .write: try session.write(step.key, step.value)
+        case .append: try session.append(step.key, step.value)
+        }
+    }
+
+    private static func finish(_ session: any TransactionSession) throws(EngineError) -> History.End {
+        try session.commit()
+        return .committed
+    }
+
+    private static func giveUp(_ session: any TransactionSession) throws(EngineError) -> History.End {
+        try session.rollback()
+        return .aborted
+    }
+
+    /// Of a transaction that the engine did not let come to its end.
+    private mutating func rolledBack(_ session: any TransactionSession) -> History.End {
+        do throws(EngineError) {
+            try session.rollback()
+            return .aborted
+        } catch {
+            troubles.note(error)
+            return .unknown
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Harness
+import History
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What one actor of a history did, in the words of ``HistoryLog``.
+struct TransactionLane: EndingLane, Sendable {
+    var words: [Int64] = []
+    var troubles = TransactionTroubles()
+    var isCut = false
+    var failure: EngineError?
+
+    /// Throws: the first failure, for whoever has reported all else.
+    static func throwFailure(of lanes: [TransactionLane]) throws {
+        if let failure = lanes.compactMap(\.failure).first { throw failure }
+    }
+
+    // MARK: Threads
+
+    /// Runs these actors as threads of this process.
+    static func run(
+        _ context: CaseContext, _ location: DatabaseLocation, actors: Range<Int>,
+        plans: @escaping @Sendable (_ actor: Int) -> [PlannedTransaction]
+    ) throws -> [TransactionLane] {
+        let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
+        let line = StartLine(count: actors.count)
+        return try ThreadGroup.run(actors.count) { index in
+            let plans = plans(actors.lowerBound + index)
+            let opened = Result {
+                try CaseContext.session(engine, location, settings, as: (any TransactionSession).self)
+            }
+            line.arriveAndWait()
+            return try work(plans, actor: actors.lowerBound + index, deadline) { try opened.get() }
+        }
+    }
+
+    private static func work(
+        _ plans: [PlannedTransaction], actor number: Int, _ deadline: UInt64?,
+        _ open: () throws -> any TransactionSession
+    ) throws -> TransactionLane {
+        var lane = TransactionLane()
+        var actor = TransactionActor(number: number)
+        var failure: (any Error)?
+        do {
+            let session = try open()
+            for plan in plans {
+                if let deadline, MonotonicClock.now() >= deadline {
+                    lane.isCut = true
+                    break
+                }
+                try actor.run(plan, on: session)
+            }
+            try session.close()
+        } catch {
+            failure = error
+        }
+        lane.words = actor.log.words
+        lane.troubles = actor.troubles
+        if let failure { try lane.end(by: failure) }
+        return lane
+    }
+
+    /// What is there when nobody writes any more, by a session of its own.
+    static func read(
+        _ context: CaseContext, _ location: DatabaseLocation, _ plans: [PlannedTransaction], actor: Int
+    ) throws -> TransactionLane {
+        try work(plans, actor: actor, nil) { try context.open(location, as: (any TransactionSession).self) }
+    }
+
+    // MARK: Processes
+
+    /// Runs processes with as many threads each, and kills some of them at moments that the seed chooses. Inconclusive
+    /// when all had ended before their kill.
+    static func fork(
+        _ context: CaseContext, _ location: DatabaseLocation, _ mix: TransactionMix, processes: Int, threads: Int,
+        kills: Int
+    ) throws -> [TransactionLane] {
+        let gate = context.directory + "/go"
+        var children: [ForkedChild] = []
+        for process in 0..<processes {
+            let actors = (process * threads)..<((process + 1) * threads)
+            children.append(try ForkedChild.start { _ in child(context, location, mix, actors, gate) })
+        }
+        for actor in 0..<(processes * threads) { try waitFor(context, actor, children) }
+        try FileTree.writeText(gate, "")
+        var random = context.random("kills")
+        for victim in 0..<kills {
+            usleep(UInt32(1_000 + random.below(20_000)))
+            children[victim].kill()
+        }
+        let ends = children.map { $0.wait() }
+        var hits = 0
+        for (process, end) in ends.enumerated() {
+            switch end {
+            case .exited(0): break
+            case .exited(let status):
+                let first = process * threads
+                // What one of its threads was refused is in that thread's lane.
+                let isTold = (first..<(first + threads)).contains { FileTree.exists(failure(context, $0)) }
+                if isTold { continue }
+                let path = processFailure(context, first)
+                let reason = FileTree.exists(path) ? try FileTree.readText(path) : "no reason given"
+                throw HarnessError("a process with transactions ended with \(status): \(reason)")
+            case .signalled(SIGKILL) where process < kills: hits += 1
+            case .signalled(let signal):
+                context.report.add(
+                    Trial(
+                        address: FaultAddress(text: "process"), outcome: .crashed, detail: "signal \(signal)",
+                        signal: signal))
+            }
+        }
+        if kills > 0 {
+            context.require(hits, "no kill hit: the processes had ended before")
+            context.report.note("\(hits) of \(kills) kills hit")
+        }
+        return try (0..<(processes * threads)).map { actor in try read(context, actor) }
+    }
+
+    private static func ready(_ context: CaseContext, _ actor: Int) -> String { "\(context.directory)/ready-\(actor)" }
+    private static func file(_ context: CaseContext, _ actor: Int) -> String { "\(context.directory)/actor-\(actor)" }
+    private static func failure(_ context: CaseContext, _ actor: Int) -> String { file(context, actor) + ".error" }
+    private static func processFailure(_ context: CaseContext, _ first: Int) -> String {
+        "\(context.directory)/process-\(first).error"
+    }
+
+    /// Until an actor is ready or has failed, or a process has ended before its time.
+    private static func waitFor(_ context: CaseContext, _ actor: Int, _ children: [ForkedChild]) throws {
+        let end = MonotonicClock.now() + 60_000_000_000
+        while !FileTree.exists(ready(context, actor)), !FileTree.exists(failure(context, actor)) {
+            guard MonotonicClock.now() < end else {
+                throw HarnessError("actor \(actor) was not ready to begin after 60 s")
+            }
+            usleep(500)
+            // The pipe of a process that has ended is closed at its other end.
+            var pipes = children.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }
+            if poll(&pipes, nfds_t(pipes.count), 0) > 0 { return }
+        }
+    }
+
+    private static func child(
+        _ context: CaseContext, _ location: DatabaseLocation, _ mix: TransactionMix, _ actors: Range<Int>,
+        _ gate: String
+    ) -> Int32 {
+        let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
+        let directory = context.directory
+        do {
+            let results = try ThreadGroup.run(actors.count) { index in
+                let actor = actors.lowerBound + index
+                let path = "\(directory)/actor-\(actor)"
+                do {
+                    try work(
+                        engine, settings, location, mix.plans(of: actor), actor, path: path, gate: gate,
+                        ready: "\(directory)/ready-\(actor)", deadline)
+                    return true
+                } catch {
+                    try FileTree.replaceText(path + ".error", Self.text(of: error))
+                    return false
+                }
+            }
+            return results.allSatisfy { $0 } ? 0 : 1
+        } catch {
+            do {
+                try FileTree.writeText(processFailure(context, actors.lowerBound), "\(error)")
+            } catch {
+                return 3
+            }
+            return 2
+        }
+    }
+
+    /// The kind of an engine's error stands in the first line, which is empty for another.
+    private static func text(of error: any Error) -> String {
+        guard let error = error as? EngineError else { return "\n\(error)" }
+        return "\(error.kind.rawValue)\n\(error.message)"
+    }
+
+    private static func error(of text: String) -> any Error {
+        let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+        let message = parts.count > 1 ? parts[1] : ""
+        guard let kind = EngineError.Kind(rawValue: parts[0]) else {
+            return HarnessError("an actor failed: \(message)")
+        }
+        return EngineError(kind, message)
+    }
+
+    private static func work(
+        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ plans: [PlannedTransaction],
+        _ number: Int, path: String, gate: String, ready: String, _ deadline: UInt64
+    ) throws {
+        let session = try CaseContext.session(engine, location, settings, as: (any TransactionSession).self)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw HarnessError("cannot write \(path)") }
+        defer { close(descriptor) }
+        try FileTree.writeText(ready, "")
+        while !FileTree.exists(gate) { usleep(200) }
+        var actor = TransactionActor(number: number)
+        var told = TransactionTroubles()
+        for plan in plans {
+            if MonotonicClock.now() >= deadline {
+                try FileTree.writeText(path + ".cut", "")
+                break
+            }
+            // By a system call each: what the kernel has outlives the process.
+            try actor.run(plan, on: session) { words in
+                try FileTree.writeAll(descriptor, words.withUnsafeBytes { Array($0) }, path: path)
+            }
+            // At once, since a process that is killed writes nothing at its end.
+            if actor.troubles != told {
+                told = actor.troubles
+                try FileTree.replaceText(path + ".troubles", told.text)
+            }
+        }
+        try session.close()
+    }
+
+    private static func read(_ context: CaseContext, _ actor: Int) throws -> TransactionLane {
+        let path = file(context, actor)
+        // One that was killed before its first transaction has left nothing.
+        let bytes = FileTree.exists(path) ? try FileTree.readBytes(path) : []
+        var lane = TransactionLane()
+        bytes.withUnsafeBytes { raw in
+            for place in stride(from: 0, to: raw.count & ~7, by: 8) {
+                lane.words.append(raw.loadUnaligned(fromByteOffset: place, as: Int64.self))
+            }
+        }
+        let troubles = path + ".troubles"
+        if FileTree.exists(troubles) { lane.troubles = TransactionTroubles(text: try FileTree.readText(troubles)) }
+        lane.isCut = FileTree.exists(path + ".cut")
+        let failure = failure(context, actor)
+        if FileTree.exists(failure) { try lane.end(by: error(of: try FileTree.readText(failure))) }
+        return lane
+    }
+}

@@ -1,0 +1,93 @@
+import Harness
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Opens and reads a database in a process of its own, so that a crash and a wait without end are outcomes.
+enum ForkedReader {
+    /// Every value of it, compared with `expected`; the open cells may hold anything and are told.
+    static func read(
+        _ context: CaseContext, at location: DatabaseLocation, expected: ExactOracle, open: [CellPlace] = [],
+        seconds: Double = 20
+    ) throws -> ContentFinding {
+        let (engine, settings) = (context.engine, context.settings)
+        return try finding(seconds: seconds) {
+            DamageOracle.read(engine: engine, settings: settings, location: location, expected: expected, open: open)
+        }
+    }
+
+    /// What the body finds, in a child that may take so long.
+    ///
+    /// Throws: `HarnessError` where the child ended without an answer; whatever broke in the body beside the engine.
+    static func finding(seconds: Double = 20, _ body: () throws -> ContentFinding) throws -> ContentFinding {
+        let child = try ForkedChild.start { output in
+            let bytes: [UInt8]
+            do {
+                bytes = encoded(try body())
+            } catch let error as EngineError {
+                bytes = encoded(ContentFinding(error.kind == .damaged ? .detectedAtRead : .refused, "\(error)"))
+            } catch {
+                bytes = Array("harness\n\n\(error)".utf8)
+            }
+            do { try FileTree.writeAll(output, bytes, path: "the pipe of a reader") } catch { return 2 }
+            return 0
+        }
+        let patience = Patience(for: child.processID)
+        var answer: [UInt8] = []
+        while child.receive(into: &answer, milliseconds: 50) {
+            guard patience.isOver(seconds: seconds) else { continue }
+            child.kill()
+            child.wait()
+            return ContentFinding(.hung, "a reader was not done after \(seconds) s")
+        }
+        switch child.wait() {
+        case .signalled(let signal): return ContentFinding(.crashed, "signal \(signal) when it was opened and read")
+        case .exited(let status):
+            guard let finding = try decoded(answer) else {
+                throw HarnessError("a reader ended with status \(status) and without an answer")
+            }
+            return finding
+        }
+    }
+
+    private static func encoded(_ finding: ContentFinding) -> [UInt8] {
+        let numbers = finding.numbers.map { $0.map(String.init) ?? "-" }.joined(separator: " ")
+        return Array("\(finding.outcome.rawValue)\n\(numbers)\n\(finding.detail)".utf8)
+    }
+
+    private static func decoded(_ bytes: [UInt8]) throws -> ContentFinding? {
+        let lines = String(decoding: bytes, as: UTF8.self)
+            .split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        guard lines.count == 3 else { return nil }
+        if lines[0] == "harness" { throw HarnessError(String(lines[2])) }
+        guard let outcome = Outcome(rawValue: String(lines[0])) else { return nil }
+        return ContentFinding(
+            outcome, String(lines[2]), numbers: lines[1].split(separator: " ").map { Int64($0) })
+    }
+}
+
+extension ForkedChild {
+    /// Takes what the child has said, and waits so long for a word.
+    /// - Returns: false when it has closed its end.
+    func receive(into answer: inout [UInt8], milliseconds: Int32) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        var timeout = milliseconds
+        while true {
+            var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            if poll(&descriptor, 1, timeout) <= 0 { return true }
+            timeout = 0
+            #if canImport(Glibc)
+                let count = Glibc.read(output, &bytes, bytes.count)
+            #else
+                let count = Darwin.read(output, &bytes, bytes.count)
+            #endif
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return false }
+            answer += bytes[..<count]
+        }
+    }
+}

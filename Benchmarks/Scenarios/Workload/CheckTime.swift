@@ -1,0 +1,79 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// The check that an engine has of its own, on a database in which nothing is wrong.
+///
+/// A check that looks at nothing, or at no more than an open does, is the fastest. Where the engine promises to notice
+/// damage, and the files are small enough, the same check therefore gets a copy with one flipped bit in a page that
+/// holds rows and that an open does not read, and has to report damage.
+struct CheckTime: Scenario {
+    let slug = "check-time"
+    let family = Family.workload
+    let question = "How long does an engine take to verify a whole database?"
+    let requires: Set<Capability> = [.tables, .persistent, .checks]
+    let defaultDataset: String? = "people"
+    let parameters = [ScenarioParameter("checks", default: "3", range: 1...1_000, summary: "one after the other")]
+
+    /// Of files that are spoiled in memory, and read whole to find a page with rows.
+    private static let largestSpoilt = 16 << 20
+
+    func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
+
+    func run(_ context: CaseContext) throws {
+        let report = context.report
+        guard let engine = context.engine as? any CheckingEngine else {
+            throw HarnessError("\(context.test.engine) declares a check that it has not")
+        }
+        let location = try context.fixtureLocation()
+        let bytes = try context.fileBytes(at: location)
+        var seconds: [Double] = []
+        for number in 0..<(try context.integer("checks")) {
+            if number > 0 && context.isOverBudget {
+                report.cut()
+                break
+            }
+            let start = MonotonicClock.now()
+            var found: EngineError?
+            do throws(EngineError) { try engine.check(location) } catch { found = error }
+            seconds.append(Double(MonotonicClock.now() - start) / 1e9)
+            let detail = found.map { "nothing is wrong, and the check says: \($0)" } ?? ""
+            report.add(
+                Trial(
+                    address: FaultAddress(text: "check \(number)"), outcome: found == nil ? .correct : .refused,
+                    detail: detail))
+        }
+        let middle = seconds.sorted()[seconds.count / 2]
+        report.add(.durationMilliseconds, middle * 1e3, statistic: "median", count: seconds.count)
+        report.add(.gigabytesPerSecond, Double(bytes) / middle / 1e9)
+        report.add(.fileBytes, Double(bytes))
+        try checkSpoilt(engine, location, bytes, context)
+    }
+
+    private func checkSpoilt(
+        _ engine: any CheckingEngine, _ location: DatabaseLocation, _ bytes: Int, _ context: CaseContext
+    ) throws {
+        guard engine.promises(.detectsDamage) else { return }
+        guard bytes <= Self.largestSpoilt else {
+            return context.report.note("too large to be spoiled: only smaller databases show that the check looks")
+        }
+        guard let spoilt = try SpoiltCopy.find(context, of: location) else {
+            return context.report.inconclusive("no page was found that holds rows and that an open does not read")
+        }
+        let place = try spoilt.place("checked")
+        var found: EngineError?
+        do throws(EngineError) { try engine.check(place) } catch { found = error }
+        let outcome: Outcome
+        var detail = ""
+        switch found?.kind {
+        case .damaged: outcome = .correct
+        case nil:
+            outcome = .silentlyWrong
+            detail = "a bit is flipped in \(spoilt.flipped), and the check finds nothing"
+        case .refused, .outOfSpace, .unsupported:
+            outcome = .refused
+            detail = "a bit is flipped in \(spoilt.flipped), and the check says: \(found?.description ?? "")"
+        }
+        context.report.add(Trial(address: FaultAddress(text: "spoilt copy"), outcome: outcome, detail: detail))
+    }
+}

@@ -1,0 +1,95 @@
+import Harness
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// From the call that opens a database to the first value out of it, in a process that never opened it before.
+struct FirstRead {
+    let context: CaseContext
+    let table: String
+    /// Of integers.
+    let column: String
+
+    /// Opens and reads, and compares what came: a trial of the case by that name.
+    ///
+    /// - Parameter sum: of the digest of the value.
+    /// - Returns: nanoseconds; nil where the process came to no value, which is a trial by then.
+    func measure(at location: DatabaseLocation, key: Int64, sum: UInt64, name: String) throws -> UInt64? {
+        if context.executable != nil {
+            return try measureInProcess(at: location, [table, String(key), column, String(sum)], name)
+        }
+        let reads = PointReads(table: table, keys: [key], columns: [column])
+        let (nanoseconds, got) = try measureInChild(at: location, reads)
+        context.report.check(name, expected: sum, got: got)
+        return nanoseconds
+    }
+
+    /// In a small process that was started for it, as a program is.
+    private func measureInProcess(at location: DatabaseLocation, _ step: [String], _ name: String) throws -> UInt64? {
+        let found = try context.runStep(step, at: location)
+        let trial = found.trials.first
+        let outcome = found.outcomes.first { $0.outcome != .correct }?.outcome ?? .correct
+        context.report.add(
+            Trial(address: FaultAddress(text: name), outcome: outcome, detail: trial?.detail ?? ""))
+        return found.samples.first { $0.metric == .openMicroseconds }.map { UInt64($0.value * 1e3) }
+    }
+
+    /// The step of the scenario: the clock runs from the call that opens to the value.
+    static func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        guard arguments.count == 4, let key = Int64(arguments[1]), let expected = UInt64(arguments[3]),
+            let source = context.source
+        else { throw HarnessError("an open needs a table, a key, a column and what is there") }
+        // A program is compiled for its tables: it does not ask the database for them.
+        context.engine.learn(try source.tables(size: 1, seed: context.seed))
+        let reads = PointReads(table: arguments[0], keys: [key], columns: [arguments[2]])
+        let location = try context.fixtureLocation()
+        let start = MonotonicClock.now()
+        let opened = try context.open(location)
+        let afterOpen = MonotonicClock.now()
+        // To ask for the first time whether a type has a role takes time of its own: it is no work of the engine's, and
+        // no program that knows its engine asks.
+        guard let session = opened as? any TableSession else { throw HarnessError("the session has no tables") }
+        let beforeRead = MonotonicClock.now()
+        let digest = try session.readPoints(reads, latency: nil)
+        let elapsed = (MonotonicClock.now() - beforeRead) + (afterOpen - start)
+        try session.close()
+        context.report.check("open", expected: expected, got: digest.sum)
+        context.report.add(.openMicroseconds, Double(elapsed) / 1e3)
+    }
+
+    /// Where no worker runs the case: time and what was read, measured inside a forked child. No engine was opened in
+    /// this process before.
+    private func measureInChild(
+        at location: DatabaseLocation, _ reads: PointReads
+    ) throws -> (nanoseconds: UInt64, sum: UInt64) {
+        let child = try ForkedChild.start { output in
+            do {
+                let start = MonotonicClock.now()
+                let session = try context.open(location, as: (any TableSession).self)
+                let digest = try session.readPoints(reads, latency: nil)
+                var answer: [UInt64] = [MonotonicClock.now() - start, digest.sum]
+                let written = write(output, &answer, 16)
+                try session.close()
+                return written == 16 ? 0 : 2
+            } catch {
+                let text = "\(error)\n"
+                text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+                return 1
+            }
+        }
+        var answer: [UInt64] = [0, 0]
+        #if canImport(Glibc)
+            let count = Glibc.read(child.output, &answer, 16)
+        #else
+            let count = Darwin.read(child.output, &answer, 16)
+        #endif
+        let end = child.wait()
+        guard count == 16, end == .exited(0) else { throw HarnessError("a process that opens ended so: \(end)") }
+        return (answer[0], answer[1])
+    }
+}

@@ -1,0 +1,33 @@
+import Harness
+import StrataFiles
+import StrataStorage
+
+extension StorageEngine: CheckingEngine {
+    /// What `strata check` does: opened for reading, every node and every rule.
+    package func check(_ location: DatabaseLocation) throws(EngineError) {
+        try Self.check(path: location.mainFile)
+    }
+
+    static func check(path: String) throws(EngineError) {
+        var options = StoreOptions(readOnly: true)
+        options.fileSystem = POSIXFileSystem()
+        do {
+            let store = try Store.open(path: path, options: options)
+            try store.checkInvariants()
+            try store.close()
+        } catch let error as StorageError {
+            throw EngineError(error)
+        } catch {
+            throw EngineError(.damaged, "\(error)")
+        }
+    }
+}
+
+extension StrataEngine: CheckingEngine {
+    package func check(_ location: DatabaseLocation) throws(EngineError) {
+        guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else {
+            throw EngineError(.refused, "there is no database")
+        }
+        try StorageEngine.check(path: group.path(at: location))
+    }
+}

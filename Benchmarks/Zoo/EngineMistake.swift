@@ -1,0 +1,58 @@
+/// A mistake that a wrapped engine makes on purpose, so that a scenario which would believe anything is found out.
+///
+/// One at a time, in the process of the case and in those that it starts. What was prepared for the case is sound: it
+/// is made without the mistake.
+package enum EngineMistake: String, Sendable, CaseIterable {
+    /// The last row's text comes back with another last byte, in whatever read holds that row.
+    case lastByte = "last-byte"
+    /// The last row comes back in no read.
+    case rowDropped = "row-dropped"
+    /// The last row comes back twice.
+    case rowTwice = "row-twice"
+    /// Two elements of the last list change places, or the last link leads to another row.
+    case linkSwapped = "link-swapped"
+    /// The third transaction of the process is acknowledged and not done. The load of a database does not count.
+    case commitMissing = "commit-missing"
+    /// Closing a database that was there before puts its files back to what they were when it was opened.
+    case olderState = "older-state"
+
+    /// Counts and digests are off by one.
+    case wrongRead = "wrong-read"
+    /// The last of several increments is acknowledged and not done.
+    case lostIncrement = "lost-increment"
+    /// A pinned version shows the newest data.
+    case unpinned
+    /// A version stays pinned after its reader let go of it, and after its session was closed.
+    case pinKept = "pin-kept"
+    /// A compaction returns without having done anything.
+    case compactionNothing = "compaction-nothing"
+    /// A compaction leaves a copy of the old file beside the new one.
+    case compactionGrows = "compaction-grows"
+    /// A compaction has a file of its own until it is over, and nobody removes it when that was interrupted.
+    case compactionLeftover = "compaction-leftover"
+    /// A compaction takes memory of its own for all of the file.
+    case compactionHoards = "compaction-hoards"
+    /// The engine refuses a database whose lock file is empty.
+    case emptyLockRefused = "empty-lock-refused"
+    /// The engine's check of a database returns without having looked.
+    case checkNothing = "check-nothing"
+    /// The engine's check opens the database, closes it, and says that nothing is wrong.
+    case checkOpensOnly = "check-opens-only"
+    /// The engine's check reports damage where there is none.
+    case checkAlarm = "check-alarm"
+    /// The engine names no lock file, as if it had none.
+    case lockFileAlone = "lock-file-alone"
+    /// The second session of a process waits 300 ms before each of its commits.
+    case slowWriter = "slow-writer"
+    /// The second session of a process is refused each of its writes.
+    case refuseWriter = "refuse-writer"
+    /// Who asks for full durability gets none, and reads everywhere that it is full.
+    case syncLeftOut = "sync-left-out"
+    /// Opening a database that is there ends the process.
+    case crashAtOpen = "crash-at-open"
+
+    /// What every comparison of contents has to find.
+    package static let content: [EngineMistake] = [
+        .lastByte, .rowDropped, .rowTwice, .linkSwapped, .commitMissing, .olderState,
+    ]
+}

@@ -1,0 +1,34 @@
+import Harness
+import StrataFiles
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata.
+package enum PlantedMistakes {
+    /// Every name that `ASSAY_ZOO_MISTAKE` may have.
+    package static var names: [String] {
+        var names = EngineMistake.allCases.map(\.rawValue) + IsolationMistake.allCases.map(\.rawValue)
+        #if Zoo
+            names += PlantedMistake.allCases.map(\.rawValue)
+        #endif
+        return names
+    }
+
+    /// What the environment of this process asks for; nil where it asks for none of the engines' mistakes.
+    private static var chosen: EngineMistake? {
+        getenv(SelfTest.variable).flatMap { EngineMistake(rawValue: String(cString: $0)) }
+    }
+
+    /// The engines with the mistake that the environment names; as they are where it names none of theirs.
+    package static func plant(_ engines: EngineRegistry) -> EngineRegistry {
+        guard let chosen else { return engines }
+        var planted = EngineRegistry()
+        for engine in engines.engines { planted.register(PlantedEngine.wrap(engine, chosen)) }
+        for missing in engines.notBuilt { planted.registerMissing(missing.name, remedy: missing.remedy) }
+        return planted
+    }
+}

@@ -1,0 +1,372 @@
+import Harness
+import Measuring
+import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A session of another engine, but for one mistake. It claims every role: scenarios ask for those that the engine
+/// declares.
+final class PlantedSession: Session {
+    /// Transactions that were asked for in this process, over all sessions.
+    private static let transactions = Atomic<Int>(0)
+    private static let sessions = Atomic<Int>(0)
+    /// What was let go of and is still pinned: nobody ever closes it.
+    private static let neverClosed = Mutex<[Abandoned]>([])
+
+    /// Sendable because nobody touches it again.
+    private struct Abandoned: @unchecked Sendable {
+        var session: any Session
+    }
+
+    let base: any Session
+    let engine: PlantedEngine
+    let location: DatabaseLocation
+    private let older: OlderState?
+    /// From 1, in the order in which this process opened them.
+    private let number: Int
+    private var hasPins = false
+    /// The open transaction of `TransactionSession` has changed something.
+    private var hasWritten = false
+
+    var mistake: EngineMistake { engine.mistake }
+
+    init(_ base: any Session, _ engine: PlantedEngine, _ location: DatabaseLocation, older: OlderState?) {
+        self.base = base
+        self.engine = engine
+        self.location = location
+        self.older = older
+        number = Self.sessions.add(1, ordering: .relaxed).newValue
+    }
+
+    static func leftover(_ location: DatabaseLocation) -> String { location.directory + "/compaction-copy" }
+
+    func role<Role>(_ role: Role.Type) throws(EngineError) -> Role {
+        guard let session = base as? Role else {
+            throw EngineError(.unsupported, "\(engine.name) has no session of that role: \(role)")
+        }
+        return session
+    }
+
+    func sizes() throws(EngineError) -> SizePoint { try base.sizes() }
+
+    func close() throws(EngineError) {
+        if mistake == .pinKept && hasPins {
+            // The reader is gone; its version is not.
+            Self.neverClosed.withLock { $0.append(Abandoned(session: base)) }
+            return
+        }
+        try base.close()
+        try older?.noteClose()
+    }
+
+    /// Whether this transaction is acknowledged without having been done.
+    private func isSwallowed() throws(EngineError) -> Bool {
+        if mistake == .refuseWriter && number == 2 { throw EngineError(.refused, "planted refusal of a write") }
+        if mistake == .slowWriter && number == 2 { usleep(300_000) }
+        return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
+    }
+
+    private func bent(_ digest: ReadDigest) -> ReadDigest {
+        var digest = digest
+        if mistake == .wrongRead { digest.sum &+= 1 }
+        return digest
+    }
+
+    private func bent(_ count: Int) -> Int { mistake == .wrongRead ? count + 1 : count }
+
+    /// The last row's key, where keys are 0 and up.
+    private func lastKey(_ table: String) throws(EngineError) -> Int64 {
+        Int64(try role((any TableSession).self).rowCount(table: table)) - 1
+    }
+
+    /// What reads of these keys give when the last row is gone, there twice, or of another text.
+    private func altered(_ digest: ReadDigest, _ reads: PointReads) throws(EngineError) -> ReadDigest {
+        guard [.lastByte, .rowDropped, .rowTwice].contains(mistake) else { return digest }
+        let last = try lastKey(reads.table)
+        guard reads.keys.contains(last) else { return digest }
+        var digest = digest
+        if mistake == .lastByte {
+            if reads.columns.contains("name") { digest.sum &+= 1 }
+            return digest
+        }
+        let one = PointReads(table: reads.table, keys: [last], columns: reads.columns)
+        let row = try role((any TableSession).self).readPoints(one, latency: nil)
+        if mistake == .rowDropped {
+            digest.count -= row.count
+            digest.sum &-= row.sum
+        } else {
+            digest.count += row.count
+            digest.sum &+= row.sum
+        }
+        return digest
+    }
+
+    /// The same for a scan of a column.
+    private func lastValue(table: String, column: String) throws(EngineError) -> ReadDigest {
+        guard mistake == .rowDropped || mistake == .rowTwice else { return ReadDigest() }
+        return try role((any TableSession).self).readPoints(
+            PointReads(table: table, keys: [try lastKey(table)], columns: [column]), latency: nil)
+    }
+}
+
+extension PlantedSession: TableSession {
+    func create(_ tables: TableSet) throws(EngineError) { try role((any TableSession).self).create(tables) }
+    func load(_ tables: TableSet) throws(EngineError) { try role((any TableSession).self).load(tables) }
+
+    func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
+        let session = try role((any TableSession).self)
+        guard [.commitMissing, .slowWriter, .refuseWriter].contains(mistake) else {
+            return try session.insertEach(rows, latency: latency)
+        }
+        for row in 0..<rows.rowCount where try !isSwallowed() {
+            _ = try session.insertEach(rows.rows(row..<(row + 1)), latency: latency)
+        }
+        return rows.rowCount
+    }
+
+    func insertAll(_ rows: Table) throws(EngineError) {
+        if try !isSwallowed() { try role((any TableSession).self).insertAll(rows) }
+    }
+
+    func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+        bent(try altered(try role((any TableSession).self).readPoints(reads, latency: latency), reads))
+    }
+
+    func rowCount(table: String) throws(EngineError) -> Int {
+        let count = try role((any TableSession).self).rowCount(table: table)
+        switch mistake {
+        case .rowDropped: return max(0, count - 1)
+        case .rowTwice: return count + 1
+        default: return bent(count)
+        }
+    }
+
+    func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
+        let rows = AlteredRows(sink, mistake)
+        try role((any TableSession).self).readAll(schema, into: rows)
+        rows.finish()
+    }
+}
+
+extension PlantedSession: UpdateSession, DeletionSession {
+    func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
+        guard try !isSwallowed() else { return }
+        try role((any UpdateSession).self).update(table: table, column: column, keys: keys, values: values)
+    }
+
+    func increment(
+        table: String, column: String, key: Int64, times: Int, latency: LatencyRecorder?
+    ) throws(EngineError) -> Int {
+        let session = try role((any UpdateSession).self)
+        if mistake == .lostIncrement {
+            _ = try session.increment(table: table, column: column, key: key, times: times - 1, latency: latency)
+            return times
+        }
+        for _ in 0..<times where try !isSwallowed() {
+            _ = try session.increment(table: table, column: column, key: key, times: 1, latency: latency)
+        }
+        return times
+    }
+
+    func delete(table: String, keys: [Int64]) throws(EngineError) {
+        if try !isSwallowed() { try role((any DeletionSession).self).delete(table: table, keys: keys) }
+    }
+}
+
+extension PlantedSession: SnapshotSession {
+    func pin() throws(EngineError) -> SnapshotToken {
+        hasPins = true
+        return try role((any SnapshotSession).self).pin()
+    }
+
+    func readPinned(_ token: SnapshotToken, _ reads: PointReads) throws(EngineError) -> ReadDigest {
+        if mistake == .unpinned { return try role((any TableSession).self).readPoints(reads, latency: nil) }
+        return bent(try role((any SnapshotSession).self).readPinned(token, reads))
+    }
+
+    func unpin(_ token: SnapshotToken) throws(EngineError) {
+        if mistake != .pinKept { try role((any SnapshotSession).self).unpin(token) }
+    }
+}
+
+extension PlantedSession: QuerySession, LinkSession, HeldObjectSession {
+    var rowSteps: RowSteps { (base as? any QuerySession)?.rowSteps ?? .oneByOne }
+
+    func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {
+        bent(try role((any QuerySession).self).countEqual(table: table, column: column, text: text))
+    }
+
+    func sum(table: String, column: String) throws(EngineError) -> Int64 {
+        let sum = try role((any QuerySession).self).sum(table: table, column: column)
+        let last = Int64(bitPattern: try lastValue(table: table, column: column).sum)
+        switch mistake {
+        case .rowDropped: return sum &- last
+        case .rowTwice: return sum &+ last
+        case .wrongRead: return sum &+ 1
+        default: return sum
+        }
+    }
+
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int {
+        bent(try role((any QuerySession).self).count(filter))
+    }
+
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
+        var digest = bent(try role((any QuerySession).self).iterate(table: table, column: column))
+        let last = try lastValue(table: table, column: column)
+        digest.count += mistake == .rowDropped ? -last.count : last.count
+        digest.sum = mistake == .rowDropped ? digest.sum &- last.sum : digest.sum &+ last.sum
+        return digest
+    }
+
+    func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+        bent(try role((any LinkSession).self).traverse(traversal, latency: latency))
+    }
+
+    func hold(table: String, keys: [Int64]) throws(EngineError) {
+        try role((any HeldObjectSession).self).hold(table: table, keys: keys)
+    }
+
+    func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+        bent(try role((any HeldObjectSession).self).readHeld(column: column, count: count, latency: latency))
+    }
+
+    func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest? {
+        try role((any HeldObjectSession).self).readHeldUnmanaged(column: column, count: count).map { bent($0) }
+    }
+}
+
+extension PlantedSession: CompactionSession {
+    func compact() throws(EngineError) {
+        switch mistake {
+        case .compactionNothing: return
+        case .compactionGrows: try plant { try copyFile() }
+        case .compactionHoards:
+            var hoard: [UInt8] = []
+            try plant { hoard = try hoarded() }
+            try role((any CompactionSession).self).compact()
+            return withExtendedLifetime(hoard) {}
+        case .compactionLeftover:
+            try plant { try copyFile() }
+            try role((any CompactionSession).self).compact()
+            return try plant { try FileTree.remove(Self.leftover(location)) }
+        default: break
+        }
+        try role((any CompactionSession).self).compact()
+    }
+
+    private func plant(_ body: () throws -> Void) throws(EngineError) {
+        do { try body() } catch { throw EngineError(.unsupported, "the mistake cannot be planted: \(error)") }
+    }
+
+    private func copyFile() throws {
+        let file = engine.base.files(at: location).first { $0.role == .data }
+        if let file { try FileTree.writeBytes(Self.leftover(location), try FileTree.readBytes(file.path)) }
+    }
+
+    /// As many bytes as the database has, and what every compaction may take.
+    private func hoarded() throws -> [UInt8] {
+        let bytes = try engine.base.files(at: location).reduce(8 << 20) { try $0 + FileTree.size($1.path) }
+        let hoard = [UInt8](repeating: 0x5A, count: bytes)
+        // Long enough for whoever looks now and then.
+        usleep(50_000)
+        return hoard
+    }
+}
+
+extension PlantedSession: ProbeSession {
+    func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError) {
+        if try !isSwallowed() { try role((any ProbeSession).self).store(rows, deleting: deleted) }
+    }
+
+    func select(_ query: ProbeQuery) throws(EngineError) -> [Int64] {
+        var ids = try role((any ProbeSession).self).select(query)
+        switch mistake {
+        case .rowDropped, .wrongRead: ids = ids.dropLast()
+        case .rowTwice: if let last = ids.last { ids.append(last) }
+        default: break
+        }
+        return ids
+    }
+
+    func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates {
+        var found = try role((any ProbeSession).self).aggregates(column, where: condition)
+        found.count = bent(found.count)
+        return found
+    }
+
+    func readProbes() throws(EngineError) -> [ProbeRow] {
+        var rows = try role((any ProbeSession).self).readProbes()
+        guard var last = rows.last else { return rows }
+        switch mistake {
+        case .rowDropped: rows.removeLast()
+        case .rowTwice: rows.append(last)
+        case .lastByte:
+            if case .text(let text)? = last.text.flatMap({ AlteredRows.otherText(.text($0)) }) { last.text = text }
+            rows[rows.count - 1] = last
+        case .linkSwapped:
+            if case .link(let other)? = last.friend.flatMap({ AlteredRows.otherLink(.link(Int($0))) }) {
+                last.friend = Int64(other)
+            }
+            rows[rows.count - 1] = last
+        default: break
+        }
+        return rows
+    }
+
+    func reasonToDecline(_ condition: ProbeCondition) -> String? {
+        (base as? any ProbeSession)?.reasonToDecline(condition)
+    }
+}
+
+extension PlantedSession: TransactionSession {
+    func begin(_ access: TransactionAccess) throws(EngineError) {
+        try role((any TransactionSession).self).begin(access)
+        hasWritten = false
+    }
+
+    func read(_ cell: Int) throws(EngineError) -> Int64 {
+        let number = try role((any TransactionSession).self).read(cell)
+        return mistake == .wrongRead ? number &+ 1 : number
+    }
+
+    func readText(_ cell: Int) throws(EngineError) -> String {
+        try role((any TransactionSession).self).readText(cell)
+    }
+
+    func write(_ cell: Int, _ value: Int64) throws(EngineError) {
+        hasWritten = true
+        try role((any TransactionSession).self).write(cell, value)
+    }
+
+    func writeText(_ cell: Int, _ text: String) throws(EngineError) {
+        hasWritten = true
+        try role((any TransactionSession).self).writeText(cell, text)
+    }
+
+    func commit() throws(EngineError) {
+        if hasWritten, try isSwallowed() { return try rollback() }
+        try role((any TransactionSession).self).commit()
+    }
+
+    func rollback() throws(EngineError) { try role((any TransactionSession).self).rollback() }
+}
+
+extension PlantedSession: SettingsSession, TracingSession {
+    /// An engine that leaves a sync out says nothing of it.
+    func observedSettings() throws(EngineError) -> [EngineSetting] {
+        if mistake == .syncLeftOut { return [] }
+        return try (base as? any SettingsSession)?.observedSettings() ?? []
+    }
+
+    func startTrace() throws(EngineError) { try role((any TracingSession).self).startTrace() }
+
+    func endTrace() throws(EngineError) -> [(statement: String, count: Int)] {
+        try role((any TracingSession).self).endTrace()
+    }
+}

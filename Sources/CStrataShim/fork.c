@@ -1,0 +1,75 @@
+#include "CStrataShim.h"
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// Invariants
+// 1. No fork falls between the open of a descriptor and its note, nor between the end of its note and its close; the
+//    same goes for maps and their watches. Locks belong to the open file that a descriptor, its copies in children and
+//    its maps share: a child's copy would keep a dead parent's locks, and use them as its own.
+// 2. The child closes its copies and never unlocks: that would take the parent's locks away.
+// 3. Between fork and return the child calls nothing but close and mmap: another thread may have held any lock.
+// 4. Whoever holds forks takes memory from the system alone: a heap that has handlers of its own for forks may be locked
+//    by a fork that waits here.
+
+uint32_t strata_forks;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+// A bit per descriptor.
+static uint64_t *words;
+static size_t word_count;
+
+static void before(void) { pthread_mutex_lock(&mutex); }
+static void in_parent(void) { pthread_mutex_unlock(&mutex); }
+
+void strata_hold_forks(void) { pthread_mutex_lock(&mutex); }
+void strata_release_forks(void) { pthread_mutex_unlock(&mutex); }
+
+static void in_child(void) {
+    for (size_t i = 0; i < word_count; i++) {
+        while (words[i] != 0) {
+            int bit = __builtin_ctzll(words[i]);
+            words[i] &= words[i] - 1;
+            close((int)(i * 64) + bit);
+        }
+    }
+    strata_forget_maps();
+    __atomic_add_fetch(&strata_forks, 1u, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&mutex);
+}
+
+// Before main: a process that has stores in memory alone notes no descriptor, and its forks count all the same.
+static int installed = -1;
+__attribute__((constructor)) static void install(void) {
+    installed = pthread_atfork(before, in_parent, in_child);
+}
+
+int strata_note_descriptor(int fd) {
+    // Without the handlers parent and child would share locks without a word.
+    if (installed != 0) return -1;
+    size_t word = (size_t)fd / 64;
+    if (word >= word_count) {
+        size_t wanted = (word * 2 / 2048 + 1) * 2048;
+        uint64_t *larger = strata_take_memory(wanted * sizeof *words);
+        if (larger == NULL) return -1;
+        if (words != NULL) {
+            memcpy(larger, words, word_count * sizeof *words);
+            munmap(words, word_count * sizeof *words);
+        }
+        words = larger;
+        word_count = wanted;
+    }
+    words[word] |= 1ull << (fd % 64);
+    return 0;
+}
+
+void *strata_take_memory(size_t bytes) {
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void strata_forget_descriptor(int fd) {
+    size_t word = (size_t)fd / 64;
+    if (word < word_count) words[word] &= ~(1ull << (fd % 64));
+}

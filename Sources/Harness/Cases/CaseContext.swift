@@ -1,0 +1,119 @@
+import Measuring
+import RunRecords
+import Seeds
+
+/// What a scenario works with while its case runs: one per worker process.
+///
+/// Not Sendable: threads that a scenario starts get values taken out of it (engine, settings, location, seed).
+package final class CaseContext {
+    package let test: Case
+    package let engine: any Engine
+    package let settings: EngineSettings
+    package let source: (any DatasetSource)?
+    /// Empty, private to this case, removed afterwards.
+    package let directory: String
+    /// The case's copy of its fixture; nil when it has none.
+    package let fixture: DatabaseLocation?
+    /// On the monotonic clock: when the case's share of the budget is used up.
+    package let deadline: UInt64
+    /// Everything that the case found. Written by the scenario.
+    package let report: CaseReport
+    /// When set, only this fault of the sweep is tried: `assay replay RUN CASE TRIAL`.
+    package let onlyTrial: FaultAddress?
+    /// Inside a trial of a sweep: a directory of the process that runs it. Files in it stay from trial to trial.
+    package internal(set) var trialDirectory: String
+    /// Where a replay wants the damaged database of its trial; nil otherwise.
+    package var keepDirectory: String?
+    /// The program whose workers run steps; nil where the case does not run in a worker.
+    package var executable: String?
+    private var loaded: TableSet?
+
+    package init(
+        test: Case, engine: any Engine, source: (any DatasetSource)?, directory: String, fixture: DatabaseLocation?,
+        deadline: UInt64, onlyTrial: FaultAddress? = nil, report: CaseReport = CaseReport()
+    ) {
+        self.test = test
+        self.engine = engine
+        self.settings = engine.settings(for: test.durability)
+        self.source = source
+        self.directory = directory
+        self.fixture = fixture
+        self.deadline = deadline
+        self.onlyTrial = onlyTrial
+        self.trialDirectory = directory
+        self.report = report
+    }
+
+    package var seed: Seed { test.seed }
+
+    /// A stream of random choices for a part of the case, independent of the other parts.
+    package func random(_ label: String) -> RandomStream {
+        RandomStream(seed.derived(label))
+    }
+
+    /// Whether the case should stop soon. A scenario that stops for it calls `report.cut()`.
+    package var isOverBudget: Bool {
+        MonotonicClock.now() >= deadline
+    }
+
+    /// The case's data, generated on first use. Its time is the caller's: call it before measuring.
+    package func tables() throws -> TableSet {
+        if let loaded { return loaded }
+        guard let source else { throw HarnessError("scenario \(test.scenario) has no data set") }
+        let tables = try source.tables(size: test.size > 0 ? test.size : nil, seed: seed.derived("dataset"))
+        loaded = tables
+        return tables
+    }
+
+    /// The case's data set, where it has so many rows that it is made in pieces.
+    package var sourceInPieces: (any RangedDatasetSource)? { source?.inPieces(size: test.size) }
+
+    /// An empty location of that name inside the case's directory.
+    package func emptyLocation(_ name: String) throws -> DatabaseLocation {
+        let path = directory + "/" + name
+        try FileTree.createDirectory(path)
+        return DatabaseLocation(directory: path)
+    }
+
+    /// The location that holds the case's prepared data. An engine in memory gets it loaded here and now.
+    package func fixtureLocation() throws -> DatabaseLocation {
+        if let fixture { return fixture }
+        guard !engine.capabilities.contains(.persistent) else {
+            throw HarnessError("scenario \(test.scenario) asked for a fixture that it did not declare")
+        }
+        let location = try emptyLocation("fixture")
+        let session = try open(location)
+        guard let tables = session as? any TableSession else {
+            throw HarnessError("\(test.engine) cannot load a data set")
+        }
+        try tables.load(try self.tables())
+        try tables.close()
+        return location
+    }
+
+    /// Leaves the database to whoever asked for it by `assay replay --keep`, and does nothing otherwise. To be called
+    /// in a trial when the fault is done and nobody has opened the database since: an open may mend it, or make it
+    /// worse.
+    package func keepDatabase(at location: DatabaseLocation) throws {
+        guard let keepDirectory else { return }
+        let target = KeptDatabase(directory: keepDirectory).location.directory
+        try FileTree.remove(target)
+        try FileTree.copy(from: location.directory, to: target)
+    }
+
+    package func open(_ location: DatabaseLocation) throws(EngineError) -> any Session {
+        try engine.open(location, settings: settings)
+    }
+
+    /// Within the parameter's range: values are checked when the plan is read.
+    package func integer(_ name: String) throws -> Int {
+        guard let text = test.parameter(name) else { throw HarnessError("no parameter \(name)") }
+        guard let value = Int(text) else { throw HarnessError("parameter \(name) is no integer: \(text)") }
+        return value
+    }
+
+    package func text(_ name: String) throws -> String {
+        guard let text = test.parameter(name) else { throw HarnessError("no parameter \(name)") }
+        return text
+    }
+}

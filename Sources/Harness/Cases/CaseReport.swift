@@ -1,0 +1,143 @@
+import Measuring
+import RunRecords
+
+/// Collects what a case finds.
+package final class CaseReport {
+    package private(set) var samples: [Sample] = []
+    package private(set) var series: [Series] = []
+    package private(set) var histograms: [NamedHistogram] = []
+    package private(set) var outcomes: [Outcome: Int] = [:]
+    package private(set) var trials: [Trial] = []
+    /// Of all trials that are not `correct`; which of them are wrong is for the scenario to say.
+    package private(set) var causes = FailureCauses()
+    package private(set) var trialCodes: [UInt8] = []
+    /// Trials in front of the next one that a replay has not run, and that stand in the trial file of the case.
+    private var leftOutCount = 0
+    /// Of a sweep over closed files: where its trials strike.
+    package private(set) var sweptPositions: (fault: FaultKind, positions: [Int])?
+    package private(set) var sweptFiles: [SweepMap.File] = []
+    package private(set) var messages: [String] = []
+    package private(set) var brokenTrials: [String] = []
+    /// In a replay of one trial: what came of it. nil otherwise.
+    package internal(set) var replayed: ReplayedTrial?
+    package private(set) var isCut = false
+    package private(set) var isInconclusive = false
+
+    /// How many trials of every outcome that is not honest are kept in full.
+    package static let keptTrials = 20
+
+    /// `replaying`: the one trial that is asked for.
+    package init(replaying wanted: FaultAddress? = nil) {
+        replayed = wanted.map { ReplayedTrial($0) }
+    }
+
+    package func add(_ sample: Sample) {
+        samples.append(sample)
+    }
+
+    package func add(
+        _ metric: Metric, _ value: Double, statistic: String = "value", count: Int = 1, label: String = ""
+    ) {
+        samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
+    }
+
+    /// Fills a place in a table that the report draws from several cases.
+    package func addGridCell(_ cell: GridCell, isGood: Bool) {
+        add(.gridCell, isGood ? 1 : 0, label: cell.label)
+    }
+
+    package func add(_ series: Series) {
+        self.series.append(series)
+    }
+
+    /// Keeps the distribution, and adds its max and mean as samples, and of p50, p90, p99, p99.9 and p99.99 those
+    /// that it carries: at least ten values lie beyond each.
+    package func add(_ histogram: Histogram, name: String = "", metric: Metric = .latencyNanoseconds) {
+        guard !histogram.isEmpty else { return }
+        histograms.append(NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
+        let count = Int(histogram.count)
+        let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
+        for (statistic, fraction) in quantiles where histogram.carries(fraction) {
+            add(metric, Double(histogram.quantile(fraction)), statistic: statistic, count: count, label: name)
+        }
+        add(metric, Double(histogram.maximum), statistic: "max", count: count, label: name)
+        add(metric, histogram.mean, statistic: "mean", count: count, label: name)
+    }
+
+    /// A trial of a sweep, in address order; or the single outcome of a case without one.
+    package func add(_ trial: Trial) {
+        replayed?.note(trial, index: nextPlace)
+        trialCodes.append(trial.outcome.code)
+        let seen = outcomes[trial.outcome, default: 0]
+        outcomes[trial.outcome] = seen + 1
+        if trial.outcome != .correct { causes.add(trial) }
+        if !trial.outcome.isHonest && seen < Self.keptTrials {
+            trials.append(trial)
+        }
+    }
+
+    /// The place of the next trial in the trial file of the case, also where a replay runs only some of them.
+    var nextPlace: Int { trialCodes.count + leftOutCount }
+
+    /// A replay runs so many trials fewer than the case at this place.
+    func leaveOut(_ count: Int) { leftOutCount += count }
+
+    /// The files that a sweep damages, in the order in which its addresses count through them.
+    package func describe(_ files: [SweepMap.File]) {
+        sweptFiles = files
+    }
+
+    func noteSweep(_ addresses: [FaultAddress]) {
+        guard let fault = addresses.first?.fault, fault.damagesFiles else { return }
+        let positions = addresses.compactMap { $0.fault == fault ? $0.position : nil }
+        if positions.count == addresses.count { sweptPositions = (fault, positions) }
+    }
+
+    /// nil for what is no sweep over files, or did not describe them.
+    var map: SweepMap? {
+        guard let sweptPositions, !sweptFiles.isEmpty, sweptPositions.positions.count == trialCodes.count else {
+            return nil
+        }
+        return SweepMap(fault: sweptPositions.fault, positions: sweptPositions.positions, files: sweptFiles)
+    }
+
+    /// A trial that broke the harness: stands in the trial file as 0, and makes the case's verdict `harness-error`.
+    package func addBroken(_ address: FaultAddress, _ reason: String) {
+        replayed?.noteBroken(address, index: nextPlace)
+        trialCodes.append(0)
+        brokenTrials.append("\(address): \(reason)")
+    }
+
+    /// A trial that the budget left out: stands in the trial file as 255, so that positions stay those of the
+    /// addresses.
+    package func addUntried() {
+        trialCodes.append(.max)
+        isCut = true
+    }
+
+    /// Compares what an oracle expects with what the engine gave, as one trial named by `address`.
+    /// The comparison of a case without faults: equal is `correct`, anything else `silently-wrong`.
+    package func check<Value: Equatable>(_ address: String, expected: Value, got: Value) {
+        let isEqual = expected == got
+        add(
+            Trial(
+                address: FaultAddress(text: address), outcome: isEqual ? .correct : .silentlyWrong,
+                detail: isEqual ? "" : "expected \(expected), got \(got)"))
+    }
+
+    /// A sentence for the report: what was not done, or what a figure means.
+    package func note(_ message: String) {
+        messages.append(message)
+    }
+
+    /// The budget ended before the plan's work did. Figures stand for what was done.
+    package func cut() {
+        isCut = true
+    }
+
+    /// The case can make no statement about the engine: says why.
+    package func inconclusive(_ reason: String) {
+        isInconclusive = true
+        messages.append(reason)
+    }
+}

@@ -1,0 +1,91 @@
+import JSONText
+import RunRecords
+
+/// What came of the one trial that `assay replay RUN CASE TRIAL` asks for.
+///
+/// A sweep runs nothing else, and says whether the case can have such a trial. A case without a sweep runs whole, and
+/// has it when one of its checks has that name.
+package struct ReplayedTrial: Sendable, Equatable {
+    package let address: FaultAddress
+    /// Whether the case can have such a trial.
+    package private(set) var exists = false
+    /// Its place in the case's trial file; nil when the recorded sweep left it out.
+    package private(set) var index: Int?
+    /// The gravest of its outcomes; nil when it broke the harness.
+    package private(set) var outcome: Outcome?
+    /// What that one said: where it was damaged, and what was wrong.
+    package private(set) var detail = ""
+    /// Names of trials that the case has.
+    package private(set) var examples: [FaultAddress] = []
+    private var isOfSweep = false
+
+    init(_ address: FaultAddress) {
+        self.address = address
+    }
+
+    private static let exampleCount = 3
+
+    /// A sweep has such a trial, at that place where it stands in its plan.
+    mutating func accept(index: Int?) {
+        exists = true
+        isOfSweep = true
+        self.index = index
+    }
+
+    /// A sweep has no such trial, but these.
+    mutating func decline(_ addresses: some Sequence<FaultAddress>) {
+        for address in addresses { offer(address) }
+    }
+
+    mutating func note(_ trial: Trial, index: Int) {
+        noteBroken(trial.address, index: index)
+        guard trial.address == address else { return }
+        if trial.outcome.gravity >= outcome?.gravity ?? 0 {
+            outcome = trial.outcome
+            detail = trial.detail
+        }
+    }
+
+    mutating func noteBroken(_ address: FaultAddress, index: Int) {
+        guard address == self.address else { return offer(address) }
+        exists = true
+        if !isOfSweep && self.index == nil { self.index = index }
+    }
+
+    /// One of each kind is enough.
+    private mutating func offer(_ address: FaultAddress) {
+        guard examples.count < Self.exampleCount else { return }
+        let isCheck = address.fault == .check
+        if examples.contains(where: { isCheck ? $0 == address : $0.fault == address.fault }) { return }
+        examples.append(address)
+    }
+
+    /// Why the case can have no such trial, with names of those that it has; nil when it has it.
+    package var refusal: String? {
+        if exists { return nil }
+        let known = examples.map { "\($0)" }.joined(separator: ", ")
+        return "the case has no trial \(address)" + (known.isEmpty ? "" : "; its trials are named like \(known)")
+    }
+
+    var json: JSONValue {
+        var members = [
+            JSONMember("address", .string(address.text)), JSONMember("exists", .bool(exists)),
+            JSONMember("examples", .strings(examples.map(\.text))),
+        ]
+        if let index { members.append(JSONMember("index", .integer(index))) }
+        if let outcome { members.append(JSONMember("outcome", .string(outcome.rawValue))) }
+        if !detail.isEmpty { members.append(JSONMember("detail", .string(detail))) }
+        return .object(members)
+    }
+
+    init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(FaultAddress(text: try json.string("address")))
+        exists = try json.bool("exists")
+        index = json.has("index") ? try json.integer("index") : nil
+        outcome = json.has("outcome") ? try json.choice("outcome", of: Outcome.self) : nil
+        detail = json.has("detail") ? try json.string("detail") : ""
+        for element in try json.array("examples") {
+            if case .string(let text) = element { examples.append(FaultAddress(text: text)) }
+        }
+    }
+}

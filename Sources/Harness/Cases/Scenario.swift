@@ -1,0 +1,162 @@
+import RunRecords
+import Seeds
+
+/// Whether two runs with one seed do the same in the same order.
+package enum Schedule: String, Sendable {
+    case deterministic
+    /// Threads run freely: each does the same, their order differs.
+    case free
+}
+
+extension Case {
+    /// A parameter that is a whole number; 0 where it has none of that name.
+    package func integer(_ name: String) -> Int {
+        parameter(name).flatMap { Int($0) } ?? 0
+    }
+}
+
+/// What has to be on disk before a case starts. Built once per run in a process of its own, and copied for each case.
+package struct FixtureRequest: Hashable, Sendable {
+    /// Names how it is made: part of its key. `load` is the data set in one transaction.
+    package var recipe: String
+    /// The case only reads, and the database is so large that a copy for each measurement would take longer than the
+    /// measurement: it works on the fixture itself. The run checks that it left no file changed.
+    package var isReadInPlace: Bool
+    /// Files that the engine never changes once they are written (`Engine.constantPatterns`) are linked into the copy
+    /// and not copied.
+    package var linksConstantFiles: Bool
+
+    package init(recipe: String = "load", isReadInPlace: Bool = false, linksConstantFiles: Bool = false) {
+        self.recipe = recipe
+        self.isReadInPlace = isReadInPlace
+        self.linksConstantFiles = linksConstantFiles
+    }
+
+    /// From so many rows on a copy takes longer than most measurements.
+    private static let largeRows = 2_000_000
+
+    /// The data set, for a case that only reads.
+    package static func reading(_ test: Case) -> FixtureRequest {
+        let isLarge = test.size >= largeRows
+        return FixtureRequest(isReadInPlace: isLarge, linksConstantFiles: isLarge)
+    }
+
+    /// The data set, for a case that changes it.
+    package static func changing(_ test: Case) -> FixtureRequest {
+        FixtureRequest(linksConstantFiles: test.size >= largeRows)
+    }
+}
+
+/// Which part of a database a scenario is about: what `--only` can ask for beside a family.
+package enum Layer: String, Sendable, CaseIterable {
+    /// Tables, transactions and files: every engine has them.
+    case storage
+    /// Objects, their links and the program's way through them.
+    case objects
+
+    /// What an engine or a scenario has that is more than storage.
+    package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
+}
+
+/// A named experiment. Adding one is a file with a type that conforms, and one line that registers it.
+package protocol Scenario: Sendable {
+    /// As in the catalogue: `bulk-insert`.
+    var slug: String { get }
+    var family: Family { get }
+    /// The question that it answers, as `assay list` and the report put it.
+    var question: String { get }
+    var parameters: [ScenarioParameter] { get }
+    var schedule: Schedule { get }
+    var requires: Set<Capability> { get }
+    /// By default that of what it requires. Reads that objects and bare tables both offer are about both.
+    var layers: Set<Layer> { get }
+    /// The only durability class that it makes sense in; nil: the plan's.
+    var durability: DurabilityClass? { get }
+    /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
+    var defaultDataset: String? { get }
+    /// The outcomes that count as right. Others are a violation where `expects` is promised.
+    var accepts: Set<Outcome> { get }
+    /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
+    var expects: Promise.Kind? { get }
+    /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
+    /// different promises: who waits for ever has lost nothing.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind?
+    /// The weakest level of isolation under which a wrong outcome breaks the promise of isolation: an engine that
+    /// promises less has promised nothing here.
+    var isolation: IsolationLevel { get }
+
+    /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
+    func objection(to test: Case) -> String?
+
+    /// nil when the case starts from an empty directory.
+    func fixture(for test: Case) -> FixtureRequest?
+
+    /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
+    func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
+
+    /// Runs what `CaseContext.runStep` asks for, in a process that has done nothing before. The default has no steps.
+    func runStep(_ arguments: [String], _ context: CaseContext) throws
+
+    /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
+    /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
+    /// is no statement about the engine.
+    func run(_ context: CaseContext) throws
+}
+
+extension Scenario {
+    package var parameters: [ScenarioParameter] { [] }
+    package var schedule: Schedule { .deterministic }
+    package var layers: Set<Layer> {
+        requires.isDisjoint(with: Layer.capabilitiesOfObjects) ? [.storage] : [.objects]
+    }
+    package var durability: DurabilityClass? { nil }
+    package var defaultDataset: String? { nil }
+    package var accepts: Set<Outcome> { [.correct] }
+    package var expects: Promise.Kind? { nil }
+    package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
+    package var isolation: IsolationLevel { .snapshot }
+
+    package func objection(to test: Case) -> String? { nil }
+
+    package func fixture(for test: Case) -> FixtureRequest? { nil }
+
+    package func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        throw HarnessError("scenario \(slug) has no steps")
+    }
+
+    package func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
+        let session = try context.open(location)
+        guard let tables = session as? any TableSession else {
+            throw HarnessError("\(context.test.engine) cannot load a data set: its session has no tables")
+        }
+        if let source = context.sourceInPieces {
+            try Self.load(source, context.test.size, into: tables)
+        } else {
+            try tables.load(try context.tables())
+        }
+        try tables.close()
+    }
+
+    /// Rows in transactions of `RangedDatasetSource.rowsOfAPiece` each: all in one would ask each engine for as much
+    /// memory.
+    private static func load(
+        _ source: any RangedDatasetSource, _ size: Int, into session: any TableSession
+    ) throws {
+        try session.create(try source.tables(size: 0, seed: Seed(0)))
+        let step = type(of: source).rowsOfAPiece
+        for first in stride(from: 0, to: size, by: step) {
+            try session.insertAll(source.mainRows(first..<min(first + step, size)))
+        }
+    }
+}
+
+/// Something that went wrong in the harness, and says nothing about the engine.
+package struct HarnessError: Error, CustomStringConvertible {
+    package var message: String
+
+    package init(_ message: String) {
+        self.message = message
+    }
+
+    package var description: String { message }
+}

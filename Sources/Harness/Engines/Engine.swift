@@ -1,0 +1,275 @@
+import Measuring
+import RunRecords
+
+/// What an engine can do. A scenario names what it needs; a case whose engine lacks it is `not-applicable`.
+package enum Capability: String, Sendable, CaseIterable {
+    /// Tables with typed columns: `TableSession`.
+    case tables
+    /// Data outlives the process. Without it there is no fixture, no crash and no corruption case.
+    case persistent
+    /// `LinkSession`.
+    case links
+    /// `HeldObjectSession`.
+    case heldObjects = "held-objects"
+    /// `QuerySession`.
+    case queries
+    /// `ProbeSession`.
+    case probes
+    /// `UpdateSession`.
+    case updates
+    /// `DeletionSession`.
+    case deletions
+    /// `TransactionSession`.
+    case transactions
+    /// `SnapshotSession`.
+    case snapshots
+    /// `CompactionSession`.
+    case compaction
+    /// The engine is a `CheckingEngine`.
+    case checks
+    /// The engine is a `CompactOnLaunchEngine`.
+    case compactOnLaunch = "launch-compaction"
+    /// Sessions of several threads may work on one location.
+    case threads
+    /// Several processes may work on one location.
+    case processes
+    /// The object API of Strata itself: for scenarios that import it.
+    case objects
+    case migrations
+    /// The engine is a `SimulatableEngine` of SimulatedDisk.
+    case simulatedDisk = "simulated-disk"
+}
+
+/// What an engine says about itself, with the sentence of its documentation that says so.
+///
+/// What is not listed is not promised: no outcome is a violation of it, and no report says that it was kept.
+package struct Promise: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A commit that returned under `full` survives a power cut.
+        case durability
+        /// A transaction is seen whole or not at all.
+        case atomicity
+        /// Concurrent transactions see no more of each other than the promise's level allows.
+        case isolation
+        /// Damaged bytes are reported and never returned as data.
+        case detectsDamage = "detects-damage"
+        /// Damage never ends the process.
+        case survivesDamage = "survives-damage"
+        /// The file stays under a stated bound.
+        case boundedSize = "bounded-size"
+        /// A writer waits for those before it, and for no others.
+        case boundedWait = "bounded-wait"
+        /// A deleted object is reported as such.
+        case safeDeletedAccess = "safe-deleted-access"
+        /// A migration happens whole or not at all.
+        case atomicMigration = "atomic-migration"
+
+        /// Whether breaking it loses something, or only time and room.
+        package var concern: Concern {
+            switch self {
+            case .boundedSize, .boundedWait: .progress
+            case .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .safeDeletedAccess,
+                .atomicMigration:
+                .safety
+            }
+        }
+    }
+
+    package var kind: Kind
+    package var sentence: String
+    /// Where the sentence stands.
+    package var source: String
+    /// Of a promise of isolation; nil for the others.
+    package var level: IsolationLevel?
+
+    package init(_ kind: Kind, sentence: String, source: String) {
+        self.kind = kind
+        self.sentence = sentence
+        self.source = source
+    }
+
+    /// A promise of isolation.
+    package init(isolation level: IsolationLevel, sentence: String, source: String) {
+        self.init(.isolation, sentence: sentence, source: source)
+        self.level = level
+    }
+}
+
+/// Why an engine could not do what it was asked. Adapters map the engine's own codes to these.
+package struct EngineError: Error, CustomStringConvertible {
+    package enum Kind: String, Sendable {
+        /// The engine says that the database is damaged, or not a database.
+        case damaged
+        /// A typed error of another sort.
+        case refused
+        case outOfSpace = "out-of-space"
+        /// The adapter cannot do this.
+        case unsupported
+    }
+
+    package var kind: Kind
+    /// With the engine's own code and text.
+    package var message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    package var description: String { "\(kind.rawValue): \(message)" }
+}
+
+/// A directory that belongs to one database alone: the engine puts all its files into it.
+package struct DatabaseLocation: Hashable, Sendable {
+    package var directory: String
+
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    /// Where the main file stands, for engines whose database is a file.
+    package var mainFile: String { directory + "/data" }
+}
+
+/// One file of a closed database.
+package struct DatabaseFile: Hashable, Sendable {
+    package enum Role: String, Sendable {
+        case data, log, lock, temporary
+    }
+
+    package var path: String
+    package var role: Role
+
+    package init(path: String, role: Role) {
+        self.path = path
+        self.role = role
+    }
+}
+
+/// How the writers of one process take turns, where the engine leaves that to its users.
+package enum WriterOrder: String, Sendable, CaseIterable {
+    /// Under one lock per database: a writer asks the engine when no other of its process does.
+    case serialized
+    /// By the engine's own waiting.
+    case busy
+}
+
+/// How an engine is opened. `settings(for:)` of the engine makes it; the report shows `list`.
+package struct EngineSettings: Hashable, Sendable {
+    package var durability: DurabilityClass
+    package var list: [EngineSetting]
+    /// Engines that order their writers themselves pass it over.
+    package var writers = WriterOrder.serialized
+
+    package init(durability: DurabilityClass, list: [EngineSetting]) {
+        self.durability = durability
+        self.list = list
+    }
+}
+
+/// An adapter to a storage engine. A value without state: what is open lives in its sessions.
+package protocol Engine: Sendable {
+    var name: String { get }
+    /// What stands behind several engines that differ in their tuning or their interface alone: by default the name.
+    /// Where only engines of one library go wrong, the library is at fault and not the harness.
+    var library: String { get }
+    /// Of the engine, not of the adapter: `3.40.1`.
+    var version: String { get }
+    var capabilities: Set<Capability> { get }
+    var promises: [Promise] { get }
+    func settings(for durability: DurabilityClass) -> EngineSettings
+
+    /// Opens the database, creates it if there is none. Called once per thread that works on it; a session is used by
+    /// the thread that opened it only. The engine's caches are its own affair, and stand in the settings.
+    func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
+
+    /// Why the engine cannot hold that data set; nil where it can, as most can hold any.
+    func reasonToDecline(_ dataset: any DatasetSource) -> String?
+
+    /// The files of a closed database that exist now, data first. Empty for an engine in memory.
+    func files(at location: DatabaseLocation) -> [DatabaseFile]
+
+    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the
+    /// log, or the database itself where there is none.
+    var logPatterns: [String] { get }
+
+    /// The same for files that its processes only lock or talk through.
+    var coordinationPatterns: [String] { get }
+
+    /// The same for files that are never changed once they are written, only deleted: copies of a database may share
+    /// them.
+    var constantPatterns: [String] { get }
+
+    /// Whether an open and a close write files anew though nothing was changed: every reader then gets a copy of its
+    /// own.
+    var changesFilesAtOpen: Bool { get }
+
+    /// What stays the same until the engine has brought changes back from its log, or from memory, to where they stay:
+    /// asked before and after, while the database is open. By default the sizes and change times of its data files; an
+    /// engine whose commits touch those before anything is brought back has a mark of its own.
+    func writeBackMarks(at location: DatabaseLocation) -> [String]
+
+    /// What a program knows of its tables when it is compiled: an adapter that would read it out of the database needs
+    /// not do so afterwards in this process. Called before the clock starts, by what measures an open.
+    func learn(_ tables: TableSet)
+
+    /// What its sessions do for a batch; nil where they cannot do it.
+    func workNote(_ work: Work) -> WorkNote?
+
+    /// By file name which pages of 4 KiB of a closed database belong to what (a table, an index), as far as the engine
+    /// can say; ascending.
+    func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]]
+
+    /// Commands of the engine's own tools that open the database there, for somebody who wants to look at it.
+    func inspectionCommands(at location: DatabaseLocation) -> [String]
+}
+
+extension Engine {
+    package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
+    package var logPatterns: [String] { [] }
+    package var coordinationPatterns: [String] { [] }
+    package var constantPatterns: [String] { [] }
+    package var changesFilesAtOpen: Bool { false }
+    /// A file that goes while it is looked at has changed.
+    package func writeBackMarks(at location: DatabaseLocation) -> [String] {
+        files(at: location).filter { $0.role == .data }.map { file in
+            do {
+                return "\(file.path) \(try FileTree.size(file.path)) \(try FileTree.changeTime(file.path))"
+            } catch {
+                return "\(file.path) is gone"
+            }
+        }
+    }
+    package func learn(_ tables: TableSet) {}
+    package func workNote(_ work: Work) -> WorkNote? { nil }
+    package var library: String { name }
+    package func inspectionCommands(at location: DatabaseLocation) -> [String] { [] }
+    package func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]] {
+        [:]
+    }
+
+    package func promises(_ kind: Promise.Kind) -> Bool {
+        promises.contains { $0.kind == kind }
+    }
+
+    /// How much its transactions may see of each other, by its own documentation; nil where that promises nothing.
+    package var isolation: IsolationLevel? {
+        promises.compactMap(\.level).max()
+    }
+}
+
+/// An engine that verifies a closed database by means of its own. Capability `checks`.
+package protocol CheckingEngine: Engine {
+    /// Returns where the engine finds nothing wrong. Opens and closes the database itself.
+    /// Throws: of kind `damaged` what the engine found; of another kind why it could not look.
+    func check(_ location: DatabaseLocation) throws(EngineError)
+}
+
+/// An engine that asks at open whether to compact.
+package protocol CompactOnLaunchEngine: Engine {
+    /// `decide` gets the file's size and the bytes used in it, and answers whether to compact.
+    func open(
+        _ location: DatabaseLocation, settings: EngineSettings,
+        compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool
+    ) throws(EngineError) -> any Session
+}

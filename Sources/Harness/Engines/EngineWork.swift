@@ -1,0 +1,121 @@
+import RunRecords
+
+/// The batches that sessions do, as what they cost is compared between engines.
+package enum Work: String, Sendable, CaseIterable {
+    case open = "open and read a value"
+    case load = "all rows in one transaction"
+    case insertEach = "a row per transaction"
+    case insertThreads = "a row per transaction, from several threads"
+    case readPoints = "rows by key"
+    case sum = "sum of a column"
+    case iterate = "row after row"
+    case traverse = "along links"
+    case readHeld = "properties of objects in hand"
+    case update = "many updates in one transaction"
+    case delete = "many deletions in one transaction"
+    case check = "verify a whole database"
+}
+
+/// What an adapter does for a batch: declared beside the code that does it, a cell of docs/equal-work.md each.
+package struct WorkNote: Sendable, Equatable {
+    package var transaction: String
+    /// Which version reads see, and how often it is looked for.
+    package var snapshot: String
+    /// Statements or calls for each row.
+    package var perRow: String
+    /// What stays in memory from one batch to the next.
+    package var cache: String
+    /// When changes go from the log, or from memory, to where they stay: inside the measured time or after it.
+    package var writeBack: String
+
+    package init(transaction: String, snapshot: String, perRow: String, cache: String, writeBack: String = "nothing") {
+        self.transaction = transaction
+        self.snapshot = snapshot
+        self.perRow = perRow
+        self.cache = cache
+        self.writeBack = writeBack
+    }
+}
+
+/// Needs no capability: found by `as?`. A session that tells which statements the engine ran.
+package protocol TracingSession: Session {
+    /// From now on statements are counted.
+    func startTrace() throws(EngineError)
+    /// The texts without their values, with how often each ran, in the order of the first time; ends the counting.
+    func endTrace() throws(EngineError) -> [(statement: String, count: Int)]
+}
+
+/// The document that says for every engine what stands behind its figures.
+package enum EqualWork {
+    /// Everything up to here follows from the sources alone.
+    package static let endOfDeclared = "<!-- What follows was observed by a run. -->"
+
+    /// Statements of one engine for one sort of work, in the order of the first time.
+    package struct Statements: Sendable {
+        package var engine: String
+        package var work: Work
+        package var statements: [(statement: String, count: Int)]
+
+        package init(engine: String, work: Work, statements: [(statement: String, count: Int)]) {
+            self.engine = engine
+            self.work = work
+            self.statements = statements
+        }
+    }
+
+    /// The statements that ran, as rows of Markdown under a sentence. A tuned engine has rows of its own where it ran
+    /// others than the plain one, and the sentence says which.
+    package static func statementLines(_ observed: [Statements]) -> [String] {
+        func isTuned(_ engine: String) -> Bool { engine.hasSuffix("-tuned") }
+        let plain = observed.filter { !isTuned($0.engine) && !$0.statements.isEmpty }
+        let other = observed.filter { tuned in
+            guard isTuned(tuned.engine) else { return false }
+            let same = observed.first { $0.engine + "-tuned" == tuned.engine && $0.work == tuned.work }
+            return !(same?.statements.elementsEqual(tuned.statements, by: ==) ?? tuned.statements.isEmpty)
+        }
+        let tuned = observed.contains { isTuned($0.engine) && !$0.statements.isEmpty } || !other.isEmpty
+        var text = "For 100 rows, counted by the engines that tell."
+        if tuned && other.isEmpty { text += " Statements of the tuned engine are the same." }
+        if !other.isEmpty { text += " Where a tuned engine stands below, it ran others than the plain one." }
+        var lines = [text, "", "| engine | work | times | statement |", "|---|---|---|---|"]
+        for entry in plain + other {
+            lines += entry.statements.map {
+                "| `\(entry.engine)` | \(entry.work.rawValue) | \($0.count) | `\($0.statement)` |"
+            }
+        }
+        return lines
+    }
+
+    /// What the adapters declare, as Markdown.
+    package static func declared(_ engines: [any Engine]) -> String {
+        var lines = [
+            "# Equal work", "",
+            "What each engine does for a figure, so that a reader can tell whether two figures compare. This page is",
+            "made by `assay equal-work`; a test holds its first part against what the adapters declare, and",
+            "`assay verify-figures` holds the figures against programs that do the same work without the harness.", "",
+            "Every figure of writing is the time to the acknowledgement. Where an engine has work left then, a second",
+            "figure, `with close`, holds all of it.", "",
+        ]
+        for work in Work.allCases {
+            let notes = engines.compactMap { engine in engine.workNote(work).map { (engine.name, $0) } }
+            guard !notes.isEmpty else { continue }
+            lines += [
+                "## \(work.rawValue.prefix(1).uppercased() + work.rawValue.dropFirst())", "",
+                "| engine | transaction | snapshot | for each row | cache | write-back |", "|---|---|---|---|---|---|",
+            ]
+            lines += notes.map { name, note in
+                let cells = [note.transaction, note.snapshot, note.perRow, note.cache, note.writeBack]
+                return "| `\(name)` | \(cells.joined(separator: " | ")) |"
+            }
+            lines.append("")
+        }
+        lines += ["## Settings", "", "| engine | durability | settings |", "|---|---|---|"]
+        for engine in engines {
+            for durability in DurabilityClass.allCases {
+                let settings = engine.settings(for: durability).list.map { "\($0.name) = \($0.value)" }
+                lines.append("| `\(engine.name)` | \(durability.rawValue) | \(settings.joined(separator: "; ")) |")
+            }
+        }
+        return (lines + ["", endOfDeclared, ""]).joined(separator: "\n")
+    }
+}

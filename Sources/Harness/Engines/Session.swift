@@ -1,0 +1,265 @@
+import Measuring
+import RunRecords
+
+// Invariants of all session protocols:
+// 1. A call does a whole batch: there is no dynamic dispatch, no existential and no clock per operation.
+// 2. `latency` nil: the loop holds no clock. Given: operations that take 2 us and more (commits) are each timed with
+//    `latency.time`, faster ones with `latency.timeSampled`.
+// 3. What a batch read comes back as a digest, so that the reads cannot be optimised away and an oracle can compare.
+// 4. An error is thrown at the first operation that failed; what was done before it stays done.
+
+/// An open database, used by one thread.
+package protocol Session: AnyObject {
+    /// Position is left 0: the caller knows what it counts.
+    func sizes() throws(EngineError) -> SizePoint
+    /// After this no other call is made. Must leave the files as after a clean shutdown.
+    func close() throws(EngineError)
+}
+
+/// Sums what was read, without order: integer bits and real bits are added (wrapping), a text adds its length in bytes
+/// times 31, plus its first and its last byte. Cheap enough to stand inside a measured loop.
+package struct ReadDigest: Hashable, Sendable {
+    package var count = 0
+    package var sum: UInt64 = 0
+
+    package init() {}
+
+    @inlinable @inline(__always)
+    package mutating func add(integer value: Int64) {
+        count &+= 1
+        sum &+= UInt64(bitPattern: value)
+    }
+
+    @inlinable @inline(__always)
+    package mutating func add(real value: Double) {
+        count &+= 1
+        sum &+= value.bitPattern
+    }
+
+    @inlinable @inline(__always)
+    package mutating func add(utf8 text: UnsafeBufferPointer<UInt8>) {
+        count &+= 1
+        guard let first = text.first else { return }
+        sum &+= UInt64(text.count) &* 31 &+ UInt64(first) &+ UInt64(text[text.count - 1])
+    }
+
+    @inlinable
+    package mutating func add(text: String) {
+        var text = text
+        text.withUTF8 { add(utf8: $0) }
+    }
+
+    package mutating func add(_ value: Value) {
+        switch value {
+        case .null: count &+= 1
+        case .integer(let integer): add(integer: integer)
+        case .real(let real): add(real: real)
+        case .text(let text): add(text: text)
+        case .link(let row): add(integer: Int64(row))
+        case .links(let rows):
+            for row in rows { add(integer: Int64(row)) }
+        }
+    }
+}
+
+/// How many reads share a version of the database.
+package enum SnapshotUse: String, Sendable, CaseIterable {
+    /// One snapshot, or one read transaction, for the whole batch: all of it sees one state.
+    case batch
+    /// The newest version for each read: what a program without transactions gets, and pays.
+    case each
+}
+
+/// Reads of single rows by integer primary key, one after the other.
+package struct PointReads: Sendable {
+    package var table: String
+    package var keys: [Int64]
+    /// Read of every row, in this order.
+    package var columns: [String]
+    package var snapshot: SnapshotUse
+
+    package init(table: String, keys: [Int64], columns: [String], snapshot: SnapshotUse = .batch) {
+        self.table = table
+        self.keys = keys
+        self.columns = columns
+        self.snapshot = snapshot
+    }
+}
+
+/// Receives the rows of a full read.
+package protocol RowSink: AnyObject {
+    /// `row` is the row index in the data set: for a keyed table the position of its key in the loaded data, else the
+    /// order of insertion. `values` stand in the order of the table's columns. Called in ascending order of `row`.
+    /// Answers whether to go on.
+    func receive(table: String, row: Int, values: [Value]) -> Bool
+}
+
+/// Tables with typed columns. Capability `tables`.
+package protocol TableSession: Session {
+    /// Creates the tables with their columns and indexes, and no rows. `tables` may hold rows: they are ignored.
+    func create(_ tables: TableSet) throws(EngineError)
+
+    /// Creates the tables and inserts all rows in one transaction that is durable, in the session's class, on return.
+    func load(_ tables: TableSet) throws(EngineError)
+
+    /// Appends each row in a transaction of its own to the table of that name, which exists. Link columns refer to
+    /// rows that exist. Returns the number of commits acknowledged: all of them unless it throws.
+    func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int
+
+    /// Appends all rows in one transaction to the table of that name, which exists. Link columns refer to rows that
+    /// exist.
+    func insertAll(_ rows: Table) throws(EngineError)
+
+    func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
+
+    func rowCount(table: String) throws(EngineError) -> Int
+
+    /// Reads every value of every row, table by table in the order of `schema`, whose rows are ignored. Links come as
+    /// row indexes. Throws the engine's error where it meets damage: rows handed over before stand as read.
+    func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError)
+}
+
+/// Objects that the program holds and reads again and again. Capability `held-objects`.
+package protocol HeldObjectSession: Session {
+    /// Fetches the objects and keeps them; those held before are let go.
+    func hold(table: String, keys: [Int64]) throws(EngineError)
+    /// Reads the property `count` times, going round the held objects in order.
+    func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
+    /// The same by the fastest way that the language has, which no program is written in: without counting references.
+    /// nil where that is no other way.
+    func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest?
+}
+
+extension HeldObjectSession {
+    package func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest? { nil }
+}
+
+/// Rows where an integer column is above a bound and a real column below another.
+package struct TwoColumnFilter: Sendable {
+    package var table: String
+    package var integer: String
+    package var above: Int64
+    package var real: String
+    package var below: Double
+
+    package init(table: String, integer: String, above: Int64, real: String, below: Double) {
+        self.table = table
+        self.integer = integer
+        self.above = above
+        self.real = real
+        self.below = below
+    }
+}
+
+/// How an engine hands rows to a program that goes through them.
+package enum RowSteps: String, Sendable {
+    case oneByOne = ""
+    /// Many rows at a time, as arrays of decoded columns.
+    case columns = "batches of columns"
+}
+
+/// Capability `queries`. None of these uses an index.
+package protocol QuerySession: Session {
+    /// What `iterate` does: figures of the one and the other do not compare.
+    var rowSteps: RowSteps { get }
+    /// Number of rows whose text column equals `text`.
+    func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int
+    /// Sum of an integer column, wrapping, by the engine's own means for that.
+    func sum(table: String, column: String) throws(EngineError) -> Int64
+    /// Number of rows that pass the filter.
+    func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int
+    /// Goes through the rows one by one, as the engine hands them to its users, and reads an integer of each.
+    func iterate(table: String, column: String) throws(EngineError) -> ReadDigest
+}
+
+extension QuerySession {
+    package var rowSteps: RowSteps { .oneByOne }
+}
+
+/// A walk over links.
+package struct Traversal: Sendable {
+    package enum Direction: String, Sendable {
+        /// From the rows of `table` to the targets of `column`; `property` belongs to the target table.
+        case forward
+        /// From rows of the target table to the rows of `table` whose `column` holds them; `property` belongs to
+        /// `table`.
+        case backward
+    }
+
+    package var table: String
+    /// A link or link-list column of `table`.
+    package var column: String
+    package var direction: Direction
+    /// Row indexes to start from, in this order: of `table` forward, of the target table backward.
+    package var rows: [Int32]
+    /// An integer column read at the other end of every link; nil to count the links only.
+    package var property: String?
+    package var snapshot: SnapshotUse
+
+    package init(
+        table: String, column: String, direction: Direction, rows: [Int32], property: String?,
+        snapshot: SnapshotUse = .batch
+    ) {
+        self.snapshot = snapshot
+        self.table = table
+        self.column = column
+        self.direction = direction
+        self.rows = rows
+        self.property = property
+    }
+}
+
+/// Capability `links`.
+package protocol LinkSession: Session {
+    /// `count` of the digest is the number of links followed, `sum` the sum of the property.
+    func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
+}
+
+/// Capability `updates`.
+package protocol UpdateSession: Session {
+    /// Sets the integer column of the rows with these primary keys, all in one transaction.
+    func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError)
+
+    /// Reads the integer column of one row, adds 1 and writes it back, each time in a transaction of its own. Where
+    /// another session holds the lock the adapter waits or tries again, as its engine's users would. Returns the
+    /// number acknowledged.
+    func increment(
+        table: String, column: String, key: Int64, times: Int, latency: LatencyRecorder?
+    ) throws(EngineError) -> Int
+}
+
+/// Capability `deletions`.
+package protocol DeletionSession: Session {
+    /// Deletes the rows with these primary keys in one transaction.
+    func delete(table: String, keys: [Int64]) throws(EngineError)
+}
+
+/// Names a pinned version within its session.
+package struct SnapshotToken: Hashable, Sendable {
+    package var number: Int
+
+    package init(number: Int) {
+        self.number = number
+    }
+}
+
+/// Capability `snapshots`.
+package protocol SnapshotSession: Session {
+    /// Pins the newest version. A session may hold several.
+    func pin() throws(EngineError) -> SnapshotToken
+    func readPinned(_ token: SnapshotToken, _ reads: PointReads) throws(EngineError) -> ReadDigest
+    func unpin(_ token: SnapshotToken) throws(EngineError)
+}
+
+/// Capability `compaction`.
+package protocol CompactionSession: Session {
+    /// Moves live data together and gives the rest of the file back.
+    func compact() throws(EngineError)
+}
+
+/// Needs no capability: found by `as?`. Engines whose settings can be asked for conform to it.
+package protocol SettingsSession: Session {
+    /// The settings that the open database says it has, by the names of the engine's `settings(for:)`: not what was
+    /// asked for. Settings that the engine does not tell are left out.
+    func observedSettings() throws(EngineError) -> [EngineSetting]
+}

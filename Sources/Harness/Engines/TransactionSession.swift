@@ -1,0 +1,92 @@
+import RunRecords
+
+/// What a transaction is going to do, as far as engines ask beforehand.
+package enum TransactionAccess: Sendable {
+    /// Reads alone: engines with versions give it one, and no lock.
+    case reading
+    case writing
+}
+
+/// Transactions that the caller begins and ends, over cells that ``TransactionCells`` made. Capability `transactions`.
+///
+/// One transaction at a time per session. Its isolation is what the engine's promise of isolation says, by the engine's
+/// own means: the adapter adds no lock of its own. Where another session holds a lock it waits or tries again, as the
+/// engine's users would. A call that throws leaves the transaction open: the caller rolls it back.
+package protocol TransactionSession: Session {
+    func begin(_ access: TransactionAccess) throws(EngineError)
+
+    /// The number of a cell.
+    func read(_ cell: Int) throws(EngineError) -> Int64
+    func write(_ cell: Int, _ value: Int64) throws(EngineError)
+
+    /// The text of a cell: a list is one text, its elements with commas between.
+    func readText(_ cell: Int) throws(EngineError) -> String
+    func writeText(_ cell: Int, _ text: String) throws(EngineError)
+
+    /// When it throws nobody knows whether the transaction is done.
+    func commit() throws(EngineError)
+    func rollback() throws(EngineError)
+}
+
+/// An engine gave a text for a cell that nobody wrote, and did not say that anything is wrong: it is not the engine
+/// that found it.
+package struct UnwrittenTextError: Error, CustomStringConvertible {
+    package let cell: Int
+    package let text: String
+
+    package var description: String { "cell \(cell) has a text that nobody wrote: \(text.prefix(80))" }
+}
+
+extension TransactionSession {
+    /// Throws: what the engine refused, as an `EngineError`; `UnwrittenTextError` for a text that is no list.
+    package func readList(_ cell: Int) throws -> [Int64] {
+        let text = try readText(cell)
+        if text.isEmpty { return [] }
+        var elements: [Int64] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let element = Int64(part) else { throw UnwrittenTextError(cell: cell, text: text) }
+            elements.append(element)
+        }
+        return elements
+    }
+
+    /// Reads the list and writes it back: an element costs no row of its own.
+    package func append(_ cell: Int, _ element: Int64) throws(EngineError) {
+        let text = try readText(cell)
+        try writeText(cell, text.isEmpty ? "\(element)" : "\(text),\(element)")
+    }
+}
+
+/// The table that transactions work on: persons, since every engine has a class or a table for them. A cell is a row:
+/// its number is the age, its text the name.
+package enum TransactionCells {
+    package static let table = "Person"
+    package static let key = "id"
+    package static let number = "age"
+    package static let text = "name"
+
+    /// Cells from 0 on, each with the number 0 and an empty text.
+    package static func tables(count: Int) -> TableSet {
+        var names = TextColumn()
+        var dogs = LinkListColumn()
+        for _ in 0..<count {
+            names.append("")
+            dogs.append([Int32]())
+        }
+        return TableSet(
+            dataset: "cells",
+            tables: [
+                Table(
+                    name: table, key: key,
+                    columns: [
+                        Column(key, .integer((0..<count).map { Int64($0) })), Column(text, .text(names)),
+                        Column(number, .integer(Array(repeating: 0, count: count))),
+                        Column("score", .real(Array(repeating: 0, count: count))),
+                        Column("dogs", .links(target: "Dog", dogs)),
+                    ]),
+                Table(
+                    name: "Dog", key: nil,
+                    columns: [Column("name", .text(TextColumn())), Column("age", .integer([]))]),
+            ], digest: 0)
+    }
+}

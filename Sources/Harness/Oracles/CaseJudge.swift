@@ -1,0 +1,116 @@
+import Measuring
+import RunRecords
+
+/// Says what came of a case, from how its worker ended and what it reported.
+struct CaseJudge: Sendable {
+    let rule: VerdictRule
+
+    /// Puts what came of the worker into the result, and judges it.
+    ///
+    /// - Parameter share: the seconds that the budget gave the case; nil where it had no share of its own.
+    func conclude(
+        _ end: WorkerEnd, _ blank: CaseResult, _ scenario: any Scenario, _ engine: any Engine, share: Double?
+    ) -> MeasuredCase {
+        var result = blank
+        let details = end.report?.details ?? CaseDetails()
+        result.durationNanoseconds = end.durationNanoseconds
+        if let report = end.report {
+            result.outcomes = report.outcomes
+            result.samples = report.samples
+            result.trials = report.trials
+            result.isCut = report.isCut
+        }
+        var causes = FailureCauses()
+        for cause in end.report?.causes ?? [] where !scenario.accepts.contains(cause.outcome) { causes.add(cause) }
+        if let ended = addProcessOutcome(end, &result), !scenario.accepts.contains(ended.outcome) { causes.add(ended) }
+        result.causes = causes.sorted
+        result.outcome = result.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
+        if let failure = harnessFailure(end, result) {
+            result.verdict = .harnessError
+            result.message = failure
+            return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
+        }
+        let judgement = rule.judge(result.outcomes, test: result.test, scenario: scenario, engine: engine)
+        result.verdict = judgement.verdict
+        result.promises = judgement.promises
+        let notes = end.report?.messages ?? []
+        result.message = ([judgement.message] + notes).filter { !$0.isEmpty }.joined(separator: "; ")
+        if judgement.verdict == .pass && end.report?.isInconclusive == true { result.verdict = .inconclusive }
+        if judgement.verdict == .pass && result.isCut {
+            result.verdict = .inconclusive
+            Self.add("cut by its share of the budget", to: &result)
+        }
+        if result.verdict == .inconclusive { result.leavePromisesOpen() }
+        let seconds = Double(end.durationNanoseconds) / 1e9
+        if let share, seconds > share, !result.isCut, end.stopped == nil {
+            Self.add(
+                "took \(Self.tenths(seconds)) s, though its share of the budget was \(Self.tenths(share)) s",
+                to: &result)
+        }
+        return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
+    }
+
+    /// A machine that lacks what a case needs is no engine's fault. Asked while the case's files are still there.
+    func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
+        guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
+            let reason = HarnessFault.reason(after: end, directory: directory)
+        else { return }
+        result.verdict = .harnessError
+        result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
+        result.leavePromisesOpen()
+    }
+
+    private static func add(_ note: String, to result: inout CaseResult) {
+        result.message += (result.message.isEmpty ? "" : "; ") + note
+    }
+
+    private static func tenths(_ seconds: Double) -> Double {
+        (seconds * 10).rounded() / 10
+    }
+
+    /// A worker that crashed, hung or took too much memory is an outcome of its own, beside what it reported before.
+    /// - Returns: that outcome as a trial; nil where the worker ended by itself.
+    private func addProcessOutcome(_ end: WorkerEnd, _ result: inout CaseResult) -> Trial? {
+        var outcome = end.stopped
+        if outcome == nil, case .signalled = end.end { outcome = .crashed }
+        guard let outcome else { return nil }
+        var signal: Int32?
+        if case .signalled(let number) = end.end, end.stopped == nil { signal = number }
+        result.crash = CrashReport(signal: signal, standardError: end.standardError)
+        let detail = CrashText.reason(end.standardError)
+        let trial = Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: detail, signal: signal)
+        result.trials.append(trial)
+        if let index = result.outcomes.firstIndex(where: { $0.outcome == outcome }) {
+            result.outcomes[index].count += 1
+        } else {
+            result.outcomes.append(OutcomeCount(outcome: outcome, count: 1))
+            let order = Outcome.allCases
+            result.outcomes.sort { a, b in
+                order.firstIndex(of: a.outcome) ?? 0 < order.firstIndex(of: b.outcome) ?? 0
+            }
+        }
+        return trial
+    }
+
+    /// What makes the case a failure of the harness; nil when it is a statement about the engine.
+    private func harnessFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
+        if let failure = end.report?.harnessFailure { return failure }
+        if let first = end.report?.brokenTrials.first {
+            return "\(end.report?.brokenTrials.count ?? 0) trials broke: \(first)"
+        }
+        if end.stopped != nil { return nil }
+        switch end.end {
+        case .signalled: return nil
+        case .exited(let status):
+            if let unreadable = end.unreadable { return "the worker's report cannot be read: \(unreadable)" }
+            guard end.report != nil else {
+                let text = end.standardError.split(separator: "\n").last.map { ": \($0)" } ?? ""
+                return "the worker exited with status \(status) without a report\(text)"
+            }
+            if result.outcomes.isEmpty && !result.isCut && end.report?.isInconclusive != true {
+                return "the scenario reported no outcome"
+            }
+            return status == 0 ? nil : "the worker exited with status \(status) after its report"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import RunRecords
+
+/// What came of opening a database and reading every value of it.
+package struct ContentFinding: Hashable, Sendable {
+    package var outcome: Outcome
+    /// What was wrong, or the engine's own words; empty where all is right.
+    package var detail: String
+    /// What the open cells hold, in the order in which they were asked for; nil where no integer was read.
+    package var numbers: [Int64?]
+
+    package init(_ outcome: Outcome, _ detail: String = "", numbers: [Int64?] = []) {
+        self.outcome = outcome
+        self.detail = detail
+        self.numbers = numbers
+    }
+}
+
+/// Says what became of a database that may be damaged, by opening it and reading everything.
+package enum DamageOracle {
+    /// Opens, reads every value and compares it with `expected`.
+    ///
+    /// An error of kind `damaged` counts as detected only when all that was read before is right: one wrong value that
+    /// came without an error makes the outcome `silently-wrong`, and so do missing rows. An error of another kind
+    /// is `refused`. All data in place is `correct`. The open session is closed; an error there is the outcome where
+    /// everything read was right.
+    package static func judge(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: TableSet
+    ) -> (outcome: Outcome, detail: String) {
+        judge(engine: engine, settings: settings, location: location, expected: ExactOracle(expected))
+    }
+
+    package static func judge(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: ExactOracle
+    ) -> (outcome: Outcome, detail: String) {
+        let finding = read(engine: engine, settings: settings, location: location, expected: expected)
+        return (finding.outcome, finding.detail)
+    }
+
+    /// The same; `open` may hold anything, and what they hold is told.
+    package static func read(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: ExactOracle,
+        open: [CellPlace] = []
+    ) -> ContentFinding {
+        let session: any Session
+        do {
+            session = try engine.open(location, settings: settings)
+        } catch {
+            return ContentFinding(error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+        }
+        guard let tables = session as? any TableSession else {
+            return ContentFinding(.refused, "\(engine.name) has no tables")
+        }
+        return read(tables, expected: expected, open: open)
+    }
+
+    /// The same of a session that is open; it is closed afterwards.
+    package static func read(
+        _ session: any TableSession, expected: ExactOracle, open: [CellPlace] = []
+    ) -> ContentFinding {
+        let comparison = FullReadComparison(expected, open: open)
+        var finding = read(session, expected.schema, comparison)
+        finding.numbers = open.map { cell in
+            if case .integer(let number)? = comparison.found[cell] { number } else { nil }
+        }
+        return finding
+    }
+
+    /// The same of rows that are made as they are read.
+    package static func judge(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation,
+        inPieces source: any RangedDatasetSource, size: Int
+    ) -> (outcome: Outcome, detail: String) {
+        do {
+            let comparison = try PiecewiseComparison(source, size: size)
+            let session = try engine.open(location, settings: settings)
+            guard let tables = session as? any TableSession else {
+                return (.refused, "\(engine.name) has no tables")
+            }
+            let finding = read(tables, comparison.schema, comparison)
+            return (finding.outcome, finding.detail)
+        } catch let error as EngineError {
+            return (error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+        } catch {
+            return (.refused, "\(error)")
+        }
+    }
+
+    private static func read(
+        _ session: any TableSession, _ schema: TableSet, _ comparison: some ContentComparison
+    ) -> ContentFinding {
+        var failure: EngineError?
+        do throws(EngineError) {
+            try session.readAll(schema, into: comparison)
+        } catch {
+            failure = error
+        }
+        do throws(EngineError) {
+            try session.close()
+        } catch {
+            failure = failure ?? error
+        }
+        return finding(comparison, failure)
+    }
+
+    private static func finding(_ comparison: some ContentComparison, _ failure: EngineError?) -> ContentFinding {
+        if failure == nil { comparison.finish() }
+        if let difference = comparison.difference { return ContentFinding(.silentlyWrong, difference) }
+        if let failure {
+            return ContentFinding(failure.kind == .damaged ? .detectedAtRead : .refused, failure.description)
+        }
+        return ContentFinding(.correct)
+    }
+}

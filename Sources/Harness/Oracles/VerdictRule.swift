@@ -1,0 +1,126 @@
+import RunRecords
+
+/// Judges outcomes against what the scenario accepts and what the engine promises.
+package struct VerdictRule: Sendable {
+    package struct Judgement: Sendable {
+        package var verdict: Verdict
+        /// Why, in a sentence; empty for a pass.
+        package var message: String
+        /// Every promise that the scenario tries, and what the outcomes say of it.
+        package var promises: [JudgedPromise]
+    }
+
+    package var known: [KnownViolation]
+
+    package init(known: [KnownViolation] = []) {
+        self.known = known
+    }
+
+    /// A wrong outcome is one that the scenario does not accept. It is a violation when every engine has to get the
+    /// scenario right (`expects` nil) or the engine promises what the scenario expects; else it is `unpromised`.
+    /// A crash, a hang and a memory blow-up are also a violation for an engine that promises to survive damage.
+    package func judge(
+        _ outcomes: [OutcomeCount], test: Case, scenario: any Scenario, engine: any Engine
+    ) -> Judgement {
+        let wrong = outcomes.filter { $0.count > 0 && !scenario.accepts.contains($0.outcome) }
+        let asked = Self.asked(of: scenario)
+        if wrong.isEmpty {
+            let states = asked.map { promise($0, isMade($0, scenario, engine) ? .kept : .notMade, by: nil) }
+            return Judgement(verdict: .pass, message: "", promises: states)
+        }
+        let broken = wrong.filter { brokenPromise($0.outcome, scenario, engine) != nil }
+        let excuses = broken.map { count in known.first { $0.covers(test, count.outcome) } }
+        let promises = judged(asked, wrong, Array(zip(broken, excuses)), scenario, engine)
+        guard !broken.isEmpty else {
+            let kinds = Set(wrong.compactMap { scenario.promise(brokenBy: $0.outcome) })
+            let words = kinds.map { Self.words($0, scenario) }.sorted().joined(separator: " or ")
+            return Judgement(
+                verdict: .unpromised, message: "\(Self.text(wrong)): \(engine.name) does not promise \(words)",
+                promises: promises)
+        }
+        if let index = excuses.firstIndex(where: { $0 == nil }) {
+            return Judgement(
+                verdict: .violation,
+                message: Self.text(broken) + promiseText(broken[index].outcome, scenario, engine), promises: promises)
+        }
+        let reasons = excuses.compactMap { $0?.reason }.joined(separator: "; ")
+        return Judgement(verdict: .known, message: "\(Self.text(broken)): \(reasons)", promises: promises)
+    }
+
+    // MARK: Promises
+
+    /// What some wrong outcome of the scenario would break; nil stands for what every engine has to get right.
+    private static func asked(of scenario: any Scenario) -> [Promise.Kind?] {
+        var asked: [Promise.Kind?] = []
+        for outcome in Outcome.allCases where !scenario.accepts.contains(outcome) {
+            let kind = scenario.promise(brokenBy: outcome)
+            if !asked.contains(kind) { asked.append(kind) }
+        }
+        return asked
+    }
+
+    private func isMade(_ kind: Promise.Kind?, _ scenario: any Scenario, _ engine: any Engine) -> Bool {
+        guard let kind else { return true }
+        guard kind == .isolation else { return engine.promises(kind) }
+        return engine.isolation.map { $0 >= scenario.isolation } ?? false
+    }
+
+    /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine has to get right, nil where the
+    /// engine promised nothing that it breaks.
+    private func brokenPromise(
+        _ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine
+    ) -> Promise.Kind?? {
+        let kind = scenario.promise(brokenBy: outcome)
+        if isMade(kind, scenario, engine) { return .some(kind) }
+        let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
+        return endsProcess.contains(outcome) && engine.promises(.survivesDamage) ? .some(.survivesDamage) : nil
+    }
+
+    /// Those that were asked, and beside them what an outcome broke that nobody asked about.
+    private func judged(
+        _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], _ broken: [(OutcomeCount, KnownViolation?)],
+        _ scenario: any Scenario, _ engine: any Engine
+    ) -> [JudgedPromise] {
+        var list: [JudgedPromise] = []
+        for (count, excuse) in broken {
+            guard let kind = brokenPromise(count.outcome, scenario, engine) else { continue }
+            let found = promise(kind, excuse == nil ? .broken : .known, by: count.outcome)
+            guard let place = list.firstIndex(where: { $0.kind == found.kind && $0.concern == found.concern }) else {
+                list.append(found)
+                continue
+            }
+            if found.state == .broken { list[place].state = .broken }
+        }
+        for kind in asked where !list.contains(where: { $0.kind == kind?.rawValue ?? "" }) {
+            list.append(promise(kind, isMade(kind, scenario, engine) ? .kept : .notMade, by: nil))
+        }
+        return list
+    }
+
+    /// Of what has no name the outcome tells what it costs: who hangs has lost nothing.
+    private func promise(
+        _ kind: Promise.Kind?, _ state: JudgedPromise.State, by outcome: Outcome?
+    ) -> JudgedPromise {
+        JudgedPromise(
+            kind: kind?.rawValue ?? "", concern: kind?.concern ?? (outcome == .hung ? .progress : .safety),
+            state: state)
+    }
+
+    // MARK: Words
+
+    private func promiseText(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> String {
+        guard let expected = scenario.promise(brokenBy: outcome),
+            let promise = engine.promises.first(where: { $0.kind == expected })
+        else { return "" }
+        return ", though \(engine.name) promises: \(promise.sentence)"
+    }
+
+    /// Isolation with the level that the scenario needs.
+    private static func words(_ kind: Promise.Kind, _ scenario: any Scenario) -> String {
+        kind == .isolation ? "\(scenario.isolation.rawValue) isolation" : kind.rawValue
+    }
+
+    private static func text(_ counts: [OutcomeCount]) -> String {
+        counts.map { "\($0.count) \($0.outcome.rawValue)" }.joined(separator: ", ")
+    }
+}

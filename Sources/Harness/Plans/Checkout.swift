@@ -1,0 +1,128 @@
+import Commands
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Finds the files that belong to a program: plans and the list of known violations.
+///
+/// Looked up in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
+/// `Benchmarks/Plans` beside the program or above it, so that a program in `.build/release` finds its checkout, and an
+/// installed one the `Benchmarks` folder that was copied beside it.
+package struct Checkout: Sendable {
+    /// Holds the plans.
+    package var plansDirectory: String
+
+    package init(plansDirectory: String) {
+        self.plansDirectory = plansDirectory
+    }
+
+    /// The violations that are known here: none where there is no checkout and none was named.
+    package static func knownViolations(
+        given: String?, executable: String, registries: Registries? = nil
+    ) throws -> [KnownViolation] {
+        if given == nil && search(executable: executable) == nil { return [] }
+        return try find(given: given, executable: executable).knownViolations(registries)
+    }
+
+    package static func find(given: String?, executable: String) throws -> Checkout {
+        if let given {
+            guard FileTree.isDirectory(given) else { throw HarnessError("--plans: no directory \(given)") }
+            return Checkout(plansDirectory: given)
+        }
+        if let checkout = search(executable: executable) { return checkout }
+        throw HarnessError(
+            "no plans: there is no Benchmarks/Plans here or above \(executable); name a directory with --plans")
+    }
+
+    private static func search(executable: String) -> Checkout? {
+        if FileTree.isDirectory("Benchmarks/Plans") { return Checkout(plansDirectory: "Benchmarks/Plans") }
+        var directory = executable
+        while let slash = directory.lastIndex(of: "/") {
+            directory = String(directory[..<slash])
+            let plans = directory + "/Benchmarks/Plans"
+            if FileTree.isDirectory(plans) { return Checkout(plansDirectory: plans) }
+        }
+        return nil
+    }
+
+    /// The path of the running program, links resolved.
+    package static func executablePath(fallback: String) -> String {
+        let path = "/proc/self/exe"
+        guard let resolved = realpath(FileTree.exists(path) ? path : fallback, nil) else { return fallback }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Names of the plans, ascending.
+    package func planNames() throws -> [String] {
+        try FileTree.names(in: plansDirectory).filter { $0.hasSuffix(".json5") }.map { String($0.dropLast(6)) }
+    }
+
+    /// A plan by name, or by path when it has a slash or the extension.
+    package func plan(_ name: String) throws -> Plan {
+        if name.contains("/") || name.hasSuffix(".json5") {
+            return try Plan.read(try FileTree.readText(name), name: Self.name(ofPlan: name), file: name)
+        }
+        let names = try planNames()
+        guard names.contains(name) else {
+            throw PlanError(file: plansDirectory, NearestName.complaint("plan", name, among: names))
+        }
+        let file = "\(plansDirectory)/\(name).json5"
+        return try Plan.read(try FileTree.readText(file), name: name, file: file)
+    }
+
+    /// Of a plan that is given by name or by path.
+    package static func name(ofPlan given: String) -> String {
+        let file = String(given.split(separator: "/").last ?? "")
+        return file.hasSuffix(".json5") ? String(file.dropLast(6)) : file
+    }
+
+    /// The violations that are known, from `known.json5` beside the plans' directory; none when there is no such file.
+    ///
+    /// `registries`: what its names are looked up in.
+    package func knownViolations(_ registries: Registries? = nil) throws -> [KnownViolation] {
+        let file = plansDirectory + "/../known.json5"
+        guard FileTree.exists(file) else { return [] }
+        return try KnownViolation.read(try FileTree.readText(file), file: file, registries: registries)
+    }
+
+    /// Which scenario has to find which mistakes: the files of `Mistakes` beside the plans' directory.
+    ///
+    /// - Parameter content: what the name `content` stands for.
+    package func mistakeList(content: [String]) throws -> MistakeList {
+        let directory = plansDirectory + "/../Mistakes"
+        var list = MistakeList()
+        for name in try FileTree.names(in: directory) where name.hasSuffix(".json5") {
+            let file = "\(directory)/\(name)"
+            let text = try FileTree.readText(file)
+            if name == "excused.json5" {
+                try list.readExcused(text, file: file)
+            } else {
+                try list.read(text, file: file, content: content)
+            }
+        }
+        return list
+    }
+
+    /// Commit and branch of the checkout, without starting git; empty where there is none.
+    package func revision() -> (commit: String, branch: String) {
+        let root = plansDirectory == "Benchmarks/Plans" ? "." : plansDirectory + "/../.."
+        guard let head = try? FileTree.readText(root + "/.git/HEAD") else { return ("", "") }
+        let line = head.prefix { $0 != "\n" }
+        guard line.hasPrefix("ref: ") else { return (String(line), "") }
+        let reference = String(line.dropFirst(5))
+        let branch = reference.hasPrefix("refs/heads/") ? String(reference.dropFirst(11)) : reference
+        if let loose = try? FileTree.readText(root + "/.git/" + reference) {
+            return (String(loose.prefix { $0 != "\n" }), branch)
+        }
+        let packed = (try? FileTree.readText(root + "/.git/packed-refs")) ?? ""
+        for entry in packed.split(separator: "\n") where entry.hasSuffix(" " + reference) {
+            return (String(entry.prefix { $0 != " " }), branch)
+        }
+        return ("", branch)
+    }
+}

@@ -1,0 +1,206 @@
+import Measuring
+import RunRecords
+import Seeds
+
+/// Runs single cases by the workers of one program, each on a copy of its fixture.
+///
+/// A run has one; a comparison of two programs has one for each.
+package struct CaseRunner {
+    /// Bounds that all cases share.
+    package struct Limits: Sendable {
+        /// How long a case may go on after its share of the budget before it counts as hung.
+        package var hangSeconds: Double
+        package var memoryBytes: UInt64
+
+        package init(hangSeconds: Double, memoryBytes: UInt64) {
+            self.hangSeconds = hangSeconds
+            self.memoryBytes = memoryBytes
+        }
+    }
+
+    private let process: WorkerProcess
+    private let registries: Registries
+    private let limits: Limits
+    private let judge: CaseJudge
+    private let directory: String
+    private let readsInPlace: Bool
+    private let buildDigest: String
+    private var fixtures: FixtureStore
+
+    /// - Parameters:
+    ///   - directory: exists; what the cases need is made below it.
+    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a
+    ///     time.
+    ///   - program: what the executable turns into, where that is a script in front of it.
+    ///   - buildDigest: of the program, where several programs make fixtures in one directory.
+    package init(
+        executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
+        known: [KnownViolation] = [], program: String? = nil, buildDigest: String = ""
+    ) {
+        self.readsInPlace = readsInPlace
+        process = WorkerProcess(executable: executable, program: program)
+        self.registries = registries
+        self.limits = limits
+        self.directory = directory
+        self.buildDigest = buildDigest
+        judge = CaseJudge(rule: VerdictRule(known: known))
+        fixtures = FixtureStore(directory: directory + "/fixtures", process: process)
+    }
+
+    /// Runs one measurement of a case to its end.
+    ///
+    /// - Parameters:
+    ///   - name: of the directory that it works in, below the one of this runner; removed afterwards.
+    ///   - keep: where the one trial leaves its damaged database.
+    package mutating func run(
+        _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
+        trial: FaultAddress? = nil, keep: String? = nil
+    ) throws -> MeasuredCase {
+        let running = try start(
+            planned, turn: turn, directory: name, seconds: seconds, trial: trial, keep: keep)
+        while true {
+            running.wait()
+            if let measured = try running.advance() { return measured }
+        }
+    }
+
+    /// Starts a measurement. Whoever started it calls `advance` until that gives what came of it.
+    ///
+    /// - Parameter variables: `NAME=VALUE`, for the worker of the case alone: its fixture is made without them.
+    package mutating func start(
+        _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
+        trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = []
+    ) throws -> RunningCase {
+        let test = planned.test
+        var result = CaseResult(test: test, verdict: planned.verdict ?? .harnessError, turn: turn)
+        result.message = planned.reason
+        guard let engine = registries.engines.engine(named: test.engine),
+            let scenario = registries.scenarios.scenario(named: test.scenario)
+        else { return RunningCase(ended: MeasuredCase(result: result)) }
+        result.engineVersion = engine.version
+        result.settings = engine.settings(for: test.durability).list
+        result.hasFreeSchedule = scenario.schedule == .free
+        if planned.verdict != nil { return RunningCase(ended: MeasuredCase(result: result)) }
+
+        let place = "\(directory)/\(name)"
+        try FileTree.remove(place)
+        try FileTree.createDirectory(place + "/case")
+        var fixture: DatabaseLocation?
+        var before: [String]?
+        if let key = fixtureKey(test) {
+            let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
+            if let failure = built.failure {
+                var failed = judge.conclude(failure, result, scenario, engine, share: nil)
+                judge.blameMachine(failure, &failed.result, directory)
+                failed.result.message = "the fixture could not be built: \(failed.result.message)"
+                if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
+                failed.result.leavePromisesOpen()
+                try FileTree.remove(place)
+                return RunningCase(ended: failed)
+            }
+            let request = scenario.fixture(for: test)
+            if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {
+                fixture = built.location
+                before = try FixtureStore.state(of: built.location, engine: engine)
+            } else {
+                fixture = try fixtures.copy(
+                    built, to: place + "/fixture",
+                    linking: request?.linksConstantFiles == true ? engine.constantPatterns : [])
+            }
+        }
+        var request = WorkerRequest(
+            task: .runCase, test: test, directory: place + "/case", fixture: fixture?.directory,
+            deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
+        request.keepDirectory = keep
+        let watch = MachineWatch()
+        let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables)
+        return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
+            var measured = judge.conclude(end, result, scenario, engine, share: seconds)
+            judge.blameMachine(end, &measured.result, place)
+            measured.result.samples += watch.samples(of: end)
+            if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
+                measured.result.verdict = .harnessError
+                measured.result.message =
+                    "it changed a database that it was only to read: later figures would stand on it"
+                measured.result.leavePromisesOpen()
+            }
+            return measured
+        }
+    }
+
+    private func workerLimits(seconds: Double) -> WorkerLimits {
+        WorkerLimits(
+            hangTime: MonotonicClock.now() &+ UInt64((seconds + limits.hangSeconds) * 1e9),
+            memoryBytes: limits.memoryBytes)
+    }
+
+    /// Names what the case needs on disk before it starts; nil where that is nothing.
+    package func fixtureKey(_ test: Case) -> String? {
+        guard let scenario = registries.scenarios.scenario(named: test.scenario),
+            let engine = registries.engines.engine(named: test.engine),
+            engine.capabilities.contains(.persistent), let request = scenario.fixture(for: test)
+        else { return nil }
+        return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)
+    }
+
+    /// Frees the disk space of a fixture that no later case asks for.
+    package mutating func discardFixture(_ key: String) throws {
+        try fixtures.discard(key: key)
+    }
+}
+
+/// What came of one measurement of a case.
+package struct MeasuredCase: Sendable {
+    package var result: CaseResult
+    package var details = CaseDetails()
+    /// In a replay of one trial: what came of it.
+    package var replayed: ReplayedTrial?
+}
+
+/// A measurement on its way. Not Sendable: the thread that started it follows it.
+package final class RunningCase {
+    private var worker: RunningWorker?
+    private var ended: MeasuredCase?
+    private let directory: String?
+    private let conclude: (WorkerEnd) throws -> MeasuredCase
+
+    init(ended: MeasuredCase) {
+        self.ended = ended
+        directory = nil
+        conclude = { _ in ended }
+    }
+
+    init(worker: RunningWorker, directory: String, conclude: @escaping (WorkerEnd) throws -> MeasuredCase) {
+        self.worker = worker
+        self.directory = directory
+        self.conclude = conclude
+    }
+
+    /// Waits until it has something to say, for a moment at most.
+    package func wait() {
+        Self.wait(for: [self])
+    }
+
+    /// Waits until one of them has something to say, for a moment at most.
+    package static func wait(for cases: [RunningCase]) {
+        let workers = cases.compactMap { $0.ended == nil ? $0.worker : nil }
+        if workers.count == cases.count { RunningWorker.wait(for: workers) }
+    }
+
+    /// What came of it, once it has ended; its directory is gone then.
+    package func advance() throws -> MeasuredCase? {
+        if let ended { return ended }
+        guard let end = worker?.advance() else { return nil }
+        let measured = try conclude(end)
+        ended = measured
+        worker = nil
+        if let directory { try FileTree.remove(directory) }
+        return measured
+    }
+
+    /// Ends it without a result.
+    package func cancel() throws {
+        worker = nil
+        if let directory { try FileTree.remove(directory) }
+    }
+}

@@ -1,0 +1,70 @@
+import RunRecords
+
+/// What a plan needs on disk, so that a run that cannot fit is refused before it begins.
+package struct FreeSpace: Sendable, Equatable {
+    /// At the same time: the fixtures of all engines, and a case's copy with what it grows by.
+    package var neededBytes: UInt64 = 0
+    package var largestFileBytes: UInt64 = 0
+    /// What is needed most for.
+    package var largest = ""
+
+    /// Bytes of database per row of the main table: of the engine that took most, at the highest point of loading.
+    /// Measured and rounded up; the measurements are in docs/decisions/0020-run-directories.md.
+    private static let bytesPerRow: [String: UInt64] = [
+        "people": 60, "people-wide": 460, "people-dogs": 340, "damage": 400,
+    ]
+    /// Of a file of text: databases took at most 1.2 times its size.
+    private static let fileFactor: UInt64 = 2
+    /// A fresh database of any engine, with its preallocated log.
+    private static let emptyDatabaseBytes: UInt64 = 8 << 20
+    /// A case has its copy, and beside it the log of a large transaction, a compaction's copy, a second database.
+    private static let copies: UInt64 = 3
+
+    /// `cases`: those that run, `lanes` of them at a time.
+    package init(_ cases: [PlannedCase], registries: Registries, lanes: Int = 1) {
+        var fixtures: [String: UInt64] = [:]
+        var largestCase: UInt64 = 0
+        for planned in cases where planned.verdict == nil {
+            let test = planned.test
+            guard let scenario = registries.scenarios.scenario(named: test.scenario),
+                let engine = registries.engines.engine(named: test.engine), engine.capabilities.contains(.persistent)
+            else { continue }
+            let bytes = Self.databaseBytes(test, registries)
+            if let request = scenario.fixture(for: test) {
+                fixtures[FixtureStore.key(request, test: test, engine: engine)] = bytes
+            }
+            if bytes * Self.copies > largestCase {
+                largestCase = bytes * Self.copies
+                let rows = test.size > 0 ? "\(test.dataset) of \(test.size) rows" : test.dataset
+                largest = test.dataset.isEmpty ? test.scenario : "\(test.scenario) on \(rows)"
+            }
+            largestFileBytes = max(largestFileBytes, bytes * 2)
+        }
+        neededBytes = fixtures.values.reduce(0, +) + largestCase * UInt64(lanes)
+    }
+
+    static func databaseBytes(_ test: Case, _ registries: Registries) -> UInt64 {
+        if test.dataset.isEmpty { return emptyDatabaseBytes }
+        if let perRow = bytesPerRow[test.dataset] {
+            let rows = test.size > 0 ? test.size : registries.dataset(named: test.dataset)?.defaultSize ?? 0
+            // Beyond a petabyte nothing fits, and sums stay within their type.
+            let (bytes, isTooMuch) = UInt64(max(0, rows)).multipliedReportingOverflow(by: perRow)
+            return emptyDatabaseBytes + (isTooMuch ? 1 << 50 : min(bytes, 1 << 50))
+        }
+        let size = FileTree.fileBytes(test.dataset == "dpkg" ? "/var/lib/dpkg/status" : test.dataset)
+        return emptyDatabaseBytes + size * fileFactor
+    }
+
+    /// Throws: `HarnessError` with what is needed, what is free and what helps. `directory` exists.
+    package func require(in directory: String) throws(HarnessError) {
+        guard let free = HarnessFault.freeBytes(directory), free < neededBytes else { return }
+        throw HarnessError(
+            "this plan needs about \(Self.text(neededBytes)) under \(directory), and \(Self.text(free)) are free "
+                + "(most for \(largest)): make room, name a directory on another disk with --out, or take fewer rows "
+                + "with --size")
+    }
+
+    static func text(_ bytes: UInt64) -> String {
+        bytes >= 10 << 30 ? "\(bytes >> 30) GiB" : "\(bytes >> 20) MiB"
+    }
+}

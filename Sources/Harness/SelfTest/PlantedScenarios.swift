@@ -1,0 +1,199 @@
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+// Scenarios that break the harness on purpose: does each end as its class, and does the run go on? They are listed
+// nowhere, and run only when they are named.
+
+package enum PlantedScenarios {
+    package static func register(into registry: inout ScenarioRegistry) {
+        registry.register(PlantedTrap())
+        registry.register(PlantedHang())
+        registry.register(PlantedMemory())
+        registry.register(PlantedSilentExit())
+        registry.register(PlantedTrials())
+        registry.register(PlantedPass())
+        registry.register(PlantedChecks())
+        registry.register(PlantedFullDisk())
+        registry.register(PlantedWait())
+    }
+
+    /// Allocates and touches memory until it is stopped. Bounded, so that a harness that does not stop it fails a
+    /// test and not the machine.
+    static func allocateWithoutBound() {
+        let piece = 16 << 20
+        for _ in 0..<1_024 {
+            // From the kernel: an allocation that nobody reads would be optimised away.
+            guard let memory = mmap(nil, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                memory != MAP_FAILED
+            else { return }
+            memset(memory, 0x5A, piece)
+        }
+    }
+
+    /// Waits for longer than anybody does.
+    static func hang() {
+        while true { sleep(1_000) }
+    }
+
+    /// A trap that the compiler cannot see coming. A failed precondition has no text in a release build.
+    static func trap(_ test: Case) {
+        if test.family == .planted { fatalError("planted trap") }
+    }
+}
+
+struct PlantedTrap: Scenario {
+    let slug = "planted-trap"
+    let family = Family.planted
+    let question = "Does a case that traps end as crashed?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        PlantedScenarios.trap(context.test)
+    }
+}
+
+struct PlantedHang: Scenario {
+    let slug = "planted-hang"
+    let family = Family.planted
+    let question = "Does a case that hangs end as hung?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        PlantedScenarios.hang()
+    }
+}
+
+struct PlantedMemory: Scenario {
+    let slug = "planted-memory"
+    let family = Family.planted
+    let question = "Does a case that allocates without bound end as memory-limit?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        PlantedScenarios.allocateWithoutBound()
+        context.report.check("bound", expected: "stopped", got: "not stopped")
+    }
+}
+
+struct PlantedSilentExit: Scenario {
+    let slug = "planted-silent-exit"
+    let family = Family.planted
+    let question = "Does a case that exits 0 without a report end as harness-error?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        _exit(0)
+    }
+}
+
+struct PlantedPass: Scenario {
+    let slug = "planted-pass"
+    let family = Family.planted
+    let question = "Does a case with nothing wrong pass, after the others?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        context.report.check("sum", expected: 4, got: context.test.scenario.utf8.count / 3)
+    }
+}
+
+/// Waits for a file `go` beside the run's directory, so that a test can look at a run that is under way.
+struct PlantedWait: Scenario {
+    let slug = "planted-wait"
+    let family = Family.planted
+    let question = "What becomes of a run that is disturbed?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        // Beside the run's directory, which is five levels above that of the case.
+        let sign = context.directory + "/../../../../../../go"
+        while !FileTree.exists(sign) && !context.isOverBudget { usleep(1_000) }
+        context.report.check("sign", expected: true, got: FileTree.exists(sign))
+    }
+}
+
+/// Checks without a sweep, two of them wrong, named as scenarios name them.
+struct PlantedChecks: Scenario {
+    let slug = "planted-checks"
+    let family = Family.planted
+    let question = "Can each check of a case be repeated by its name?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws {
+        context.report.check("content", expected: 1, got: 1)
+        context.report.check("thread 0", expected: 1, got: 2)
+        context.report.check("it's 'quoted'", expected: 1, got: 2)
+    }
+}
+
+/// Fills the file system below its directory, and then blames the engine: so does an engine that cannot write.
+struct PlantedFullDisk: Scenario {
+    let slug = "planted-full-disk"
+    let family = Family.planted
+    let question = "Is a full disk under the harness no verdict on the engine?"
+    let requires: Set<Capability> = []
+    let parameters = [
+        ScenarioParameter("mebibytes", default: "16", range: 1...1_024, summary: "that are written at most"),
+        ScenarioParameter("sweep", default: "false", allowed: ["true", "false"], summary: "in a trial of a sweep"),
+    ]
+
+    func run(_ context: CaseContext) throws {
+        let most = try context.integer("mebibytes")
+        guard try context.text("sweep") == "true" else {
+            Self.fill(context.directory, most)
+            context.report.check("content", expected: "all rows", got: "fewer")
+            return
+        }
+        try context.sweep([FaultAddress(.fill, 0)]) { address in
+            Self.fill(context.trialDirectory, most)
+            return Trial(address: address, outcome: .lostCommit, detail: "rows are missing")
+        }
+    }
+
+    private static func fill(_ directory: String, _ mebibytes: Int) {
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        do {
+            for _ in 0..<mebibytes { try FileTree.append(directory + "/filling", piece) }
+        } catch {
+            // Full: an engine would notice nothing but that its write failed.
+        }
+    }
+}
+
+/// A sweep of `count` trials in which every tenth is bad, in the way that its place says.
+struct PlantedTrials: Scenario {
+    let slug = "planted-trials"
+    let family = Family.planted
+    let question = "Does each bad trial of a sweep cost that trial alone?"
+    let requires: Set<Capability> = []
+    let accepts = Outcome.honest
+    let parameters = [
+        ScenarioParameter("count", default: "60", range: 1...10_000, summary: "trials"),
+        ScenarioParameter("silent", default: "false", allowed: ["true", "false"], summary: "one exits 0 silently"),
+        ScenarioParameter("hang", default: "true", allowed: ["true", "false"], summary: "one hangs"),
+    ]
+
+    func run(_ context: CaseContext) throws {
+        let count = try context.integer("count")
+        let isSilent = try context.text("silent") == "true"
+        let hangs = try context.text("hang") == "true"
+        let addresses = (0..<count).map { FaultAddress(.plant, $0) }
+        try context.sweep(addresses, secondsPerTrial: 2, megabytes: 128) { address in
+            switch address.position {
+            case 10: PlantedScenarios.trap(context.test)
+            case 20 where hangs: PlantedScenarios.hang()
+            case 30: PlantedScenarios.allocateWithoutBound()
+            case 40 where isSilent: _exit(0)
+            case 50: throw EngineError(.damaged, "planted damage")
+            default: break
+            }
+            return Trial(address: address, outcome: .correct)
+        }
+    }
+}

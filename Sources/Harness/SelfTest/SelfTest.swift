@@ -1,0 +1,124 @@
+import Measuring
+import RunRecords
+
+/// What came of a case of the self-test.
+package struct MistakenResult: Sendable {
+    package var test: Case
+    package var mistake: String?
+    package var expectation: MistakeExpectation
+    package var verdict: Verdict
+    package var message: String
+    package var seconds: Double
+
+    /// It ran out of time: a verdict of inconclusive says that, and nothing of the mistake.
+    package var isCut = false
+
+    /// Whether the scenario did what it is for: without a mistake it passes, with one it says what it has to say.
+    package var isRight: Bool {
+        if mistake == nil { return verdict == .pass }
+        return expectation.accepts(verdict) && !(isCut && verdict == .inconclusive)
+    }
+}
+
+/// Runs cases with mistakes planted under them: does every scenario find those that it has to find?
+///
+/// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run; what was
+/// prepared for it is made without the mistake.
+package struct SelfTest {
+    /// Names the mistake, in the environment of a worker.
+    package static let variable = "ASSAY_ZOO_MISTAKE"
+
+    private var runner: CaseRunner
+    private let secondsPerCase: Double
+    private let lanes: Int
+
+    /// - Parameter directory: exists; what the cases need is made below it.
+    package init(
+        executable: String, registries: Registries, directory: String, lanes: Int,
+        secondsPerCase: Double = 60
+    ) {
+        runner = CaseRunner(
+            executable: executable, registries: registries, directory: directory,
+            limits: CaseRunner.Limits(hangSeconds: 30, memoryBytes: 3 << 30), readsInPlace: false)
+        self.secondsPerCase = secondsPerCase
+        self.lanes = lanes
+    }
+
+    private struct Lane {
+        var place: Int
+        var start: UInt64
+        var running: RunningCase
+    }
+
+    /// The results in the order of the cases.
+    package mutating func run(
+        _ cases: [MistakenCase], progress: (_ done: Int, _ result: MistakenResult) throws -> Void
+    ) throws -> [MistakenResult] {
+        var results = [MistakenResult?](repeating: nil, count: cases.count)
+        var running: [Lane] = []
+        var next = 0
+        var done = 0
+        while next < cases.count || !running.isEmpty {
+            if Interruption.isRequested {
+                for lane in running { try lane.running.cancel() }
+                return results.compactMap { $0 }
+            }
+            while running.count < lanes, next < cases.count {
+                let started = try runner.start(
+                    cases[next].planned, directory: "case-\(next)", seconds: secondsPerCase,
+                    variables: cases[next].mistake.map { ["\(Self.variable)=\($0)"] } ?? [])
+                running.append(Lane(place: next, start: MonotonicClock.now(), running: started))
+                next += 1
+            }
+            RunningCase.wait(for: running.map(\.running))
+            for lane in running {
+                guard let measured = try lane.running.advance(), !Interruption.isRequested else { continue }
+                running.removeAll { $0.place == lane.place }
+                let result = Self.result(cases[lane.place], measured, since: lane.start)
+                results[lane.place] = result
+                done += 1
+                try progress(done, result)
+            }
+        }
+        return results.compactMap { $0 }
+    }
+
+    private static func result(
+        _ mistaken: MistakenCase, _ measured: MeasuredCase, since start: UInt64
+    ) -> MistakenResult {
+        let first = measured.result.trials.first { !$0.outcome.isHonest }
+        let detail = first.map { "\($0.address): \($0.detail)" } ?? ""
+        let message = measured.result.message
+        return MistakenResult(
+            test: mistaken.planned.test, mistake: mistaken.mistake, expectation: mistaken.expectation,
+            verdict: measured.result.verdict,
+            message: detail.isEmpty ? message : message.isEmpty ? detail : "\(message); \(detail)",
+            seconds: Double(MonotonicClock.now() &- start) / 1e9, isCut: measured.result.isCut)
+    }
+}
+
+/// What a self-test found, as a whole.
+package struct SelfTestVerdict: Sendable {
+    /// Scenarios with results, each with its results.
+    package private(set) var scenarios: [(slug: String, results: [MistakenResult])] = []
+    package private(set) var wrong: [MistakenResult]
+    /// Scenarios of the build that found no mistake, and are not excused.
+    package private(set) var withoutAny: [String]
+
+    /// - Parameter slugs: the scenarios that have to have found a mistake each.
+    package init(_ results: [MistakenResult], slugs: [String], excused: Set<String>) {
+        var order: [String] = []
+        var groups: [String: [MistakenResult]] = [:]
+        for result in results {
+            if groups[result.test.scenario] == nil { order.append(result.test.scenario) }
+            groups[result.test.scenario, default: []].append(result)
+        }
+        scenarios = order.map { ($0, groups[$0] ?? []) }
+        wrong = results.filter { !$0.isRight }
+        withoutAny = slugs.filter { slug in
+            !excused.contains(slug) && !(groups[slug] ?? []).contains { $0.mistake != nil && $0.isRight }
+        }
+    }
+
+    package var isRight: Bool { wrong.isEmpty && withoutAny.isEmpty }
+}

@@ -1,0 +1,191 @@
+import JSONText
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The inside of `assay worker`: reads a request, runs one case, reports, ends.
+package struct Worker {
+    /// Where the runner listens.
+    package static let reportDescriptor: Int32 = 3
+
+    let registries: Registries
+
+    package init(registries: Registries) {
+        self.registries = registries
+    }
+
+    /// Returns the process's exit status. A worker that reports exits with 0, whatever the report says.
+    package func run(parent: Int32?) -> Int32 {
+        dieWithRunner(parent)
+        forbidCoreFiles()
+        #if Zoo
+            PlantedDelay.beginInWorker()
+        #endif
+        do {
+            let request = try Self.readRequest()
+            let report = work(request)
+            try FileTree.writeAll(Self.reportDescriptor, report.json.bytes + [0x0A], path: "the report pipe")
+            return 0
+        } catch {
+            let text = "worker: \(error)\n"
+            text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+            return 1
+        }
+    }
+
+    private func dieWithRunner(_ parent: Int32?) {
+        #if canImport(Glibc)
+            KernelCalls.dieWithParent()
+            // The runner may have died before the kernel was asked.
+            if let parent, getppid() != parent { _exit(1) }
+        #endif
+    }
+
+    /// A sweep may crash thousands of times.
+    private func forbidCoreFiles() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if canImport(Glibc)
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        #else
+            setrlimit(RLIMIT_CORE, &limit)
+        #endif
+    }
+
+    private static func readRequest() throws -> WorkerRequest {
+        let bytes = try FileTree.readBytes("/dev/stdin")
+        return try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(bytes), path: "request"))
+    }
+
+    /// Runs the request. Errors become part of the report: what was found before one is kept.
+    package func work(_ request: WorkerRequest) -> WorkerReport {
+        let caseReport = CaseReport(replaying: request.onlyTrial)
+        var failure: String?
+        do {
+            try perform(request, caseReport)
+        } catch let error as EngineError {
+            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            caseReport.add(
+                Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: error.description))
+            caseReport.note(error.description)
+        } catch {
+            failure = "\(error)"
+        }
+        var report = WorkerReport(caseReport)
+        report.harnessFailure = failure
+        return report
+    }
+
+    private func perform(_ request: WorkerRequest, _ report: CaseReport) throws {
+        let test = request.test
+        guard let scenario = registries.scenarios.scenario(named: test.scenario) else {
+            throw HarnessError("this build has no scenario \(test.scenario)")
+        }
+        guard let engine = registries.engines.engine(named: test.engine) else {
+            throw HarnessError("this build has no engine \(test.engine)")
+        }
+        var source: (any DatasetSource)?
+        if !test.dataset.isEmpty {
+            source = registries.dataset(named: test.dataset)
+            if source == nil { throw HarnessError("this build has no data set \(test.dataset)") }
+        }
+        let context = CaseContext(
+            test: test, engine: engine, source: source, directory: request.directory,
+            fixture: request.fixture.map { DatabaseLocation(directory: $0) }, deadline: request.deadline,
+            onlyTrial: request.onlyTrial, report: report)
+        context.keepDirectory = request.keepDirectory
+        context.executable = Checkout.executablePath(fallback: "")
+        switch request.task {
+        case .runCase:
+            watchFiles(of: request, engine)
+            let start = ResourceUsage.now()
+            let counts = IOWitness.shared?.counts()
+            try scenario.run(context)
+            addResources(ResourceUsage.now().since(start), to: report)
+            if let counts, let now = IOWitness.shared?.counts() { addFileCalls(now - counts, to: report) }
+            try checkSettings(context)
+        case .runStep:
+            try scenario.runStep(request.arguments, context)
+        case .buildFixture:
+            try buildFixture(scenario, context)
+        }
+    }
+
+    /// Tells the preloaded library which files are the case's, and which of them are logs.
+    private func watchFiles(of request: WorkerRequest, _ engine: any Engine) {
+        guard let witness = IOWitness.shared else { return }
+        let roots = [request.directory, request.fixture].compactMap { $0.flatMap(FileTree.absolute) }
+        _ = witness.setLogNames(engine.logPatterns)
+        _ = witness.setIgnoredNames(engine.coordinationPatterns)
+        // A path with a colon cannot be told: its files are not counted then, and the figures are absent or zero.
+        if !witness.setRoot(roots) { _ = witness.setRoot([]) }
+    }
+
+    private func addFileCalls(_ counts: IOCounts, to report: CaseReport) {
+        let figures: [(String, UInt64)] = [
+            ("file_write_calls", counts.writeCalls), ("file_written_bytes", counts.writtenBytes),
+            ("file_read_calls", counts.readCalls), ("file_syncs", counts.allSyncs),
+            ("file_shared_writable_maps", counts.sharedWritableMaps), ("file_unseen_calls", counts.unseenCalls),
+        ]
+        for (name, value) in figures {
+            let metric = Metric(name, unit: name.hasSuffix("bytes") ? "bytes" : "count", .neutral, .measured)
+            report.add(metric, Double(value), label: "whole case")
+        }
+    }
+
+    /// Asks a new database whether it has the settings that the report will name: a figure stands under the class of
+    /// its durability, and belongs to none where the engine is in another.
+    private func checkSettings(_ context: CaseContext) throws {
+        guard context.engine.capabilities.contains(.persistent),
+            [.workload, .concurrency].contains(context.test.family),
+            context.onlyTrial == nil, let source = context.source
+        else { return }
+        let location = try context.emptyLocation("settings")
+        let tables = try source.tables(size: 1, seed: context.seed)
+        let differences = try SettingsCheck.differences(
+            context.engine, context.test.durability, tables: tables, at: location)
+        try FileTree.remove(location.directory)
+        if let differences, !differences.isEmpty {
+            let text = differences.map(\.description).joined(separator: ", ")
+            context.report.inconclusive("SETTINGS NOT MET: \(text)")
+        }
+    }
+
+    /// Of the whole case, its preparation and its oracle included: what a scenario measures itself has no label.
+    private func addResources(_ usage: ResourceUsage, to report: CaseReport) {
+        let label = "whole case"
+        let figures: [(Metric, Double)] = [
+            (.peakResidentBytes, Double(usage.peakResidentBytes)),
+            (.processorMilliseconds, Double(usage.processorNanoseconds) / 1e6),
+            (.pageFaults, Double(usage.pageFaults)), (.readBytes, Double(usage.readBytes)),
+            (.writtenBytes, Double(usage.writtenBytes)), (.readSystemCalls, Double(usage.readSystemCalls)),
+            (.writeSystemCalls, Double(usage.writeSystemCalls)),
+        ]
+        for (metric, value) in figures { report.add(metric, value, label: label) }
+    }
+
+    private func buildFixture(_ scenario: any Scenario, _ context: CaseContext) throws {
+        guard let location = context.fixture else { throw HarnessError("no place for the fixture") }
+        try scenario.buildFixture(context, at: location)
+        guard scenario.fixture(for: context.test)?.recipe == FixtureRequest().recipe else {
+            context.report.check("fixture", expected: true, got: true)
+            return
+        }
+        // Everything that follows stands on this: it is read back in full, by the process that knows the data.
+        let (outcome, detail) =
+            if let source = context.sourceInPieces {
+                DamageOracle.judge(
+                    engine: context.engine, settings: context.settings, location: location, inPieces: source,
+                    size: context.test.size)
+            } else {
+                DamageOracle.judge(
+                    engine: context.engine, settings: context.settings, location: location,
+                    expected: try context.tables())
+            }
+        context.report.add(Trial(address: FaultAddress(text: "fixture"), outcome: outcome, detail: detail))
+    }
+}

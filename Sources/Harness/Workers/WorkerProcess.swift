@@ -1,0 +1,148 @@
+import JSONText
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Starts `EXECUTABLE worker` for one request.
+///
+/// The worker leads a process group of its own, which is killed as a whole when it has ended: no child of it stays
+/// behind. It asks the kernel to die with this process, so that a killed run leaves nothing behind either. Must be
+/// called on a thread that lives as long as the process: the kernel means the thread when it says parent.
+package struct WorkerProcess: Sendable {
+    package let executable: String
+    private let program: String
+
+    /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded
+    ///   library is the one that was built with it.
+    package init(executable: String, program: String? = nil) {
+        self.executable = executable
+        self.program = program ?? executable
+    }
+
+    /// Starts a worker and waits until it has ended.
+    package func run(
+        _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = []
+    ) throws -> WorkerEnd {
+        let worker = try start(request, limits: limits, variables: variables)
+        while true {
+            RunningWorker.wait(for: [worker])
+            if let end = worker.advance() { return end }
+        }
+    }
+
+    /// Starts a worker. Whoever started it calls `advance` until that gives its end, or lets go of it, which kills it.
+    ///
+    /// - Parameter variables: `NAME=VALUE`, beside what this process has in its environment.
+    package func start(
+        _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = []
+    ) throws -> RunningWorker {
+        let input = try Pipe()
+        let output = try Pipe()
+        let errors = try Pipe()
+        let startTime = MonotonicClock.now()
+        let processID = try spawn(input: input, output: output, errors: errors, variables)
+        input.closeRead()
+        output.closeWrite()
+        errors.closeWrite()
+        let worker = RunningWorker(
+            processID: processID, output: output, errors: errors, startTime: startTime, limits: limits)
+        // A worker that dies before it has read all must not kill the runner: SIGPIPE is ignored by the tool.
+        do {
+            try FileTree.writeAll(input.writeEnd, request.json.bytes, path: "the worker's input")
+        } catch {
+            guard error.code == EPIPE else { throw error }
+        }
+        input.closeWrite()
+        return worker
+    }
+
+    private func spawn(input: Pipe, output: Pipe, errors: Pipe, _ variables: [String]) throws -> Int32 {
+        #if canImport(Glibc)
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #else
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.writeEnd, Worker.reportDescriptor)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var processID: pid_t = 0
+        let status = CommandVector.with([executable, "worker", "--parent", String(getpid())]) { arguments in
+            CommandVector.with(WorkerEnvironment.variables(executable: program, given: variables)) { variables in
+                posix_spawn(&processID, executable, &actions, &attributes, arguments, variables)
+            }
+        }
+        guard status == 0 else {
+            throw HarnessError("cannot start \(executable): \(String(cString: strerror(status)))")
+        }
+        return processID
+    }
+}
+
+/// A pipe whose ends are closed on exec and at the end of its life.
+final class Pipe {
+    private(set) var readEnd: Int32 = -1
+    private(set) var writeEnd: Int32 = -1
+
+    init() throws(HarnessError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
+        // Above the numbers that a worker's descriptors are put on.
+        readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 16)
+        writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
+        close(ends[0])
+        close(ends[1])
+        guard readEnd >= 0, writeEnd >= 0 else {
+            throw HarnessError("cannot move a pipe: \(systemMessage())")
+        }
+    }
+
+    deinit {
+        closeRead()
+        closeWrite()
+    }
+
+    func closeRead() {
+        if readEnd >= 0 { close(readEnd) }
+        readEnd = -1
+    }
+
+    func closeWrite() {
+        if writeEnd >= 0 { close(writeEnd) }
+        writeEnd = -1
+    }
+
+    func makeReadNonBlocking() {
+        _ = fcntl(readEnd, F_SETFL, fcntl(readEnd, F_GETFL) | O_NONBLOCK)
+    }
+}
+
+/// Arguments as C wants them.
+package enum CommandVector {
+    package static func with<Output>(
+        _ arguments: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
+    ) -> Output {
+        var pointers = arguments.map { strdup($0) }
+        pointers.append(nil)
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { preconditionFailure("an empty command") }
+            return body(base)
+        }
+    }
+}

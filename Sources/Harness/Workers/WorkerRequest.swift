@@ -1,0 +1,180 @@
+import JSONText
+import RunRecords
+
+/// What the runner asks a worker process to do: one JSON document on the worker's standard input.
+package struct WorkerRequest: Sendable, Equatable {
+    /// Changes when an older worker would misread a request. `assay worker --describe` prints it.
+    package static let protocolVersion = 2
+
+    package enum Task: String, Sendable {
+        case runCase = "case"
+        /// Build the case's fixture into `fixture`, and verify it.
+        case buildFixture = "fixture"
+        /// Run one step of the case's scenario, in a process that has done nothing before.
+        case runStep = "step"
+    }
+
+    package var task: Task
+    package var test: Case
+    package var directory: String
+    package var fixture: String?
+    /// On the monotonic clock, which all processes of a machine share.
+    package var deadline: UInt64
+    package var onlyTrial: FaultAddress?
+    /// Where the one trial leaves the database that it damaged.
+    package var keepDirectory: String?
+    /// Of a step: what its scenario told it.
+    package var arguments: [String] = []
+
+    package init(
+        task: Task, test: Case, directory: String, fixture: String?, deadline: UInt64, onlyTrial: FaultAddress? = nil
+    ) {
+        self.task = task
+        self.test = test
+        self.directory = directory
+        self.fixture = fixture
+        self.deadline = deadline
+        self.onlyTrial = onlyTrial
+    }
+
+    package var json: JSONValue {
+        var members = [
+            JSONMember("protocol", .integer(Self.protocolVersion)), JSONMember("task", .string(task.rawValue)),
+            JSONMember("test", test.json), JSONMember("directory", .string(directory)),
+            JSONMember("deadline", .unsigned(deadline)),
+        ]
+        if let fixture { members.append(JSONMember("fixture", .string(fixture))) }
+        if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
+        if let keepDirectory { members.append(JSONMember("keep", .string(keepDirectory))) }
+        if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
+        return .object(members)
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        guard try json.integer("protocol") == Self.protocolVersion else {
+            throw JSONShapeError(path: json.path + ".protocol", expected: String(Self.protocolVersion))
+        }
+        self.init(
+            task: try json.choice("task", of: Task.self), test: try Case(json: try json.object("test")),
+            directory: try json.string("directory"),
+            fixture: json.has("fixture") ? try json.string("fixture") : nil,
+            deadline: try json.unsigned("deadline"),
+            onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
+        keepDirectory = json.has("keep") ? try json.string("keep") : nil
+        if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
+    }
+}
+
+/// What a worker process answers: one JSON document on file descriptor 3.
+package struct WorkerReport: Sendable, Equatable {
+    package var outcomes: [OutcomeCount] = []
+    package var samples: [Sample] = []
+    package var trials: [Trial] = []
+    /// Of every outcome but `correct`.
+    package var causes: [FailureCause] = []
+    package var details = CaseDetails()
+    package var messages: [String] = []
+    package var brokenTrials: [String] = []
+    package var isCut = false
+    package var isInconclusive = false
+    /// Where one trial was asked for.
+    package var replayed: ReplayedTrial?
+    /// Why the worker could not do what it was asked.
+    package var harnessFailure: String?
+
+    package init() {}
+
+    package init(_ report: CaseReport) {
+        for outcome in Outcome.allCases {
+            if let count = report.outcomes[outcome] {
+                outcomes.append(OutcomeCount(outcome: outcome, count: count))
+            }
+        }
+        samples = report.samples
+        trials = report.trials
+        causes = report.causes.list
+        // A case with a single outcome is no sweep: its count says it all.
+        details = CaseDetails(
+            series: report.series, histograms: report.histograms,
+            trialCodes: report.trialCodes.count > 1 ? report.trialCodes : [],
+            map: report.trialCodes.count > 1 ? report.map : nil)
+        messages = report.messages
+        brokenTrials = report.brokenTrials
+        isCut = report.isCut
+        isInconclusive = report.isInconclusive
+        replayed = report.replayed
+    }
+
+    package var json: JSONValue {
+        var members = [
+            JSONMember("outcomes", .object(outcomes.map { JSONMember($0.outcome.rawValue, .integer($0.count)) })),
+            JSONMember("samples", .array(samples.map(\.json))), JSONMember("trials", .array(trials.map(\.json))),
+            JSONMember("causes", .array(causes.map(\.json))), JSONMember("details", details.json),
+            JSONMember("codes", .string(Self.hexadecimal(details.trialCodes))),
+            JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
+            JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
+        ]
+        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
+        if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
+        return .object(members)
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        let counts = try json.object("outcomes")
+        for outcome in Outcome.allCases where counts.has(outcome.rawValue) {
+            outcomes.append(OutcomeCount(outcome: outcome, count: try counts.integer(outcome.rawValue)))
+        }
+        for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
+        for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
+        // Workers from before causes were told have none.
+        if json.has("causes") {
+            for reader in try json.objects("causes") { causes.append(try FailureCause(json: reader)) }
+        }
+        guard let codes = Self.bytes(hexadecimal: try json.string("codes")) else {
+            throw JSONShapeError(path: json.path + ".codes", expected: "pairs of hexadecimal digits")
+        }
+        details = try CaseDetails(json: try json.object("details"), trialCodes: codes)
+        messages = try Self.strings(json, "messages")
+        brokenTrials = try Self.strings(json, "broken")
+        isCut = try json.bool("cut")
+        isInconclusive = try json.bool("inconclusive")
+        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
+        harnessFailure = json.has("failure") ? try json.string("failure") : nil
+    }
+
+    fileprivate static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+        var list: [String] = []
+        for element in try json.array(name) {
+            guard case .string(let text) = element else {
+                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
+            }
+            list.append(text)
+        }
+        return list
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Character(Unicode.Scalar(digits[index])).hexDigitValue,
+                let low = Character(Unicode.Scalar(digits[index + 1])).hexDigitValue
+            else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,157 @@
+/// Looks for a shortest circle of a certain kind, breadth first: a short one is one that people can follow.
+///
+/// On every circle some edge leads to a transaction that did not start later: only from such edges a way back is looked
+/// for, and an engine that works has few of them. Lengths are tried in turn, 2, 3, 4 and on, so that a short circle is
+/// found before a long way round is walked. The steps are counted: past the budget of a call the search stops, and may
+/// have missed a circle; `isExhausted` says so.
+struct CycleSearch {
+    enum Rule: CaseIterable {
+        /// Writes alone.
+        case writes
+        /// Writes and what was read of them.
+        case flow
+        /// One read that was written over, and no more.
+        case oneAntidependency
+        /// Two of them or more, and never two in a row: what snapshots rule out.
+        case nonadjacent
+        case any
+    }
+
+    private let graph: DependencyGraph
+    private let starts: [UInt64]
+    private let budgetOfCall: Int
+    private var budget = 0
+    private var visited: [Int32]
+    private var parent: [Int32]
+    /// The state that the edge to a place was taken in.
+    private var stateBefore: [UInt8]
+    private var queue: [Int32] = []
+    private var round: Int32 = 0
+    private(set) var isExhausted = false
+
+    /// Of a node: how many antidependencies there were, 2 for more, and whether the last edge was one.
+    private static let states = 6
+
+    /// - Parameter starts: by node, when its transaction started.
+    init(_ graph: DependencyGraph, starts: [UInt64], budget: Int = 50_000_000) {
+        self.graph = graph
+        self.starts = starts
+        budgetOfCall = budget
+        visited = [Int32](repeating: 0, count: graph.nodeCount * Self.states)
+        parent = [Int32](repeating: -1, count: graph.nodeCount * Self.states)
+        stateBefore = [UInt8](repeating: 0, count: graph.nodeCount * Self.states)
+    }
+
+    /// The edges of a shortest circle through some of these nodes; nil when there is none, or the budget ended.
+    ///
+    /// - Parameter isInside: by node, whether the circle may go through it.
+    mutating func shortest(among nodes: [Int32], _ rule: Rule, isInside: (Int) -> Bool) -> [Int]? {
+        budget = budgetOfCall
+        var backward: [Int] = []
+        for node in nodes {
+            for edge in graph.outgoing(Int(node)) {
+                let target = Int(graph.edges[edge].to)
+                if isInside(target), starts[target] <= starts[Int(node)] { backward.append(edge) }
+            }
+        }
+        for limit in [2, 3, 4, 6, 12, 100, Int.max] {
+            var best: [Int]?
+            for edge in backward {
+                let most = min(limit, (best?.count ?? .max) - 1)
+                if let found = wayBack(edge, rule, most, isInside) { best = found }
+                if best?.count == 2 { return best }
+                if budget <= 0 {
+                    isExhausted = true
+                    return best
+                }
+            }
+            if best != nil || limit > nodes.count { return best }
+        }
+        return nil
+    }
+
+    /// A shortest circle that begins with the edge, of at most `limit` edges.
+    private mutating func wayBack(_ first: Int, _ rule: Rule, _ limit: Int, _ isInside: (Int) -> Bool) -> [Int]? {
+        let (end, start) = (Int(graph.edges[first].from), Int(graph.edges[first].to))
+        guard limit > 1, let state = Self.state(after: 0, graph.edges[first].kind, rule) else { return nil }
+        let beginsWithAntidependency = graph.edges[first].kind == .readWrite
+        round += 1
+        queue.removeAll(keepingCapacity: true)
+        note(start * Self.states + state, nil, 0)
+        var (head, depth, levelEnd) = (0, 1, 1)
+        while head < queue.count, budget > 0 {
+            if head == levelEnd {
+                depth += 1
+                levelEnd = queue.count
+            }
+            if depth >= limit { return nil }
+            let place = Int(queue[head])
+            head += 1
+            let (node, state) = (place / Self.states, place % Self.states)
+            for edge in graph.outgoing(node) {
+                budget -= 1
+                let target = Int(graph.edges[edge].to)
+                guard isInside(target), let next = Self.state(after: state, graph.edges[edge].kind, rule) else {
+                    continue
+                }
+                if target == end {
+                    guard Self.closes(next, rule, beginsWithAntidependency) else { continue }
+                    let found = [first] + path(to: place, edge)
+                    if isSimple(found) { return found }
+                    continue
+                }
+                if visited[target * Self.states + next] != round { note(target * Self.states + next, edge, state) }
+            }
+        }
+        return nil
+    }
+
+    private mutating func note(_ place: Int, _ edge: Int?, _ state: Int) {
+        visited[place] = round
+        parent[place] = edge.map { Int32($0) } ?? -1
+        stateBefore[place] = UInt8(state)
+        queue.append(Int32(place))
+    }
+
+    /// nil where the rule rules the edge out.
+    private static func state(after state: Int, _ kind: DependencyGraph.Kind, _ rule: Rule) -> Int? {
+        let isAntidependency = kind == .readWrite
+        let (count, last) = (state / 2, state % 2)
+        switch rule {
+        case .writes: return kind == .writeWrite ? 0 : nil
+        case .flow: return isAntidependency ? nil : 0
+        case .oneAntidependency:
+            if isAntidependency { return count == 0 ? 2 : nil }
+            return count * 2
+        case .nonadjacent:
+            if isAntidependency { return last == 1 ? nil : min(2, count + 1) * 2 + 1 }
+            return count * 2
+        case .any: return 0
+        }
+    }
+
+    /// Whether a circle that ends in that state is of the kind that is wanted.
+    private static func closes(_ state: Int, _ rule: Rule, _ beginsWithAntidependency: Bool) -> Bool {
+        switch rule {
+        case .writes, .flow, .any: true
+        case .oneAntidependency: state / 2 == 1
+        case .nonadjacent: state / 2 == 2 && !(state % 2 == 1 && beginsWithAntidependency)
+        }
+    }
+
+    private func path(to place: Int, _ last: Int) -> [Int] {
+        var edges = [last]
+        var place = place
+        while parent[place] >= 0 {
+            let edge = Int(parent[place])
+            edges.append(edge)
+            place = Int(graph.edges[edge].from) * Self.states + Int(stateBefore[place])
+        }
+        return edges.reversed()
+    }
+
+    /// A way round that goes through a transaction twice holds a shorter circle, of another kind perhaps.
+    private func isSimple(_ edges: [Int]) -> Bool {
+        Set(edges.map { graph.edges[$0].from }).count == edges.count
+    }
+}

@@ -1,0 +1,49 @@
+import RunRecords
+
+/// Transactions beside each other, a bar each from its start to its end, with what they did below. The clock has no
+/// scale: starts and ends stand in their order, evenly apart, so that what overlapped is seen however short it was.
+struct HistoryTimeline {
+    var witness: WitnessTimeline
+
+    private static let width = 704.0
+    private static let left = 92.0
+    private static let step = 40.0
+    private static let head = 8.0
+
+    func draw(_ markup: inout Markup) {
+        guard !witness.rows.isEmpty else { return }
+        let height = Self.head + Self.step * Double(witness.rows.count) + 4
+        Drawing.svg(
+            &markup, width: Self.width, height: height, title: witness.title, description: description
+        ) { svg in
+            for place in 0...last {
+                Drawing.line(&svg, "gr", x(place), 0, x(place), height)
+            }
+            for (index, row) in witness.rows.enumerated() {
+                draw(row, at: Self.head + Self.step * Double(index) + 8, &svg)
+            }
+        }
+    }
+
+    private func draw(_ row: WitnessTimeline.Row, at y: Double, _ svg: inout Markup) {
+        Drawing.label(&svg, "lb", Self.left - 8, y + 4, .end, row.name)
+        let (start, end) = (x(row.start), x(row.end ?? last))
+        Drawing.line(&svg, "wh w-behind", start, y, end, y)
+        Drawing.line(&svg, "wh w-behind", start, y - 4, start, y + 4)
+        // An end that nobody knows is an arrow: it may lie anywhere behind.
+        let tip = row.end == nil ? [(end - 5, y - 4), (end, y), (end - 5, y + 4)] : [(end, y - 4), (end, y + 4)]
+        svg.open("path", ["class": "wh w-behind", "d": Drawing.path(tip.map { (x: $0.0, y: $0.1) })])
+        svg.close("path")
+        Drawing.label(&svg, "ax", Self.left, y + 18, .start, row.operations)
+    }
+
+    private var last: Int { max(1, witness.rows.map { max($0.start, $0.end ?? 0) }.max() ?? 1) }
+
+    private func x(_ place: Int) -> Double {
+        Self.left + (Self.width - Self.left - 8) * Double(place) / Double(last)
+    }
+
+    private var description: String {
+        "\(witness.reasons) " + witness.rows.map { "\($0.name): \($0.operations)" }.joined(separator: "; ")
+    }
+}

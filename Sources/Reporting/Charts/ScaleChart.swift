@@ -1,0 +1,141 @@
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A figure over size, a line per engine, both axes logarithmic: what grows with the size rises as steeply as the
+/// dotted line, what does not lies flat. A whisker is the interval over the rounds; a point without one was measured
+/// once. The figure of another data set stands beside the lines, as a ring.
+struct ScaleChart {
+    var title: String
+    var figure: ScaleFigure
+    /// What the rings stand for: `4.1 GiB`.
+    var asideWords = ""
+
+    private static let height = 236.0
+    private static let left = 52.0
+    private static let labels = Drawing.width - 96
+    private static let asideRoom = 40.0
+    private static let top = 12.0
+    private static let bottom = Self.height - 34
+
+    private var hasAside: Bool { figure.asideSubject != nil }
+    private var right: Double { hasAside ? Self.labels - Self.asideRoom : Self.labels - 6 }
+
+    func draw(_ markup: inout Markup) {
+        let points = figure.lines.flatMap { $0.points + [$0.aside].compactMap { $0 } }
+        let values = points.flatMap { [$0.sample.value, $0.sample.low, $0.sample.high].compactMap { $0 } }
+            .filter { $0 > 0 }
+        guard let low = values.min(), let high = values.max(), let smallest = figure.sizes.first,
+            let largest = figure.sizes.last, largest > smallest
+        else { return }
+        let y = Scale(.logarithmic, Scale.decades(low, high), from: Self.bottom, to: Self.top)
+        let x = Scale(.logarithmic, Double(smallest)...Double(largest), from: Self.left + 8, to: right - 8)
+        Drawing.svg(&markup, height: Self.height, title: title, description: description) { svg in
+            axes(x, y, &svg)
+            let ends = figure.lines.map { line in
+                y.position((line.aside ?? line.points.last)?.sample.value ?? low)
+            }
+            let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
+            for (line, place) in zip(figure.lines, places) { draw(line, x, y, label: place, &svg) }
+        }
+    }
+
+    private func axes(_ x: Scale, _ y: Scale, _ svg: inout Markup) {
+        for tick in y.decadeTicks {
+            Drawing.line(&svg, "gr", Self.left, y.position(tick), right, y.position(tick))
+            Drawing.label(&svg, "ax", Self.left - 6, y.position(tick) + 4, .end, valueTick(tick))
+        }
+        for size in figure.sizes {
+            let place = x.position(Double(size))
+            Drawing.line(&svg, "tk", place, Self.bottom, place, Self.bottom + 4)
+            Drawing.label(&svg, "ax", place, Self.bottom + 17, .middle, Self.sizeTick(size))
+        }
+        // Ten times the size, ten times as dear.
+        let rises = figure.measure.metric.direction != .higherIsBetter
+        let decades = min(
+            log10(x.domain.upperBound / x.domain.lowerBound), log10(y.domain.upperBound / y.domain.lowerBound))
+        let (from, to) =
+            rises
+            ? (y.domain.lowerBound, y.domain.lowerBound * pow(10, decades))
+            : (y.domain.upperBound, y.domain.upperBound * pow(10, -decades))
+        Drawing.line(
+            &svg, "lim", x.position(x.domain.lowerBound), y.position(from),
+            x.position(x.domain.lowerBound * pow(10, decades)), y.position(to))
+        if hasAside {
+            Drawing.label(&svg, "ax", asidePlace, Self.bottom + 17, .middle, asideWords)
+            Drawing.line(&svg, "tk", asidePlace, Self.bottom, asidePlace, Self.bottom + 4)
+        }
+    }
+
+    private var asidePlace: Double { right + Self.asideRoom / 2 + 4 }
+
+    private func draw(_ line: ScaleFigure.Line, _ x: Scale, _ y: Scale, label: Double, _ svg: inout Markup) {
+        let colour = Drawing.colour(line.engine)
+        let places = line.points.map { (x: x.position(Double($0.size)), y: y.position($0.sample.value)) }
+        svg.open("path", ["class": "ln s\(colour)", "d": Drawing.path(places)])
+        svg.close("path")
+        for (point, place) in zip(line.points, places) {
+            whisker(point.sample, at: place.x, colour, y, &svg)
+            dot(place, "bar f\(colour)", &svg)
+        }
+        var end = places.last ?? (right, label)
+        if let aside = line.aside {
+            end = (asidePlace, y.position(aside.sample.value))
+            whisker(aside.sample, at: end.x, colour, y, &svg)
+            dot(end, "ring s\(colour)", &svg)
+        }
+        Drawing.line(&svg, "ld s\(colour)", end.x, end.y, Self.labels + 5, label)
+        Drawing.label(
+            &svg, "lb f\(colour)", Self.labels + 8, label + 4, .start, TextTable.shortened(line.engine, to: 15))
+    }
+
+    private func dot(_ place: (x: Double, y: Double), _ style: String, _ svg: inout Markup) {
+        svg.open(
+            "circle",
+            ["class": style, "cx": Drawing.number(place.x), "cy": Drawing.number(place.y), "r": "2.8"])
+        svg.close("circle")
+    }
+
+    private func whisker(_ sample: Sample, at place: Double, _ colour: Int, _ y: Scale, _ svg: inout Markup) {
+        guard let low = sample.low, let high = sample.high, low > 0 else { return }
+        let (top, bottom) = (y.position(high), y.position(low))
+        Drawing.line(&svg, "wh s\(colour)", place, top, place, bottom)
+        for end in [top, bottom] { Drawing.line(&svg, "wh s\(colour)", place - 3, end, place + 3, end) }
+    }
+
+    private func valueTick(_ value: Double) -> String {
+        let unit = figure.measure.metric.unit
+        let nanoseconds = ["ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9][unit]
+        if let nanoseconds { return Figure.duration(nanoseconds: value * nanoseconds, isTick: true) }
+        return Figure.trimmed(value)
+    }
+
+    private static let superscripts = Array(
+        "\u{2070}\u{B9}\u{B2}\u{B3}\u{2074}\u{2075}\u{2076}\u{2077}\u{2078}\u{2079}"
+    )
+
+    /// Powers of ten as such: there is no room for their zeros.
+    static func sizeTick(_ size: Int) -> String {
+        var (rest, power) = (size, 0)
+        while rest > 1, rest % 10 == 0 {
+            rest /= 10
+            power += 1
+        }
+        guard rest == 1, power > 3, power < 20 else { return Figure.grouped(size) }
+        return "10" + String(String(power).compactMap { $0.wholeNumberValue.map { superscripts[$0] } })
+    }
+
+    private var description: String {
+        figure.lines.map { line in
+            let points = line.points.map {
+                "\(figure.measure.text($0.sample.value)) at \(Figure.count($0.size, "row"))"
+            }
+            let growth = line.growth.map { ", \($0.words) from the smallest to the largest" } ?? ""
+            return "\(line.engine): \(points.joined(separator: ", "))\(growth)"
+        }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,86 @@
+import RunRecords
+
+/// What went wrong in the same way, over the cases of a scenario on one engine: thousands of flips show as a few.
+struct CauseGroup {
+    var scenario: String
+    var engine: String
+    /// nil for what has no outcome: an error of the harness, a case that was left out.
+    var outcome: Outcome?
+    /// Without numbers and data.
+    var text: String
+    /// Trials; 0 where there is no outcome.
+    var count: Int
+    /// In plan order.
+    var cases: [CaseResult]
+    /// What the first of them said, as it was.
+    var detail: String
+    /// nil where the whole case is the example.
+    var example: FaultAddress?
+
+    /// `26 silently wrong`, or nothing.
+    func countWords(gap: String = Figure.gap) -> String {
+        guard let outcome else { return cases.count == 1 ? "" : Figure.count(cases.count, "case", gap: gap) }
+        return count <= 1 ? outcome.words : "\(Figure.grouped(count, gap: gap)) \(outcome.words)"
+    }
+}
+
+extension Outcome {
+    /// `silently wrong`.
+    var words: String { rawValue.split(separator: "-").joined(separator: " ") }
+}
+
+extension RunDigest {
+    /// What went wrong in the cases of a verdict, by cause: in plan order, of one case the gravest first.
+    func causeGroups(_ verdict: Verdict) -> [CauseGroup] {
+        struct Key: Hashable {
+            var scenario: String
+            var engine: String
+            var outcome: Outcome?
+            var text: String
+        }
+        var groups: [CauseGroup] = []
+        var places: [Key: Int] = [:]
+        func add(_ result: CaseResult, _ group: CauseGroup) {
+            let key = Key(scenario: group.scenario, engine: group.engine, outcome: group.outcome, text: group.text)
+            guard let place = places[key] else {
+                places[key] = groups.count
+                groups.append(group)
+                return
+            }
+            groups[place].count += group.count
+            if groups[place].cases.last?.test.id != result.test.id { groups[place].cases.append(result) }
+        }
+        for result in results where result.verdict == verdict {
+            let hasTrials = ![.harnessError, .inconclusive].contains(verdict)
+            let causes = hasTrials ? result.failureCauses : []
+            for cause in causes {
+                add(
+                    result,
+                    CauseGroup(
+                        scenario: result.test.scenario, engine: result.test.engine, outcome: cause.outcome,
+                        text: cause.text, count: cause.count, cases: [result], detail: cause.detail,
+                        example: example(cause, of: result)))
+            }
+            if causes.isEmpty {
+                let message = TerminalReport.firstLine(result.message)
+                add(
+                    result,
+                    CauseGroup(
+                        scenario: result.test.scenario, engine: result.test.engine,
+                        outcome: hasTrials ? result.outcome : nil, text: FailureCause.text(of: message), count: 0,
+                        cases: [result], detail: message, example: nil))
+            }
+        }
+        return groups
+    }
+
+    /// The case as a whole where the trial is no address of its own.
+    private func example(_ cause: FailureCause, of result: CaseResult) -> FaultAddress? {
+        cause.example.isWholeCase || result.trialCount <= 1 ? nil : cause.example
+    }
+
+    /// The command that repeats the first of a group.
+    func replayCommand(_ group: CauseGroup) -> String {
+        replayCommand(group.cases.first?.test.id ?? "", trial: group.example?.text ?? "")
+    }
+}

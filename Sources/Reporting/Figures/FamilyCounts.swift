@@ -1,0 +1,91 @@
+import RunRecords
+
+/// Verdicts as numbers: of a family of cases, or of all of them.
+struct VerdictCounts: Equatable {
+    var cases = 0
+    var trials = 0
+    /// Violations, by what they cost.
+    var safety = 0
+    var progress = 0
+    var suspected = 0
+    var harnessErrors = 0
+    var inconclusive = 0
+    /// Cases that their budget ended early, whatever their verdict is.
+    var cut = 0
+    var unpromised = 0
+    var known = 0
+    var passed = 0
+
+    var violations: Int { safety + progress }
+
+    init(_ results: [CaseResult]) {
+        cases = results.count
+        for result in results {
+            trials += result.trialCount
+            if result.isCut { cut += 1 }
+            switch result.verdict {
+            case .violation:
+                if result.brokenConcern == .safety { safety += 1 } else { progress += 1 }
+            case .suspectedHarness: suspected += 1
+            case .harnessError: harnessErrors += 1
+            case .inconclusive: inconclusive += 1
+            case .unpromised: unpromised += 1
+            case .known: known += 1
+            case .pass: passed += 1
+            case .notApplicable, .notBuilt: break
+            }
+        }
+    }
+
+    /// `2 of safety, 1 of progress`: the two are never added up without being told apart.
+    func concernWords(gap: String = Figure.gap) -> String {
+        if progress == 0 { return "of safety" }
+        if safety == 0 { return "of progress" }
+        return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
+    }
+
+    /// What keeps the run from saying more, with its numbers; empty where nothing does.
+    func openWords(gap: String = Figure.gap) -> String {
+        let parts = [
+            suspected == 0 ? "" : "\(Figure.count(suspected, "case", gap: gap)) in which the harness is suspected",
+            harnessErrors == 0 ? "" : "\(Figure.count(harnessErrors, "harness error", gap: gap))",
+            cut == 0 ? "" : "\(Figure.count(cut, "case", gap: gap)) cut by the budget",
+            inconclusive == 0 ? "" : "\(Figure.count(inconclusive, "case", gap: gap)) inconclusive",
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+extension RunDigest {
+    /// Of all families together.
+    var allCounts: VerdictCounts { VerdictCounts(results) }
+
+    /// Of each family that the run has cases of.
+    var familyCounts: [(family: Family, counts: VerdictCounts)] {
+        Family.allCases.compactMap { family in
+            let own = results.filter { $0.test.family == family }
+            return own.isEmpty ? nil : (family, VerdictCounts(own))
+        }
+    }
+
+    /// `5 violations: strata 2, sqlite 3; 4 of safety, 1 of progress`; nil where there is none.
+    func violationWords(gap: String = Figure.gap) -> String? {
+        let counts = allCounts
+        guard counts.violations > 0 else { return nil }
+        let engines = engines.compactMap { engine -> String? in
+            let own = VerdictCounts(results(of: engine)).violations
+            return own == 0 ? nil : "\(engine) \(Figure.grouped(own, gap: gap))"
+        }
+        return "\(Figure.count(counts.violations, "violation", gap: gap)): \(engines.joined(separator: ", "))"
+            + "; \(counts.concernWords(gap: gap))"
+    }
+
+    /// The violations of an engine in families other than these: `growth 2, workload 1`; empty where there is none.
+    func violationsElsewhere(_ engine: String, than families: [Family]) -> String {
+        familyCounts.compactMap { family, _ -> String? in
+            if families.contains(family) { return nil }
+            let count = results(of: engine).count { $0.test.family == family && $0.verdict == .violation }
+            return count == 0 ? nil : "\(family.rawValue) \(count)"
+        }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,101 @@
+import RunRecords
+import Statistics
+
+/// One engine's figure beside that of another.
+struct FigureRatio {
+    /// How many times as good: above 1 is better, whichever direction the figure has.
+    var value: Double
+    var peer: String
+    /// The interval of the ratio over the rounds; nil where there are too few of them for one.
+    var low: Double?
+    var high: Double?
+    /// How many rounds measured both.
+    var pairCount = 0
+    var band = DeadBand.narrowest
+    /// nil for figures that were measured once: they claim nothing.
+    var decision: Decision?
+}
+
+extension FigureRatio {
+    /// `1.84×`, `20.8× sqlite, 18.1× to 24.0×, ahead`.
+    var words: String {
+        var parts = ["\(Figure.ratio(value)) \(peer)"]
+        if let low, let high { parts.append("\(Figure.ratio(low)) to \(Figure.ratio(high))") }
+        if let decision { parts.append(decision.rawValue) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// How a figure of the decision stands out in a table: grey where nothing is decided.
+    var style: String? {
+        switch decision {
+        case .ahead: "up"
+        case .behind: "down"
+        case .undecided, nil: nil
+        }
+    }
+}
+
+extension RunDigest {
+    /// The engine's figure beside the best of `peers`: the one with the best median. Claimed is only what the rounds
+    /// decide; a ratio of figures that were measured once has no decision.
+    ///
+    /// Two zeros are equal. Beside another figure a zero has no ratio: who wrote nothing has not done the same cheaper,
+    /// but something else.
+    ///
+    /// - Parameter peers: nil for all other engines but the reference in memory, which is no peer and has no ratio.
+    func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
+        guard engine != Self.reference, let own = row.values[engine], row.measure.isCompared else { return nil }
+        let higher = row.measure.metric.direction == .higherIsBetter
+        let others = (peers ?? engines.filter { $0 != engine && $0 != Self.reference }).filter {
+            $0 != engine && row.values[$0]?.sample.value.isFinite == true
+        }
+        let best = others.min { first, second in
+            let (a, b) = (row.values[first]?.sample.value ?? 0, row.values[second]?.sample.value ?? 0)
+            return a == b ? first < second : (higher ? a > b : a < b)
+        }
+        guard let best, let other = row.values[best] else { return nil }
+        if let decided = decidedRatio(row, own.result, other.result) { return decided }
+        guard let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher) else { return nil }
+        let isHeadline = run.rounds[own.result.test.id] != nil && run.rounds[other.result.test.id] != nil
+        return FigureRatio(value: value, peer: best, decision: isHeadline ? .undecided : nil)
+    }
+
+    private static func plainRatio(_ own: Double, _ other: Double, higher: Bool) -> Double? {
+        if own == other { return 1 }
+        guard own > 0, other > 0 else { return nil }
+        return higher ? own / other : other / own
+    }
+
+    /// nil where not both cases ran in rounds.
+    private func decidedRatio(_ row: MeasureRow, _ own: CaseResult, _ other: CaseResult) -> FigureRatio? {
+        guard run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil else { return nil }
+        let pairs = pairs(row.measure, own.test.id, other.test.id)
+        let higher = row.measure.metric.direction == .higherIsBetter
+        guard let paired = PairedRatio(pairs, higherIsBetter: higher) else { return nil }
+        let band = deadBand(row)
+        let isSound = Self.isWhole(own) && Self.isWhole(other)
+        return FigureRatio(
+            value: paired.ratio, peer: other.test.engine, low: paired.low, high: paired.high,
+            pairCount: paired.pairs.count, band: band, decision: isSound ? paired.decision(band) : .undecided)
+    }
+
+    /// What the two sides of one program differ by in this row, from whichever engine ran as both.
+    func deadBand(_ row: MeasureRow) -> DeadBand {
+        for engine in engines {
+            guard let id = row.values[engine]?.result.test.id else { continue }
+            let pairs = pairs(row.measure, id, id)
+            if !pairs.isEmpty { return DeadBand(pairs) }
+        }
+        return .narrowest
+    }
+
+    private func pairs(_ measure: Measure, _ own: String, _ other: String) -> [(own: Double, other: Double)] {
+        run.pairs(own, other, metric: measure.metric.name, statistic: measure.statistic, label: measure.label)
+    }
+
+    /// Whether the case did all of its work, and did it right: else its figure stands for other work than its peer's.
+    static func isWhole(_ result: CaseResult) -> Bool {
+        if result.isCut { return false }
+        return result.verdict == .pass
+    }
+}

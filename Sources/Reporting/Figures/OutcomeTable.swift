@@ -1,0 +1,109 @@
+import RunRecords
+
+/// What an engine did in the trials of a scenario, and what it had promised.
+struct OutcomeRow {
+    /// The columns of an outcome table: outcomes that mean the same to a user stand together.
+    enum Group: String, CaseIterable {
+        case correct, detected, repaired, fellBack, refused, silentlyWrong, lost, crashed, hung, memory
+
+        var words: String {
+            switch self {
+            case .fellBack: "fell back"
+            case .silentlyWrong: "silently wrong"
+            case .memory: "over limit"
+            default: rawValue
+            }
+        }
+
+        var outcomes: [Outcome] {
+            switch self {
+            case .correct: [.correct]
+            case .detected: [.detectedAtOpen, .detectedAtRead]
+            case .repaired: [.repaired]
+            case .fellBack: [.fellBack]
+            case .refused: [.refused]
+            case .silentlyWrong: [.silentlyWrong]
+            case .lost: [.lostCommit]
+            case .crashed: [.crashed]
+            case .hung: [.hung]
+            case .memory: [.memoryLimit]
+            }
+        }
+
+        var isBad: Bool { outcomes.contains { !$0.isHonest } }
+    }
+
+    var engine: String
+    var subject: Subject
+    var result: CaseResult
+
+    func count(_ group: Group) -> Int {
+        group.outcomes.reduce(0) { $0 + count($1) }
+    }
+
+    /// A case whose whole process ended early counts as one trial with that outcome.
+    func count(_ outcome: Outcome) -> Int {
+        result.outcomes.isEmpty && result.outcome == outcome ? 1 : result.count(of: outcome)
+    }
+
+    var trialCount: Int { Outcome.allCases.reduce(0) { $0 + count($1) } }
+
+    var standing: Standing { .judged(result.verdict) }
+
+    /// What became of the promises that the scenario tries. Of one that was never made it says that, and neither that
+    /// it was broken nor that it was kept; of a run that did not record them it says nothing.
+    var promise: String {
+        let promises = result.promises.filter { $0.state != .open }
+        let words = promises.map { $0.kind.isEmpty || promises.count == 1 ? $0.words : "\($0.kind) \($0.words)" }
+        return words.isEmpty ? Figure.none : words.joined(separator: ", ")
+    }
+
+    /// The same in a word, for a terminal: the gravest.
+    var shortPromise: String {
+        let order: [JudgedPromise.State] = [.broken, .known, .kept, .notMade]
+        let gravest = order.first { state in result.promises.contains { $0.state == state } }
+        return switch gravest {
+        case .broken: "broken"
+        case .known: "known"
+        case .kept: "kept"
+        case .notMade: "none"
+        case .open, nil: Figure.none
+        }
+    }
+}
+
+extension JudgedPromise {
+    /// What every engine has to get right is no promise of one.
+    var words: String {
+        switch state {
+        case .kept: kind.isEmpty ? "as required" : "kept"
+        case .broken: kind.isEmpty ? "not as required" : "broken"
+        case .known: "broken, known"
+        case .notMade: "none made"
+        case .open: Figure.none
+        }
+    }
+}
+
+extension RunDigest {
+    /// A row per subject and engine: by family as the question lists them, then in plan order and engine order.
+    func outcomeRows(_ question: Question) -> [OutcomeRow] {
+        question.families.flatMap { family in
+            comparisons.filter { $0.subject.family == family }.flatMap { comparison in
+                engines.compactMap { engine in
+                    comparison.results[engine].map {
+                        OutcomeRow(engine: engine, subject: comparison.subject, result: $0)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The columns that a table of these rows needs: the usual ones, and every other that counted something.
+    static func columns(_ rows: [OutcomeRow]) -> [OutcomeRow.Group] {
+        let usual: Set<OutcomeRow.Group> = [.correct, .detected, .silentlyWrong, .lost, .crashed, .hung]
+        return OutcomeRow.Group.allCases.filter { group in
+            usual.contains(group) || rows.contains { $0.count(group) > 0 }
+        }
+    }
+}

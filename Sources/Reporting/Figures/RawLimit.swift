@@ -1,0 +1,36 @@
+import RunRecords
+
+/// What the machine gives without an engine.
+extension RunDigest {
+    /// The label under which a 4 KiB overwrite with a sync is measured, there and beside the commits of an engine.
+    static let rawOverwrite = "overwrite and sync"
+
+    /// What one writer that syncs once per commit cannot pass: overwrites of 4 KiB, each synced. Measured beside the
+    /// commits of this subject if they did, else by the scenario of its own, else before the first case. nil where it
+    /// means nothing.
+    func rawLimit(_ row: MeasureRow) -> Double? {
+        guard row.measure.metric.name == Metric.commitsPerSecond.name, row.subject.durability == .full else {
+            return nil
+        }
+        let beside = row.values.values.compactMap { entry in
+            entry.result.samples.first { $0.label == "raw \(Self.rawOverwrite)" }?.value
+        }
+        if !beside.isEmpty { return beside.reduce(0, +) / Double(beside.count) }
+        return rawOverwritesPerSecond
+    }
+
+    /// Overwrites of 4 KiB per second, each synced.
+    var rawOverwritesPerSecond: Double? {
+        let measured = rawResults.lazy.flatMap(\.samples).first {
+            $0.label == Self.rawOverwrite && $0.metric.unit == "1/s"
+        }
+        if let measured, measured.value > 0 { return measured.value }
+        let nanoseconds = run.header.machine.fsyncNanoseconds
+        return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
+    }
+
+    /// Scenarios that measure the machine itself: known by what they measured.
+    static func rawScenarios(_ results: [CaseResult]) -> Set<String> {
+        Set(results.filter { $0.samples.contains { $0.label == rawOverwrite } }.map(\.test.scenario))
+    }
+}

@@ -1,0 +1,136 @@
+import RunRecords
+import Statistics
+
+/// A figure of one scenario on several sizes of one data set, by engine: how it grows.
+struct ScaleFigure {
+    struct Point {
+        /// Rows of the data set.
+        var size: Int
+        var sample: Sample
+        var result: CaseResult
+    }
+
+    struct Line {
+        var engine: String
+        /// By size, ascending.
+        var points: [Point]
+        /// nil where the engine has the figure for one size alone, or where a case at either end was cut or wrong.
+        var growth: Growth?
+        /// The same figure on another data set of one size: a point beside the line.
+        var aside: Point?
+    }
+
+    /// How many times as dear the figure is at the largest size as at the smallest: above 1 it grows, whichever
+    /// direction the figure has.
+    struct Growth {
+        var smallest: Int
+        var largest: Int
+        var factor: Double
+        /// Over the rounds; nil where there are too few of them.
+        var low: Double?
+        var high: Double?
+        /// How many rounds measured both sizes.
+        var pairCount: Int
+    }
+
+    /// Fewer sizes than this are no line.
+    static let fewestSizes = 3
+
+    /// Of the smallest size.
+    var subject: Subject
+    var measure: Measure
+    var lines: [Line]
+    /// What stands beside the lines; nil where no engine has it.
+    var asideSubject: Subject?
+
+    var sizes: [Int] { Set(lines.flatMap { $0.points.map(\.size) }).sorted() }
+}
+
+extension ScaleFigure.Growth {
+    /// `1.9×, 1.7× to 2.2×`.
+    var words: String {
+        guard let low, let high else { return Figure.ratio(factor) }
+        return "\(Figure.ratio(factor)), \(Figure.ratio(low)) to \(Figure.ratio(high))"
+    }
+}
+
+extension RunDigest {
+    /// A figure per scenario and measure of speed that at least three sizes have, in plan order. Empty for a plan whose
+    /// figures mean nothing.
+    var scaleFigures: [ScaleFigure] {
+        guard run.header.measures else { return [] }
+        let limits = rawScenarios
+        let usable = comparisons.filter { !limits.contains($0.subject.scenario) && $0.subject.size > 0 }
+        let groups = Dictionary(grouping: usable) { Self.withoutSize($0.subject) }
+        return Self.unique(usable.map { Self.withoutSize($0.subject) }).flatMap { key -> [ScaleFigure] in
+            let sized = (groups[key] ?? []).sorted { $0.subject.size < $1.subject.size }
+            guard sized.count >= ScaleFigure.fewestSizes, let first = sized.first else { return [] }
+            let others = usable.filter { other in
+                var subject = Self.withoutSize(other.subject)
+                subject.dataset = key.dataset
+                return subject == key && other.subject.dataset != key.dataset
+            }
+            // With several sizes it has lines of its own.
+            let aside = others.count == 1 ? others[0] : nil
+            let measures = Self.unique(
+                sized.flatMap { comparison in
+                    engines.compactMap { comparison.results[$0] }.flatMap { result in
+                        result.samples.filter { Self.counts($0, result) }.map(Measure.init)
+                    }
+                }
+            ).filter { $0.kind == .speed && $0.isCompared }
+            return measures.compactMap { measure in
+                let lines = engines.compactMap { scaleLine($0, measure, sized, aside) }
+                let isLong = lines.contains { $0.points.count >= ScaleFigure.fewestSizes }
+                let subject = lines.contains { $0.aside != nil } ? aside?.subject : nil
+                return isLong
+                    ? ScaleFigure(subject: first.subject, measure: measure, lines: lines, asideSubject: subject) : nil
+            }
+        }
+    }
+
+    private static func withoutSize(_ subject: Subject) -> Subject {
+        var subject = subject
+        subject.size = 0
+        return subject
+    }
+
+    private func scaleLine(
+        _ engine: String, _ measure: Measure, _ sized: [Comparison], _ aside: Comparison?
+    ) -> ScaleFigure.Line? {
+        func point(_ comparison: Comparison) -> ScaleFigure.Point? {
+            guard let result = comparison.results[engine],
+                let sample = result.samples.first(where: { Measure($0) == measure }), sample.value > 0
+            else { return nil }
+            return ScaleFigure.Point(size: comparison.subject.size, sample: sample, result: result)
+        }
+        let points = sized.compactMap(point)
+        if points.isEmpty { return nil }
+        return ScaleFigure.Line(
+            engine: engine, points: points, growth: growth(points, measure), aside: aside.flatMap(point))
+    }
+
+    private func growth(_ points: [ScaleFigure.Point], _ measure: Measure) -> ScaleFigure.Growth? {
+        guard points.count > 1, let first = points.first, let last = points.last, Self.isWhole(first.result),
+            Self.isWhole(last.result)
+        else { return nil }
+        let higher = measure.metric.direction == .higherIsBetter
+        let pairs = run.pairs(
+            first.result.test.id, last.result.test.id, metric: measure.metric.name, statistic: measure.statistic,
+            label: measure.label)
+        if let paired = PairedRatio(pairs, higherIsBetter: higher) {
+            return ScaleFigure.Growth(
+                smallest: first.size, largest: last.size, factor: paired.ratio, low: paired.low, high: paired.high,
+                pairCount: paired.pairs.count)
+        }
+        let (small, large) = (first.sample.value, last.sample.value)
+        return ScaleFigure.Growth(
+            smallest: first.size, largest: last.size, factor: higher ? small / large : large / small, pairCount: 1)
+    }
+
+    /// Bytes of the engine's files for a data set of that size, where a case of the run has them.
+    func fileBytes(_ engine: String, dataset: String, size: Int) -> Double? {
+        results.lazy.filter { $0.test.engine == engine && $0.test.dataset == dataset && $0.test.size == size }
+            .flatMap(\.samples).first { $0.metric.name == Metric.fileBytes.name && $0.label.isEmpty }?.value
+    }
+}

@@ -1,0 +1,211 @@
+import RunRecords
+
+/// Every case with all its figures and the command that repeats it. Each opens by itself when a link leads to it.
+struct CaseSection: ReportPart {
+    let page: ReportPage
+
+    func write(_ main: inout Markup) {
+        section("cases", "All cases", &main) { section in
+            if digest.results.isEmpty && digest.missing.isEmpty {
+                note("The plan has no case.", &section)
+                return
+            }
+            tools(&section)
+            section.element("div", ["class": "cases", "id": "case-list"]) { list in
+                for result in page.listed { caseEntry(result, &list) }
+            }
+            if page.listed.count < digest.results.count {
+                note(
+                    "\(Figure.grouped(digest.results.count - page.listed.count)) cases that passed are not listed, "
+                        + "to keep this file small. All are in results.csv.", &section)
+            }
+            missingCases(&section)
+        }
+    }
+
+    private func tools(_ section: inout Markup) {
+        section.element("div", ["class": "tools"]) { tools in
+            tools.open(
+                "input",
+                [
+                    "type": "search", "id": "case-filter",
+                    "placeholder": "Filter: scenario, engine, parameter, verdict",
+                    "aria-label": "Filter cases",
+                ])
+            tools.element("label") { label in
+                label.add("Sort by ")
+                label.element("select", ["id": "case-sort"]) { select in
+                    for (value, words) in [
+                        ("i", "plan"), ("r", "verdict"), ("s", "scenario"), ("e", "engine"), ("d", "longest first"),
+                    ] {
+                        select.element("option", ["value": value], words)
+                    }
+                }
+            }
+            tools.element("button", ["type": "button", "id": "case-open"], "Open all")
+            tools.element("output", ["id": "case-count", "aria-live": "polite"], "")
+        }
+    }
+
+    private func caseEntry(_ result: CaseResult, _ list: inout Markup) {
+        let test = result.test
+        let standing = Standing.judged(result.verdict)
+        list.element(
+            "details",
+            [
+                "class": "case", "id": "c-\(test.id)", "data-r": String(standing.rank), "data-s": test.scenario,
+                "data-e": test.engine, "data-d": String(result.durationNanoseconds / 1_000),
+            ]
+        ) { entry in
+            entry.element("summary") { summary in
+                summary.element("span", ["class": "c1"]) { badge(standing, nil, &$0) }
+                summary.element("span", ["class": "c2"]) { name in
+                    name.element("b", test.scenario)
+                    let variant = digest.variant(Subject(test))
+                    if !variant.isEmpty { name.add(", " + variant) }
+                    let dataset = RunDigest.datasetText(Subject(test))
+                    if !dataset.isEmpty { name.element("small", " " + dataset) }
+                }
+                summary.element("span", ["class": "c3"], test.engine)
+                summary.element("span", ["class": "c4"], test.durability.rawValue)
+                summary.element("span", ["class": "c5"], caseHeadline(result))
+                summary.element(
+                    "span", ["class": "c6"], Figure.duration(nanoseconds: Double(result.durationNanoseconds)))
+            }
+            entry.element("div", ["class": "body"]) { caseBody(result, &$0) }
+        }
+        list.raw("\n")
+    }
+
+    private func caseHeadline(_ result: CaseResult) -> String {
+        if header.measures, let sample = digest.headline(result), result.trialCount <= 1 || result.outcomes.count <= 1 {
+            return [Measure(sample).textAlone(sample.value), Measure.spread(sample)].filter { !$0.isEmpty }
+                .joined(separator: " ")
+        }
+        if result.trialCount > 0 { return Figure.count(result.trialCount, "trial") }
+        return result.outcome.map(\.words) ?? ""
+    }
+
+    private func caseBody(_ result: CaseResult, _ body: inout Markup) {
+        let test = result.test
+        if !result.message.isEmpty { body.element("p", ["class": "message"], result.message) }
+        if result.isCut { note("Cut by its budget: figures stand for what was done until then.", &body) }
+        command(digest.replayCommand(test.id), &body)
+        let facts = [
+            ("family", test.family.rawValue), ("data", RunDigest.datasetText(Subject(test))),
+            ("parameters", test.parameterText), ("seed", test.seed.description),
+            ("engine", "\(test.engine) \(result.engineVersion)"), ("outcome", result.outcome.map(\.words) ?? "none"),
+            ("schedule", result.hasFreeSchedule ? "threads run freely" : ""), ("case", test.id),
+        ].filter { !$0.1.isEmpty }
+        body.element("p", ["class": "facts"]) { line in
+            for (name, value) in facts {
+                line.element("span") { fact in
+                    fact.element("i", name)
+                    fact.add(" \(value)")
+                }
+                line.add(" ")
+            }
+        }
+        if let crash = result.crash { crashReport(crash, &body) }
+        if detail.showsPassed || result.verdict != .pass {
+            outcomeList(result, &body)
+            trials(result, &body)
+            witnesses(result, &body)
+            samples(result, &body)
+        } else {
+            note("The figures of cases that passed are in results.csv, to keep this file small.", &body)
+        }
+    }
+
+    private func crashReport(_ crash: CrashReport, _ body: inout Markup) {
+        let how = [crash.signal.map { "signal \($0)" }, crash.exitStatus.map { "exit status \($0)" }].compactMap { $0 }
+        if !how.isEmpty { body.element("p", ["class": "message"], "Ended by \(how.joined(separator: ", "))") }
+        if !crash.standardError.isEmpty {
+            body.element("pre", String(crash.standardError.suffix(4_000)))
+        }
+    }
+
+    private func outcomeList(_ result: CaseResult, _ body: inout Markup) {
+        if result.outcomes.isEmpty { return }
+        let words = result.outcomes.map { "\(Figure.grouped($0.count)) \($0.outcome.words)" }
+        body.element("p", words.joined(separator: ", "))
+    }
+
+    private func trials(_ result: CaseResult, _ body: inout Markup) {
+        if result.trials.isEmpty { return }
+        body.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid"]) { table in
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        for words in ["trial", "outcome", "what happened", "repeat"] {
+                            row.element("th", ["scope": "col"], words)
+                        }
+                    }
+                }
+                table.element("tbody") { lines in
+                    for trial in result.trials.prefix(detail.showsPassed ? 40 : 5) {
+                        lines.element("tr") { row in
+                            row.element("td") { $0.element("code", trial.address.text) }
+                            row.element("td", ["class": trial.outcome.isHonest ? nil : "bad"]) { cell in
+                                cell.add(trial.outcome.words)
+                                if let signal = trial.signal { cell.add(", signal \(signal)") }
+                            }
+                            row.element("td", trial.detail)
+                            row.element("td") { cell in
+                                cell.element(
+                                    "button",
+                                    [
+                                        "class": "copy", "type": "button",
+                                        "data-c": digest.replayCommand(result.test.id, trial: trial.address.text),
+                                        "title": digest.replayCommand(result.test.id, trial: trial.address.text),
+                                    ], "Copy")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The smallest part of a history that must not be: a few transactions beside each other in time.
+    private func witnesses(_ result: CaseResult, _ body: inout Markup) {
+        for witness in result.witnesses {
+            body.element("figure", ["class": "witness"]) { figure in
+                figure.element("figcaption") { caption in
+                    caption.element("b", witness.title)
+                    caption.element("span", witness.reasons)
+                }
+                HistoryTimeline(witness: witness).draw(&figure)
+            }
+        }
+    }
+
+    private func samples(_ result: CaseResult, _ body: inout Markup) {
+        let shown = result.samples.filter { $0.metric.name != Metric.witness.name }
+        if shown.isEmpty || !header.measures { return }
+        body.element("dl", ["class": "figures"]) { list in
+            for sample in shown {
+                list.element("div") { entry in
+                    entry.element("dt", Measure(sample).words)
+                    entry.element("dd", ["title": exactText(sample)]) { value in
+                        value.add(Measure(sample).text(sample.value))
+                        let spread = Measure.spread(sample)
+                        if !spread.isEmpty { value.element("small", ["class": "spread"], spread) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func missingCases(_ section: inout Markup) {
+        if digest.missing.isEmpty { return }
+        section.element("h3", "Not run")
+        section.element("p", ["class": "missing"]) { text in
+            for id in digest.missing.prefix(detail.rows) {
+                badge(.notRun, "not run \(id)", &text)
+                text.add(" ")
+            }
+        }
+        leftOut(digest.missing.count, &section)
+    }
+}

@@ -1,0 +1,58 @@
+import RunRecords
+
+/// What the run happened on, what was not built, and the command that repeats all of it.
+struct EnvironmentSection: ReportPart {
+    let page: ReportPage
+
+    func write(_ main: inout Markup) {
+        let machine = header.machine
+        section("environment", "Environment", &main) { section in
+            let facts = [
+                ("machine", machine.host), ("system", machine.system), ("processor", machine.processor),
+                ("cores", machine.coreCount > 0 ? String(machine.coreCount) : ""),
+                ("memory", machine.memoryBytes > 0 ? Figure.bytes(Double(machine.memoryBytes)) : ""),
+                ("file system", machine.fileSystem), ("fsync honest", fsyncText(machine)),
+                ("build", header.isReleaseBuild ? "release" : "DEBUG: no time in this report means anything"),
+                ("assay", header.assayVersion), ("commit", header.commit), ("branch", header.branch),
+                ("engines", header.engines.map { "\($0.name) \($0.version)" }.joined(separator: ", ")),
+                ("budget", header.budgetSeconds.map { Figure.duration(nanoseconds: $0 * 1e9) } ?? ""),
+                ("time of all cases", Figure.duration(nanoseconds: Double(digest.workedNanoseconds))),
+            ].filter { !$0.1.isEmpty }
+            section.element("dl", ["class": "environment"]) { list in
+                for (name, value) in facts {
+                    list.element("dt", name)
+                    list.element("dd", value)
+                }
+            }
+            notBuilt(&section)
+            section.element("h3", "Repeat this run")
+            if !header.command.isEmpty { command(header.command, &section) }
+            note(
+                "Numbers in tables have three significant digits; tooltips and results.csv, beside this file, have "
+                    + "all of them. A dagger marks a figure of a case that its budget cut.", &section)
+        }
+    }
+
+    private func fsyncText(_ machine: Machine) -> String {
+        let time = Figure.duration(nanoseconds: Double(machine.fsyncNanoseconds))
+        return switch machine.fsync {
+        case .yes: "yes, 4 KiB with fdatasync takes \(time)"
+        case .no: "NO: the file system is in memory"
+        case .suspicious: "SUSPICIOUS: 4 KiB with fdatasync takes only \(time)"
+        }
+    }
+
+    private func notBuilt(_ section: inout Markup) {
+        if header.notBuilt.isEmpty { return }
+        section.element("h3", "Engines that were not built")
+        section.element("ul", ["class": "causes inline"]) { list in
+            for engine in header.notBuilt {
+                list.element("li") { item in
+                    badge(.judged(.notBuilt), engine.name, &item)
+                    item.add(" To have it: ")
+                    command(engine.remedy, &item)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import RunRecords
+
+// Cells of tables of figures, in whatever part the table stands.
+
+extension ReportPart {
+    /// A figure with its spread, and its ratio where it is given: coloured only where the rounds decide.
+    func figureCell(
+        _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, _ line: inout Markup
+    ) {
+        line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
+            cell.element(
+                "a", ["href": place(of: result.test.id), "title": exactText(sample, ratio)],
+                row.measure.text(sample.value) + (result.isCut ? "\u{2020}" : ""))
+            let spread = Measure.spread(sample)
+            if !spread.isEmpty { cell.element("small", ["class": "spread"], spread) }
+            if let ratio { cell.element("small", ["class": ratio.style], Figure.ratio(ratio.value)) }
+        }
+    }
+
+    /// How many measurements stand behind the figures of a row: one number, or the least and the most.
+    func countCell(_ row: MeasureRow, _ line: inout Markup) {
+        let counts = row.values.values.map(\.sample.count)
+        guard let least = counts.min(), let most = counts.max() else { return line.element("td", "") }
+        line.element(
+            "td", ["class": "n zero", "data-v": String(least)],
+            least == most ? Figure.grouped(least) : "\(Figure.grouped(least))\u{2013}\(Figure.grouped(most))")
+    }
+
+    func exactText(_ sample: Sample, _ ratio: FigureRatio? = nil) -> String {
+        var text = "\(Figure.exact(sample.value)) \(sample.metric.unit)"
+        if let low = sample.low, let high = sample.high {
+            text += ", interval \(Figure.exact(low)) to \(Figure.exact(high))"
+        }
+        if sample.count > 1 { text += ", n = \(Figure.grouped(sample.count))" }
+        if let ratio { text += "; \(ratio.words)" + (ratio.decision == nil ? ", measured once" : "") }
+        return text
+    }
+}

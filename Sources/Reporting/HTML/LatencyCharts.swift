@@ -1,0 +1,131 @@
+import Measuring
+import RunRecords
+
+/// Distributions of one durability class: a chart per subject and name, and all of them as a table.
+struct LatencyCharts: ReportPart {
+    /// The distributions of one name of one subject.
+    struct LatencyGroup {
+        var subject: Subject
+        var name: String
+        var lines: [(result: CaseResult, histogram: Histogram)]
+    }
+
+    let page: ReportPage
+    let durability: DurabilityClass
+    let groups: [LatencyGroup]
+
+    init(page: ReportPage, durability: DurabilityClass) {
+        self.page = page
+        self.durability = durability
+        groups = Self.groups(page, durability)
+    }
+
+    private static func groups(_ page: ReportPage, _ durability: DurabilityClass) -> [LatencyGroup] {
+        let digest = page.digest
+        let limits = digest.rawScenarios
+        return digest.comparisons.filter {
+            $0.subject.durability == durability && !limits.contains($0.subject.scenario)
+        }.flatMap { comparison -> [LatencyGroup] in
+            // What fills a grid has its times there.
+            let results = digest.engines.compactMap { comparison.results[$0] }.filter(\.gridCells.isEmpty)
+            let named = results.flatMap { result in
+                (digest.run.details[result.test.id]?.histograms ?? []).map { (result: result, named: $0) }
+            }
+            return RunDigest.unique(named.map(\.named.name)).map { name in
+                LatencyGroup(
+                    subject: comparison.subject, name: name,
+                    lines: named.filter { $0.named.name == name && !$0.named.histogram.isEmpty }.map {
+                        ($0.result, $0.named.histogram)
+                    })
+            }.filter { !$0.lines.isEmpty }
+        }
+    }
+
+    func write(_ section: inout Markup) {
+        if groups.isEmpty { return }
+        section.element("h4", "Latency: lower is faster")
+        let shown = groups.prefix(detail.charts / 2)
+        section.element("div", ["class": "charts"]) { grid in
+            for group in shown {
+                let title = digest.name(group.subject)
+                let name = group.name == Metric.latencyNanoseconds.name ? "latency" : group.name
+                grid.element("figure") { figure in
+                    let rest = [name, RunDigest.datasetText(group.subject)].filter { !$0.isEmpty }
+                    caption(title, rest.joined(separator: " \u{B7} "), group.lines.first?.result.test.id, &figure)
+                    let own = group.lines.map {
+                        LatencyChart.Line(name: $0.result.test.engine, histogram: $0.histogram)
+                    }
+                    LatencyChart(title: "\(title): \(name)", lines: own + rawLines(group)).draw(&figure)
+                }
+            }
+        }
+        table(&section)
+    }
+
+    /// The overwrite-and-sync loop beside commits that each sync: what no engine can be faster than alone.
+    private func rawLines(_ group: LatencyGroup) -> [LatencyChart.Line] {
+        guard group.subject.durability == .full, group.name.hasPrefix("commit") else { return [] }
+        let histograms = digest.rawResults.flatMap { run.details[$0.test.id]?.histograms ?? [] }
+        guard let raw = histograms.first(where: { $0.name == RunDigest.rawOverwrite }) else { return [] }
+        return [LatencyChart.Line(name: "raw disk", histogram: raw.histogram, isLimit: true)]
+    }
+
+    private func table(_ section: inout Markup) {
+        let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
+        let count = groups.reduce(0) { $0 + $1.lines.count }
+        let id = "t-latency-\(durability.rawValue)"
+        section.element("details", ["class": "numbers", "open": ""]) { details in
+            details.element("summary", "Latency, every distribution (\(Figure.count(count, "row")))")
+            if count > 8 { filter(id, &details) }
+            details.element("div", ["class": "scroll"]) { scroll in
+                scroll.element("table", ["class": "grid sort", "id": id]) { table in
+                    table.element("thead") { head in
+                        head.element("tr") { row in
+                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
+                            for words in quantiles.map(\.0) + ["max", "mean", "n"] {
+                                sortable(words, isNumber: true, &row)
+                            }
+                        }
+                    }
+                    table.element("tbody") { body in
+                        let lines = groups.flatMap { group in group.lines.map { (group, $0) } }
+                        for (group, line) in lines.prefix(detail.rows) {
+                            latencyLine(group, line.result, line.histogram, quantiles.map(\.1), &body)
+                        }
+                    }
+                }
+            }
+            leftOut(count, &details)
+        }
+    }
+
+    private func latencyLine(
+        _ group: LatencyGroup, _ result: CaseResult, _ histogram: Histogram, _ quantiles: [Double],
+        _ body: inout Markup
+    ) {
+        body.element("tr") { line in
+            line.element("th", ["scope": "row"]) {
+                $0.element("a", ["href": place(of: result.test.id)], digest.name(group.subject))
+            }
+            line.element("td", group.name == Metric.latencyNanoseconds.name ? "latency" : group.name)
+            line.element("td", result.test.engine)
+            for quantile in quantiles {
+                time(histogram.carries(quantile) ? Double(histogram.quantile(quantile)) : nil, &line)
+            }
+            time(Double(histogram.maximum), &line)
+            time(histogram.mean, &line)
+            line.element("td", ["class": "n", "data-v": String(histogram.count)], Figure.grouped(Int(histogram.count)))
+        }
+        body.raw("\n")
+    }
+
+    private func time(_ nanoseconds: Double?, _ line: inout Markup) {
+        guard let nanoseconds else {
+            line.element("td", ["class": "n zero", "data-v": "", "title": "too few operations"], "\u{B7}")
+            return
+        }
+        line.element(
+            "td", ["class": "n", "data-v": Figure.exact(nanoseconds), "title": Figure.exact(nanoseconds) + " ns"],
+            Figure.duration(nanoseconds: nanoseconds))
+    }
+}

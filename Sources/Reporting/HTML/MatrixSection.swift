@@ -1,0 +1,103 @@
+import RunRecords
+
+/// Engine by scenario. A cell has the gravest verdict of its cases and leads to that case.
+struct MatrixSection: ReportPart {
+    let page: ReportPage
+
+    /// A row of the matrix: all cases of a scenario in one durability class.
+    private struct MatrixRow {
+        var scenario: String
+        var family: Family
+        var durability: DurabilityClass
+        var cells: [String: [CaseResult]]
+    }
+
+    func write(_ main: inout Markup) {
+        let rows = matrixRows
+        section("matrix", "Engine by scenario", &main) { section in
+            if rows.isEmpty {
+                note("No case was run.", &section)
+                return
+            }
+            note(
+                "Each cell shows the gravest verdict of its cases and leads to that case\u{2019}s numbers; "
+                    + "the command that repeats it stands in the cell\u{2019}s tooltip and with the numbers.", &section)
+            section.element("div", ["class": "scroll"]) { scroll in
+                scroll.element("table", ["class": "grid matrix"]) { table in
+                    table.element("thead") { head in
+                        head.element("tr") { row in
+                            row.element("th", ["scope": "col"], "scenario")
+                            if digest.durabilities.count > 1 { row.element("th", ["scope": "col"], "durability") }
+                            for engine in digest.engines { row.element("th", ["scope": "col"], engine) }
+                        }
+                    }
+                    table.element("tbody") { matrixBody(rows, &$0) }
+                }
+            }
+        }
+    }
+
+    private func matrixBody(_ rows: [MatrixRow], _ body: inout Markup) {
+        var family: Family?
+        let columns = digest.engines.count + (digest.durabilities.count > 1 ? 2 : 1)
+        for row in rows.prefix(detail.rows) {
+            if row.family != family {
+                family = row.family
+                body.element("tr", ["class": "family"]) {
+                    $0.element("th", ["colspan": String(columns), "scope": "colgroup"], row.family.rawValue)
+                }
+            }
+            body.element("tr") { line in
+                line.element("th", ["scope": "row"], row.scenario)
+                if digest.durabilities.count > 1 { line.element("td", row.durability.rawValue) }
+                for engine in digest.engines {
+                    line.element("td") { matrixCell(row.cells[engine] ?? [], &$0) }
+                }
+            }
+        }
+    }
+
+    private func matrixCell(_ results: [CaseResult], _ cell: inout Markup) {
+        let standings = results.map { Standing.judged($0.verdict) }
+        guard let gravest = standings.min(by: { $0.rank < $1.rank }),
+            let index = standings.firstIndex(of: gravest)
+        else {
+            cell.element("span", ["class": "zero", "title": "not in the plan, or not run"], "\u{B7}")
+            return
+        }
+        let result = results[index]
+        let count = standings.filter { $0 == gravest }.count
+        let share = results.count == 1 ? "" : (count == results.count ? " \(count)" : " \(count) of \(results.count)")
+        cell.element(
+            "a",
+            [
+                "href": place(of: result.test.id), "class": "v v-\(gravest.name)",
+                "title": digest.replayCommand(result.test.id),
+            ]
+        ) { link in
+            link.element("b", ["aria-hidden": "true"], gravest.symbol)
+            link.add(gravest.words + share)
+        }
+    }
+
+    private var matrixRows: [MatrixRow] {
+        struct Key: Hashable {
+            var scenario: String
+            var durability: DurabilityClass
+        }
+        var rows: [MatrixRow] = []
+        var index: [Key: Int] = [:]
+        for result in digest.results {
+            let test = result.test
+            let key = Key(scenario: test.scenario, durability: test.durability)
+            let place = index[key] ?? rows.count
+            if place == rows.count {
+                index[key] = place
+                rows.append(
+                    MatrixRow(scenario: test.scenario, family: test.family, durability: test.durability, cells: [:]))
+            }
+            rows[place].cells[test.engine, default: []].append(result)
+        }
+        return Family.allCases.flatMap { family in rows.filter { $0.family == family } }
+    }
+}

@@ -1,0 +1,56 @@
+import RunRecords
+
+/// One sentence about an engine: what it went through, and what of it went wrong, whatever its outcome was. It never
+/// says `none` where a case of these rows, or of a family beside them, violates a promise.
+struct OutcomeAnswer {
+    let engine: String
+    let rows: [OutcomeRow]
+    /// Violations of the engine in other families, with their numbers; empty where there is none.
+    var elsewhere = ""
+
+    func write(_ item: inout Markup) {
+        let trials = rows.reduce(0) { $0 + $1.trialCount }
+        item.element("strong", engine)
+        var isFirst = true
+        func add(_ words: String, isBad: Bool, _ rest: String = "") {
+            item.add(isFirst ? "" : "; ")
+            item.element("span", ["class": isBad ? "bad" : nil], words)
+            item.add(rest)
+            isFirst = false
+        }
+        item.add(trials == 0 ? ": nothing was tried" : ": \(Figure.count(trials, "trial")), ")
+        if trials == 0 { isFirst = false }
+        let parts: [(Verdict, String)] = [
+            (.violation, "a promise broken"), (.suspectedHarness, "the harness is suspected"),
+            (.known, "a known violation"), (.unpromised, "not promised"), (.inconclusive, "inconclusive"),
+            (.harnessError, "the harness failed"), (.pass, "allowed"),
+        ]
+        for (verdict, words) in parts {
+            let judged = rows.filter { $0.standing == .judged(verdict) }
+            let wrong = Self.wrong(judged)
+            if wrong.isEmpty {
+                // A case without such an outcome is said as a case.
+                if judged.isEmpty || [.pass, .unpromised].contains(verdict) { continue }
+                add(Figure.count(judged.count, "case"), isBad: verdict == .violation, " (\(words))")
+                continue
+            }
+            let counts = wrong.map { "\(Figure.grouped($0.count)) \($0.group.words)" }
+            add(counts.joined(separator: ", "), isBad: verdict != .pass, " (\(words))")
+        }
+        if isFirst && elsewhere.isEmpty { item.add("none silently wrong, lost, crashed or hung") }
+        if !elsewhere.isEmpty { add("violations elsewhere: \(elsewhere)", isBad: true) }
+    }
+
+    /// What the verdict went by, by group: the outcomes that the scenario does not accept. Of a pass, and of a case
+    /// that keeps no causes, the outcomes that are not honest.
+    private static func wrong(_ rows: [OutcomeRow]) -> [(group: OutcomeRow.Group, count: Int)] {
+        OutcomeRow.Group.allCases.compactMap { group in
+            let count = rows.reduce(0) { sum, row in
+                let causes = row.result.causes.filter { group.outcomes.contains($0.outcome) }
+                if !row.result.causes.isEmpty { return sum + causes.reduce(0) { $0 + $1.count } }
+                return sum + (group.isBad ? row.count(group) : 0)
+            }
+            return count == 0 ? nil : (group, count)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import RunRecords
+import Statistics
+
+/// Every figure that was measured in rounds beside the best peer: a drawing per engine that the run is about, and the
+/// same as a table.
+struct RatioPlots: ReportPart {
+    let page: ReportPage
+
+    func write(_ section: inout Markup) {
+        let headlines = digest.headlines
+        if headlines.isEmpty { return }
+        section.element("div", ["class": "plots"]) { plots in
+            for headline in headlines {
+                plots.element("figure") { figure in
+                    figure.element("figcaption") { caption in
+                        caption.element("b", "\(headline.engine) beside the best peer")
+                        caption.element("span") { DecisionCounts(headline: headline).write(&$0) }
+                    }
+                    plot(headline).draw(&figure)
+                }
+            }
+        }
+        section.element("p", ["class": "key"]) { key in
+            let shapes: [(Decision, String)] = [
+                (.ahead, "ahead"), (.behind, "behind"),
+                (.undecided, "undecided: the interval touches what two sides of one program differ by"),
+            ]
+            for (decision, words) in shapes {
+                key.element("span") { entry in
+                    entry.element(
+                        "b", ["class": "t-\(decision.rawValue)", "aria-hidden": "true"], Self.symbol(decision))
+                    entry.add(" \(words)")
+                }
+                key.add(" ")
+            }
+            key.element("span", "whisker: interval of the median ratio over the rounds, 95 % or more")
+            key.add(" ")
+            key.element("span", "shaded: that difference, the dead band")
+        }
+        for headline in headlines { ratioTable(headline, &section) }
+    }
+
+    private static func symbol(_ decision: Decision) -> String {
+        switch decision {
+        case .ahead: "\u{25CF}"
+        case .behind: "\u{25C6}"
+        case .undecided: "\u{25CB}"
+        }
+    }
+
+    private func plot(_ headline: HeadlineFigures) -> DotPlot {
+        DotPlot(
+            title: "\(headline.engine) beside the best peer: \(headline.standing())",
+            lines: headline.lines.map { line in
+                let id = line.figures.values[headline.engine]?.result.test.id
+                return DotPlot.Line(
+                    name: line.name, shortName: line.shortName, ratio: line.ratio, link: id.flatMap { place(of: $0) })
+            })
+    }
+
+    private func ratioTable(_ headline: HeadlineFigures, _ section: inout Markup) {
+        let heads = [
+            headline.engine, "best peer", "ratio", "from", "to", "equal within", "rounds",
+        ]
+        section.element("details", ["class": "numbers"]) { details in
+            details.element("summary", "\(headline.engine): every ratio as a table")
+            details.element("div", ["class": "scroll"]) { scroll in
+                scroll.element("table", ["class": "grid sort", "id": "t-ratios-\(headline.engine)"]) { table in
+                    table.element("thead") { head in
+                        head.element("tr") { row in
+                            sortable("figure", isNumber: false, &row)
+                            for words in heads { sortable(words, isNumber: true, &row) }
+                            sortable("peer", isNumber: false, &row)
+                            sortable("decision", isNumber: false, &row)
+                        }
+                    }
+                    table.element("tbody") { body in
+                        for line in headline.lines.prefix(detail.rows) { ratioLine(line, headline.engine, &body) }
+                    }
+                }
+            }
+            leftOut(headline.lines.count, &details)
+        }
+    }
+
+    private func ratioLine(_ line: HeadlineFigures.Line, _ engine: String, _ body: inout Markup) {
+        let (row, ratio) = (line.figures, line.ratio)
+        body.element("tr") { cells in
+            cells.element("th", ["scope": "row"], line.name)
+            for name in [engine, ratio.peer] {
+                guard let (sample, result) = row.values[name] else {
+                    cells.element("td", ["class": "n zero"], "\u{B7}")
+                    continue
+                }
+                figureCell(row, sample, result, nil, &cells)
+            }
+            for value in [ratio.value, ratio.low, ratio.high, ratio.band.factor] {
+                cells.element(
+                    "td", ["class": "n", "data-v": value.map(Figure.exact) ?? ""],
+                    value.map { Figure.ratio($0) } ?? "\u{B7}")
+            }
+            cells.element("td", ["class": "n"], String(ratio.pairCount))
+            cells.element("td", ratio.peer)
+            let decision = ratio.decision ?? .undecided
+            cells.element("td", ["class": "t-\(decision.rawValue)"], decision.rawValue)
+        }
+        body.raw("\n")
+    }
+}

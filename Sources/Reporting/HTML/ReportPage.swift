@@ -1,0 +1,47 @@
+import RunRecords
+
+/// What all parts of the document share: the run, how much of it there is room for, and where its cases stand.
+struct ReportPage {
+    let digest: RunDigest
+    let detail: Detail
+    /// In plan order. Where not all fit, those that did not pass come first.
+    let listed: [CaseResult]
+    private let listedIDs: Set<String>
+
+    init(digest: RunDigest, detail: Detail) {
+        self.digest = digest
+        self.detail = detail
+        if digest.results.count <= detail.cases {
+            listed = digest.results
+        } else {
+            let grave = digest.results.filter { $0.verdict != .pass }
+            let passed = digest.results.filter { $0.verdict == .pass }
+            listed = Array((grave + passed).prefix(detail.cases))
+        }
+        listedIDs = Set(listed.map(\.test.id))
+    }
+
+    /// Where the numbers of a case stand; nil where there was no room for them.
+    func place(of id: String) -> String? {
+        listedIDs.contains(id) ? "#c-\(id)" : nil
+    }
+
+    /// How much of a large run fits. Each step leaves out what is missed least.
+    struct Detail {
+        var charts: Int
+        /// Figures of cases that passed.
+        var showsPassed: Bool
+        /// Cases in the list; the rest is in the CSV.
+        var cases: Int
+        /// Rows of one table.
+        var rows: Int
+
+        static let steps = [
+            Detail(charts: 80, showsPassed: true, cases: 1_000, rows: 1_000),
+            Detail(charts: 40, showsPassed: true, cases: 1_000, rows: 600),
+            Detail(charts: 24, showsPassed: false, cases: 1_200, rows: 400),
+            Detail(charts: 12, showsPassed: false, cases: 500, rows: 200),
+            Detail(charts: 0, showsPassed: false, cases: 200, rows: 100),
+        ]
+    }
+}

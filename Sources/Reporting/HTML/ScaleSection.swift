@@ -1,0 +1,104 @@
+import RunRecords
+
+/// Figures over size: a chart and a table per scenario that ran on several sizes, and by how much each engine grows.
+struct ScaleSection: ReportPart {
+    let page: ReportPage
+
+    static let anchor = "scale"
+
+    func write(_ main: inout Markup) {
+        let figures = digest.scaleFigures
+        if figures.isEmpty { return }
+        section(Self.anchor, "How does it grow with the size?", &main) { section in
+            note(
+                "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth is how many "
+                    + "times as dear the figure is at the largest size as at the smallest, with the interval over the "
+                    + "rounds; a figure or a growth without an interval was measured too seldom to claim anything.",
+                &section)
+            section.element("div", ["class": "charts"]) { grid in
+                for figure in figures.prefix(detail.charts) { chart(figure, &grid) }
+            }
+            for (index, figure) in figures.enumerated() { table(figure, index, &section) }
+        }
+    }
+
+    private func name(_ figure: ScaleFigure) -> String {
+        let variant = figure.subject.parameters.filter { digest.isTelling($0, figure.subject) }
+        return ([figure.subject.scenario] + variant.map { "\($0.name) \($0.value)" }).joined(separator: ", ")
+    }
+
+    private func chart(_ figure: ScaleFigure, _ grid: inout Markup) {
+        grid.element("figure") { box in
+            let rest = [
+                figure.measure.words, figure.subject.dataset,
+                figure.subject.durability == .full ? "" : RunDigest.durabilityText(figure.subject.durability),
+            ].filter { !$0.isEmpty }
+            let first = figure.lines.first?.points.first?.result.test.id
+            caption(name(figure), rest.joined(separator: " \u{B7} "), first, &box)
+            ScaleChart(
+                title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
+                asideWords: asideWords(figure)
+            ).draw(&box)
+        }
+    }
+
+    /// The size of the largest file of the data set beside the lines, else its name.
+    private func asideWords(_ figure: ScaleFigure) -> String {
+        guard let subject = figure.asideSubject else { return "" }
+        let bytes = figure.lines.compactMap {
+            digest.fileBytes($0.engine, dataset: subject.dataset, size: subject.size)
+        }.max()
+        return bytes.map { Figure.bytes($0) } ?? subject.dataset
+    }
+
+    private func table(_ figure: ScaleFigure, _ index: Int, _ section: inout Markup) {
+        let sizes = figure.sizes
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid sort", "id": "t-scale-\(index)"]) { table in
+                table.element("caption", "\(name(figure)): \(figure.measure.words)")
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        sortable("engine", isNumber: false, &row)
+                        for size in sizes { sortable(Figure.count(size, "row"), isNumber: true, &row) }
+                        if let aside = figure.asideSubject {
+                            sortable(RunDigest.datasetText(aside), isNumber: true, &row)
+                        }
+                        sortable("growth", isNumber: true, &row)
+                        sortable("n", isNumber: true, &row)
+                    }
+                }
+                table.element("tbody") { body in
+                    for line in figure.lines { write(line, figure, sizes, &body) }
+                }
+            }
+        }
+    }
+
+    private func write(_ line: ScaleFigure.Line, _ figure: ScaleFigure, _ sizes: [Int], _ body: inout Markup) {
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"], line.engine)
+            for size in sizes { cell(line.points.first { $0.size == size }, figure, line.engine, &row) }
+            if figure.asideSubject != nil { cell(line.aside, figure, line.engine, &row) }
+            row.element("td", ["class": "n", "data-v": line.growth.map { Figure.exact($0.factor) } ?? ""]) { cell in
+                guard let growth = line.growth else { return }
+                cell.add(Figure.ratio(growth.factor))
+                if let low = growth.low, let high = growth.high {
+                    cell.element(
+                        "small", ["class": "spread"], "\(Figure.ratio(low)) to \(Figure.ratio(high))")
+                }
+            }
+            row.element("td", ["class": "n zero"], line.growth.map { Figure.grouped($0.pairCount) } ?? "")
+        }
+        body.raw("\n")
+    }
+
+    private func cell(
+        _ point: ScaleFigure.Point?, _ figure: ScaleFigure, _ engine: String, _ row: inout Markup
+    ) {
+        guard let point else { return row.element("td", ["class": "n zero"], "\u{B7}") }
+        let measures = MeasureRow(
+            subject: Subject(point.result.test), measure: figure.measure,
+            values: [engine: (point.sample, point.result)])
+        figureCell(measures, point.sample, point.result, nil, &row)
+    }
+}

@@ -1,0 +1,126 @@
+import RunRecords
+import Seeds
+
+/// File size over time, then every figure in bytes.
+struct SizeSection: ReportPart {
+    let page: ReportPage
+
+    func write(_ main: inout Markup) {
+        section(Question.large.rawValue, Question.large.text, &main) { section in
+            let growth = digest.outcomeRows(.large)
+            if !header.measures { measuresNothing(&section) }
+            let lines = header.measures ? digest.sizeLines : []
+            var isEmpty = growth.isEmpty && lines.isEmpty
+            for durability in digest.durabilities {
+                let own = lines.filter { $0.subject.durability == durability }
+                let rows = header.measures ? digest.rows(of: .size, durability) : []
+                if own.isEmpty && rows.isEmpty { continue }
+                isEmpty = false
+                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
+                sizeCharts(own, &section)
+                seriesTable(own, durability, &section)
+                MeasureTable(page: page, rows: rows, durability: durability, name: "size", title: "Sizes, every figure")
+                    .write(&section)
+            }
+            if isEmpty && header.measures { note("This run measured no size.", &section) }
+            if !growth.isEmpty {
+                section.element("h3", "Were the bounds kept?")
+                OutcomeTables(page: page, rows: growth).write(&section)
+            }
+        }
+    }
+
+    /// What may share a chart: one scenario on one data set, its engines and policies.
+    private struct ChartKey: Hashable {
+        var scenario: String
+        var dataset: String
+        var size: Int
+        var seed: Seed
+        var name: String
+        var step: String
+    }
+
+    private func sizeCharts(_ lines: [SizeLine], _ section: inout Markup) {
+        if lines.isEmpty || detail.charts == 0 { return }
+        let keyOf = { (line: SizeLine) in
+            ChartKey(
+                scenario: line.subject.scenario, dataset: line.subject.dataset, size: line.subject.size,
+                seed: line.subject.seed, name: line.series.name, step: line.series.step)
+        }
+        let groups = Dictionary(grouping: lines, by: keyOf)
+        note(
+            "Whole lines are data and log together, thin ones the live data. Where an engine has several lines they "
+                + "are its policies.", &section)
+        section.element("div", ["class": "charts"]) { grid in
+            for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
+                // More than eight lines cannot be told apart; then each engine has a chart.
+                let all = groups[key] ?? []
+                let parts =
+                    all.count <= 8
+                    ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
+                for part in parts { sizeChart(key, Array(part.prefix(8)), &grid) }
+            }
+        }
+    }
+
+    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], _ grid: inout Markup) {
+        guard let first = lines.first else { return }
+        grid.element("figure") { figure in
+            let rest = [key.name, RunDigest.datasetText(first.subject)].filter { !$0.isEmpty }
+            caption(key.scenario, rest.joined(separator: " \u{B7} "), first.caseID, &figure)
+            SizeChart(
+                title: "\(key.scenario): \(key.name)",
+                lines: lines.map {
+                    SizeChart.Line(engine: $0.engine, variant: digest.shortVariant($0.subject), series: $0.series)
+                }
+            ).draw(&figure)
+        }
+    }
+
+    private func seriesTable(_ lines: [SizeLine], _ durability: DurabilityClass, _ section: inout Markup) {
+        if lines.isEmpty { return }
+        let heads = ["at first", "largest", "at last", "live at last", "free at last", "of it log, at most"]
+        section.element("details", ["class": "numbers", "open": ""]) { details in
+            details.element("summary", "Data and log over time (\(Figure.count(lines.count, "row")))")
+            details.element("div", ["class": "scroll"]) { scroll in
+                scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
+                    table.element("thead") { head in
+                        head.element("tr") { row in
+                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
+                            for words in heads { sortable(words, isNumber: true, &row) }
+                        }
+                    }
+                    table.element("tbody") { body in
+                        for line in lines.prefix(detail.rows) { seriesLine(line, &body) }
+                    }
+                }
+            }
+            leftOut(lines.count, &details)
+        }
+    }
+
+    private func seriesLine(_ line: SizeLine, _ body: inout Markup) {
+        let points = line.series.points
+        guard let first = points.first, let last = points.last else { return }
+        let sizes: [Int?] = [
+            first.totalBytes, points.map(\.totalBytes).max(), last.totalBytes, last.liveBytes, last.freeBytes,
+            points.map(\.logBytes).max(),
+        ]
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"]) {
+                $0.element("a", ["href": place(of: line.caseID)], digest.name(line.subject))
+            }
+            row.element("td", line.series.name)
+            row.element("td", line.engine)
+            for size in sizes {
+                row.element(
+                    "td",
+                    [
+                        "class": size == nil ? "n zero" : "n", "data-v": size.map(String.init) ?? "",
+                        "title": size.map { "\(Figure.grouped($0)) bytes" } ?? "the engine does not say",
+                    ], size.map { Figure.bytes(Double($0)) } ?? "\u{B7}")
+            }
+        }
+        body.raw("\n")
+    }
+}

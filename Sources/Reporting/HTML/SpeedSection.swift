@@ -1,0 +1,132 @@
+import Measuring
+import RunRecords
+
+/// Throughput and latency, one durability class after the other: they are never set side by side.
+struct SpeedSection: ReportPart {
+    let page: ReportPage
+
+    func write(_ main: inout Markup) {
+        section(Question.fast.rawValue, Question.fast.text, &main) { section in
+            if !header.measures {
+                measuresNothing(&section)
+                return
+            }
+            var isEmpty = true
+            rawFigures(&section)
+            for durability in digest.durabilities {
+                let speed = digest.rows(of: .speed, durability)
+                let latency = LatencyCharts(page: page, durability: durability)
+                if speed.isEmpty && latency.groups.isEmpty { continue }
+                isEmpty = false
+                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
+                rawLimitNote(speed, &section)
+                bars(digest.chartRows(durability), &section)
+                MeasureTable(
+                    page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"
+                ).write(&section)
+                latency.write(&section)
+            }
+            if isEmpty { note("This run measured no speed.", &section) }
+        }
+    }
+
+    /// What the machine gives without an engine.
+    private func rawFigures(_ section: inout Markup) {
+        let figures = digest.rawResults.flatMap { result in
+            result.samples.filter { Measure($0).isRate }.map { (result, $0) }
+        }
+        if figures.isEmpty { return }
+        section.element("h3", "The machine without an engine")
+        section.element("dl", ["class": "figures"]) { list in
+            for (result, sample) in figures {
+                list.element("div") { entry in
+                    entry.element("dt") { name in
+                        let words = sample.label.isEmpty ? Measure(sample).words : sample.label
+                        name.element("a", ["href": place(of: result.test.id)], words)
+                    }
+                    entry.element(
+                        "dd", ["title": exactText(sample)], Figure.text(sample.value, unit: sample.metric.unit))
+                }
+            }
+        }
+    }
+
+    private func rawLimitNote(_ rows: [MeasureRow], _ section: inout Markup) {
+        guard rows.contains(where: { digest.rawLimit($0) != nil }), let limit = digest.rawOverwritesPerSecond else {
+            return
+        }
+        note(
+            "Raw limit: this disk takes \(Figure.rounded(limit)) overwrites of 4 KiB with fdatasync per second, one "
+                + "after the other. A single writer that syncs every commit cannot pass that; writers that share a "
+                + "sync can. Where a case measured it again beside its commits, its own figure stands.", &section)
+    }
+
+    private func bars(_ rows: [MeasureRow], _ section: inout Markup) {
+        let groups = [
+            ("Per second: longer is faster", rows.filter(\.measure.isRate)),
+            ("Time of one operation: shorter is faster", rows.filter(\.measure.isOperationTime)),
+        ]
+        for (title, group) in groups {
+            let charts = barCharts(group).prefix(detail.charts / 2)
+            if charts.isEmpty { continue }
+            section.element("h4", title)
+            if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
+                note(
+                    "Behind each bar: how many times as good as the best of the other engines, in colour where the "
+                        + "rounds decide. A line across the end of a bar is the interval of its median.", &section)
+            }
+            section.element("div", ["class": "charts"]) { grid in
+                for (row, what, chart) in charts {
+                    let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
+                    let rest = [what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
+                    grid.element("figure") { figure in
+                        caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id, &figure)
+                        chart.draw(&figure)
+                    }
+                }
+            }
+        }
+    }
+
+    private typealias TitledChart = (row: MeasureRow, what: String, chart: BarChart)
+
+    /// A chart per figure that two engines have. Of a figure that one engine has alone, the labels share a chart.
+    private func barCharts(_ rows: [MeasureRow]) -> [TitledChart] {
+        struct Alone: Hashable {
+            var subject: Subject
+            var metric: Metric
+            var engine: String
+        }
+        func peers(_ row: MeasureRow) -> [String] {
+            let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
+            let peers = engines.filter { $0 != RunDigest.reference }
+            return peers.isEmpty ? engines : peers
+        }
+        let aloneOf = { (row: MeasureRow) -> Alone? in
+            let engines = peers(row)
+            guard engines.count == 1, let engine = engines.first, !row.measure.label.isEmpty else { return nil }
+            return Alone(subject: row.subject, metric: row.measure.metric, engine: engine)
+        }
+        let alone = Dictionary(grouping: rows.filter { aloneOf($0) != nil }, by: aloneOf)
+        var seen: Set<Alone> = []
+        var charts: [TitledChart] = []
+        for row in rows {
+            let name = digest.name(row.subject)
+            if let key = aloneOf(row), let siblings = alone[key], siblings.count > 1 {
+                if seen.insert(key).inserted {
+                    let chart = BarChart(title: "\(name), \(key.engine)", rows: siblings, engine: key.engine)
+                    charts.append((row, key.engine, chart))
+                }
+                continue
+            }
+            let engines = digest.engines.filter { (row.values[$0]?.sample.value ?? 0) > 0 }
+            if engines.count > 1 {
+                let title = "\(name): \(row.measure.words)"
+                let chart = BarChart(
+                    title: title, row: row, engines: engines, limit: digest.rawLimit(row), digest: digest)
+                charts.append((row, row.measure.words, chart))
+            }
+        }
+        return charts
+    }
+}

@@ -1,0 +1,188 @@
+import RunRecords
+
+/// The summary at the end of a run: what was asked, the verdict, then each question with the figures that answer it.
+struct TerminalReport {
+    let digest: RunDigest
+    let width: Int
+    let colour: Bool
+
+    /// More rows than this of one table are left to the HTML report, and counted.
+    static let rowLimit = 24
+
+    var run: Run { digest.run }
+    private var header: RunHeader { digest.run.header }
+
+    var text: String {
+        var lines = opening + verdict
+        if !run.header.measures {
+            lines += ["", " This plan measures nothing: only the outcomes of its cases count."]
+        }
+        let peers = peerLines
+        if !peers.isEmpty { lines += [""] + peers }
+        let scale = TerminalScale(digest: digest, width: width, colour: colour).lines
+        if !scale.isEmpty { lines += [""] + scale }
+        for question in Question.allCases {
+            // The peers' table has the speed of all of them.
+            if question == .fast && !peers.isEmpty { continue }
+            let answer = answer(to: question)
+            if !answer.isEmpty {
+                lines += [""] + answer
+            }
+        }
+        return (lines + [""] + closing).joined(separator: "\n") + "\n"
+    }
+
+    func styled(_ text: String, _ style: TextStyle) -> String {
+        style.applied(to: text, colour: colour)
+    }
+
+    // MARK: Opening and closing
+
+    private var opening: [String] {
+        let machine = header.machine
+        let facts = [
+            header.isReleaseBuild ? "release build" : "DEBUG BUILD", machine.fileSystem,
+            "fsync honest: \(machine.fsync.rawValue)",
+        ].filter { !$0.isEmpty }.joined(separator: ", ")
+        let plan = "plan \(header.plan), seed \(header.seed), \(Figure.count(header.cases.count, "case", gap: " "))"
+        var lines = items("assay \(header.assayVersion)  ", [plan, facts], separator: "; ")
+        let engines = header.engines.map { "\($0.name) \($0.version)" }
+        let missing = header.notBuilt.map { "\($0.name): not built (\($0.remedy))" }
+        lines += items("engines  ", engines + missing, separator: " \u{B7} ")
+        for warning in digest.warnings {
+            lines += wrapped(warning, lead: "WARNING  ", leadStyle: .doubt, hang: 9)
+        }
+        let done = "[\(digest.results.count)/\(header.cases.count)]"
+        let worked = Figure.duration(nanoseconds: Double(digest.workedNanoseconds), gap: " ")
+        lines.append(
+            digest.missing.isEmpty
+                ? "\(done) done, cases took \(worked) together"
+                : "\(done) STOPPED EARLY: \(Figure.count(digest.missing.count, "case", gap: " ")) not run")
+        return lines
+    }
+
+    private var closing: [String] {
+        let directory = RunDigest.shellWord(run.directory)
+        var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget", ""] : []
+        lines += ["Report   \(run.directory)/report.html", "Numbers  \(run.directory)/results.csv", "Repeat a case"]
+        lines += WrappedText.command("assay replay \(directory) CASE [TRIAL]", width: width, indent: 4)
+        if !digest.missing.isEmpty {
+            lines += ["Finish the run"] + WrappedText.command(digest.resumeCommand, width: width, indent: 4)
+        }
+        return lines
+    }
+
+    /// A sentence on as many lines as it takes.
+    func wrapped(
+        _ words: String, _ style: TextStyle = .plain, lead: String, leadStyle: TextStyle = .plain, hang: Int
+    ) -> [String] {
+        var text = WrappedText()
+        text.add(words, style)
+        return text.lines(width: width, lead: lead, leadStyle: leadStyle, hang: hang, colour: colour)
+    }
+
+    /// Items that stay whole where they fit on a line, under each other behind the lead.
+    private func items(_ lead: String, _ items: [String], separator: String) -> [String] {
+        let start = String(repeating: " ", count: lead.count)
+        var lines: [String] = []
+        var line = ""
+        for item in items {
+            if !line.isEmpty, lead.count + line.count + separator.count + item.count > width {
+                lines.append(line)
+                line = item
+            } else {
+                line += line.isEmpty ? item : separator + item
+            }
+        }
+        lines += line.isEmpty ? [] : [line]
+        return lines.enumerated().flatMap { index, line in
+            wrapped(line, lead: index == 0 ? lead : start, hang: lead.count)
+        }
+    }
+
+    // MARK: Verdict
+
+    private var verdict: [String] {
+        var lines: [String] = []
+        for engine in digest.engines {
+            let results = digest.results(of: engine)
+            if results.isEmpty { continue }
+            lines += engineVerdict(engine, results, isFirst: lines.isEmpty)
+        }
+        let open = digest.allCounts.openWords(gap: " ")
+        if !open.isEmpty { lines += wrapped(open, .doubt, lead: "         ", hang: 11) }
+        if lines.isEmpty {
+            return [styled("VERDICT", .strong) + "  none: no case was run"]
+        }
+        return lines + families + causes
+    }
+
+    private func engineVerdict(_ engine: String, _ results: [CaseResult], isFirst: Bool) -> [String] {
+        let counts = VerdictCounts(results)
+        let scope =
+            "in \(Figure.count(counts.cases, "case", gap: " ")) (\(Figure.count(counts.trials, "trial", gap: " ")))"
+        let words =
+            counts.violations == 0
+            ? "no violation"
+            : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
+        let others = Standing.order.compactMap { standing -> String? in
+            guard case .judged(let verdict) = standing, verdict != .pass, verdict != .violation else { return nil }
+            let count = results.count { $0.verdict == verdict }
+            return count == 0 ? nil : "\(count) \(standing.words)"
+        }
+        var text = WrappedText()
+        text.add("\(engine):")
+        text.add(words, counts.violations == 0 ? .good : .bad)
+        text.add(scope + (others.isEmpty ? "" : ","))
+        text.add(others.joined(separator: ", "), .doubt)
+        return text.lines(
+            width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)
+    }
+
+    /// Every family with its violations, those without one too: what is not named was not tried.
+    private var families: [String] {
+        let families = digest.familyCounts
+        guard families.count > 1 else { return [] }
+        let items = families.map { family, counts in
+            counts.violations == 0
+                ? "\(family.rawValue) 0 of \(counts.cases)"
+                : "\(family.rawValue) \(counts.violations) of \(counts.cases) (\(counts.concernWords(gap: " ")))"
+        }
+        return self.items("violate  ", items, separator: " \u{B7} ")
+    }
+
+    /// Violations, and what the harness did or may have done: by cause, each with its count and the command that
+    /// repeats one. Then, in a line each, damage that was not promised to be prevented.
+    private var causes: [String] {
+        var lines: [String] = []
+        var left = Self.rowLimit
+        for verdict in [Verdict.violation, .suspectedHarness, .harnessError] {
+            let groups = digest.causeGroups(verdict)
+            for group in groups.prefix(left) {
+                let command = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)
+                lines += [line(group, verdict)] + command.map { styled($0, .faint) }
+            }
+            if groups.count > left { lines.append("  \(groups.count - left) more in the report") }
+            left = max(0, left - groups.count)
+        }
+        let unpromised = digest.causeGroups(.unpromised)
+        lines += unpromised.prefix(Self.unpromisedLimit).map { line($0, .unpromised) }
+        if unpromised.count > Self.unpromisedLimit {
+            lines.append("  \(unpromised.count - Self.unpromisedLimit) more that were not promised, in the report")
+        }
+        return lines
+    }
+
+    private static let unpromisedLimit = 6
+
+    private func line(_ group: CauseGroup, _ verdict: Verdict) -> String {
+        let standing = Standing.judged(verdict)
+        let name = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
+        let what = [group.countWords(gap: " "), group.detail].filter { !$0.isEmpty }.joined(separator: ": ")
+        return TextTable.shortened("  \(standing.symbol) \(group.engine)  \(name)  \(what)", to: max(40, width))
+    }
+
+    static func firstLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+}

@@ -1,0 +1,150 @@
+import Measuring
+
+/// How a worker process ended that did not end well.
+package struct CrashReport: Hashable, Sendable {
+    package var signal: Int32?
+    package var exitStatus: Int32?
+    /// The end of what the worker wrote to its standard error.
+    package var standardError: String
+
+    package init(signal: Int32? = nil, exitStatus: Int32? = nil, standardError: String = "") {
+        self.signal = signal
+        self.exitStatus = exitStatus
+        self.standardError = standardError
+    }
+}
+
+/// A named setting of an engine with the value it ran with: `synchronous` = `FULL`.
+package struct EngineSetting: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A latency distribution of a case.
+package struct NamedHistogram: Sendable, Equatable {
+    package var name: String
+    package var histogram: Histogram
+
+    package init(name: String, histogram: Histogram) {
+        self.name = name
+        self.histogram = histogram
+    }
+}
+
+/// How many trials ended in an outcome.
+package struct OutcomeCount: Hashable, Sendable {
+    package var outcome: Outcome
+    package var count: Int
+
+    package init(outcome: Outcome, count: Int) {
+        self.outcome = outcome
+        self.count = count
+    }
+}
+
+/// One measurement of a case: most cases have one, those of a comparison have one per round and side.
+package struct Turn: Hashable, Sendable {
+    /// Counts from 0.
+    package var round: Int
+    package var side: Side
+
+    /// One engine of a comparison runs as two sides, which differ in nothing: what they differ by is noise.
+    package enum Side: String, Sendable, CaseIterable {
+        case measured = ""
+        case control
+    }
+
+    package init(round: Int = 0, side: Side = .measured) {
+        self.round = round
+        self.side = side
+    }
+}
+
+/// What came of a case.
+///
+/// Deterministic fields, given equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials, causes,
+/// settings, and those samples and series whose kind says so. The others (duration, crash, histograms, `isCut`,
+/// message) are measured. A case that was cut by its budget has measured counts too.
+package struct CaseResult: Sendable, Equatable {
+    package var test: Case
+    /// Which of the measurements of this case it is.
+    package var turn: Turn
+    package var engineVersion: String
+    package var settings: [EngineSetting]
+    package var verdict: Verdict
+    /// The gravest outcome of all trials; nil where nothing ran.
+    package var outcome: Outcome?
+    /// In the order of `Outcome.allCases`, without zeros.
+    package var outcomes: [OutcomeCount]
+    package var samples: [Sample]
+    /// The first 20 trials of every outcome that is not honest.
+    package var trials: [Trial]
+    /// What went wrong by cause, the gravest first: outcomes that the scenario does not accept. Counts all trials.
+    package var causes: [FailureCause]
+    /// What the case tried of the engine's promises.
+    package var promises: [JudgedPromise]
+    /// Why the verdict is what it is, in a sentence; empty for a plain pass.
+    package var message: String
+    package var crash: CrashReport?
+    package var durationNanoseconds: UInt64
+    /// The case used up its share of the budget and stopped before it had done all that the plan asks.
+    package var isCut: Bool
+    /// Threads ran freely: which operation came first differs from run to run.
+    package var hasFreeSchedule: Bool
+
+    package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
+        self.test = test
+        self.turn = turn
+        self.engineVersion = ""
+        self.settings = []
+        self.verdict = verdict
+        self.outcome = nil
+        self.outcomes = []
+        self.samples = []
+        self.trials = []
+        self.causes = []
+        self.promises = []
+        self.message = ""
+        self.crash = nil
+        self.durationNanoseconds = 0
+        self.isCut = false
+        self.hasFreeSchedule = false
+    }
+
+    package func count(of outcome: Outcome) -> Int {
+        outcomes.first { $0.outcome == outcome }?.count ?? 0
+    }
+
+    package var trialCount: Int {
+        outcomes.reduce(0) { $0 + $1.count }
+    }
+
+    /// The first sample with that metric, statistic and label.
+    package func value(_ metric: Metric, statistic: String = "value", label: String = "") -> Double? {
+        samples.first { $0.metric.name == metric.name && $0.statistic == statistic && $0.label == label }?.value
+    }
+}
+
+/// What of a case is too large for its line in results.jsonl.
+package struct CaseDetails: Sendable, Equatable {
+    package var series: [Series]
+    package var histograms: [NamedHistogram]
+    /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
+    package var trialCodes: [UInt8]
+    /// Of a sweep over files: where its trials struck.
+    package var map: SweepMap?
+
+    package init(
+        series: [Series] = [], histograms: [NamedHistogram] = [], trialCodes: [UInt8] = [], map: SweepMap? = nil
+    ) {
+        self.series = series
+        self.histograms = histograms
+        self.trialCodes = trialCodes
+        self.map = map
+    }
+}

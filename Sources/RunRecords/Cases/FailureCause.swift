@@ -1,0 +1,254 @@
+import JSONText
+
+/// Trials of a case that ended alike: the same outcome, and the same detail once numbers and data are taken out. Four
+/// thousand flips show as a handful of these.
+package struct FailureCause: Hashable, Sendable {
+    package var outcome: Outcome
+    /// The detail without what differs from trial to trial: see `text(of:)`.
+    package var text: String
+    package var count: Int
+    /// The first of them, and its detail as it was.
+    package var example: FaultAddress
+    package var detail: String
+
+    package init(outcome: Outcome, text: String, count: Int, example: FaultAddress, detail: String) {
+        self.outcome = outcome
+        self.text = text
+        self.count = count
+        self.example = example
+        self.detail = detail
+    }
+
+    package init(_ trial: Trial, count: Int = 1) {
+        self.init(
+            outcome: trial.outcome, text: Self.text(of: trial), count: count, example: trial.address,
+            detail: String(trial.detail.prefix(Self.longestDetail)))
+    }
+
+    package static let longestDetail = 300
+    private static let longestText = 160
+
+    /// What makes two trials one cause.
+    package struct Key: Hashable, Sendable {
+        package var outcome: Outcome
+        package var text: String
+    }
+
+    package var key: Key { Key(outcome: outcome, text: text) }
+
+    /// A check's name tells what was looked at, as a fault's address tells where: only the first belongs to the cause.
+    package static func text(of trial: Trial) -> String {
+        let detail = text(of: trial.detail)
+        guard trial.address.fault == .check, !trial.address.isWholeCase else { return detail }
+        let name = text(of: trial.address.text)
+        return detail.isEmpty ? name : "\(name): \(detail)"
+    }
+
+    /// The detail with numbers as `#`, quoted data as `".."`, paths cut to their last part, and without the values
+    /// that were expected and got.
+    package static func text(of detail: String) -> String {
+        var scanner = CauseScanner(detail)
+        let text = scanner.scan()
+        return text.count > longestText ? text.prefix(longestText - 1) + "\u{2026}" : text
+    }
+}
+
+/// Takes out of a line what differs from trial to trial. Works on bytes: sweeps have hundreds of thousands of lines.
+private struct CauseScanner {
+    private let bytes: [UInt8]
+    private var place = 0
+    private var output: [UInt8] = []
+
+    init(_ text: String) {
+        bytes = Array(text.prefix { !$0.isNewline }.utf8)
+        output.reserveCapacity(bytes.count)
+    }
+
+    mutating func scan() -> String {
+        while place < bytes.count {
+            let byte = bytes[place]
+            if startsValues() {
+                append("expected .., got ..")
+                break
+            } else if byte == 0x22 {
+                skipQuoted(byte)
+            } else if byte == 0x2F, !isWord(before: place), isPath() {
+                skipToLastPart()
+            } else if isWordByte(byte) {
+                takeWord()
+            } else if byte == 0x2D, !isWord(before: place), place + 1 < bytes.count, isDigit(bytes[place + 1]) {
+                place += 1
+            } else {
+                output.append(byte)
+                place += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private mutating func append(_ text: String) { output += Array(text.utf8) }
+
+    /// `expected X, got Y`: neither belongs to the cause, and X may hold anything.
+    private func startsValues() -> Bool {
+        guard !isWord(before: place), has("expected ", at: place) else { return false }
+        return (place..<bytes.count).contains { has(", got ", at: $0) }
+    }
+
+    private func has(_ text: StaticString, at start: Int) -> Bool {
+        guard start + text.utf8CodeUnitCount <= bytes.count else { return false }
+        return text.withUTF8Buffer { wanted in wanted.indices.allSatisfy { bytes[start + $0] == wanted[$0] } }
+    }
+
+    private mutating func skipQuoted(_ quote: UInt8) {
+        place += 1
+        while place < bytes.count, bytes[place] != quote {
+            place += bytes[place] == 0x5C ? 2 : 1
+        }
+        place += 1
+        append("\"..\"")
+    }
+
+    private func isPath() -> Bool {
+        var slashes = 0
+        var index = place
+        while index < bytes.count, isPathByte(bytes[index]) {
+            if bytes[index] == 0x2F { slashes += 1 }
+            index += 1
+        }
+        return slashes > 1
+    }
+
+    private mutating func skipToLastPart() {
+        var end = place
+        var start = place
+        while end < bytes.count, isPathByte(bytes[end]) {
+            if bytes[end] == 0x2F { start = end + 1 }
+            end += 1
+        }
+        place = min(start, end)
+    }
+
+    /// Letters stay, digits become one `#`; so does a word of hexadecimal digits that is long enough to be no word.
+    private mutating func takeWord() {
+        let start = place
+        while place < bytes.count, isWordByte(bytes[place]) || isPointOfNumber(place) { place += 1 }
+        let word = bytes[start..<place]
+        let isHexadecimal =
+            word.contains(where: isDigit)
+            && (word.starts(with: [0x30, 0x78]) || word.count >= 8 && word.allSatisfy(isHexadecimalDigit))
+        if isHexadecimal { return number() }
+        var isNumber = false
+        for byte in word {
+            if isDigit(byte) || byte == 0x2E {
+                if !isNumber { number() }
+                isNumber = true
+            } else {
+                output.append(byte)
+                isNumber = false
+            }
+        }
+    }
+
+    /// A row of numbers is as one, however many there are.
+    private mutating func number() {
+        let row: [UInt8] = [0x23, 0x2C, 0x20]
+        if output.suffix(3).elementsEqual(row) {
+            output.removeLast(3)
+        }
+        output.append(0x23)
+    }
+
+    /// The point of `1.5`.
+    private func isPointOfNumber(_ index: Int) -> Bool {
+        bytes[index] == 0x2E && index > 0 && isDigit(bytes[index - 1]) && index + 1 < bytes.count
+            && isDigit(bytes[index + 1])
+    }
+
+    private func isWord(before index: Int) -> Bool { index > 0 && isWordByte(bytes[index - 1]) }
+
+    private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
+    }
+
+    private func isWordByte(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || byte == 0x5F || byte >= 0x80
+    }
+
+    private func isPathByte(_ byte: UInt8) -> Bool {
+        isWordByte(byte) || byte == 0x2F || byte == 0x2E || byte == 0x2D
+    }
+}
+
+/// Collects trials by cause, the first of each as its example.
+package struct FailureCauses: Sendable, Equatable {
+    package private(set) var list: [FailureCause] = []
+    private var places: [FailureCause.Key: Int] = [:]
+
+    /// More causes than this are counted as the remainder of their outcome.
+    package static let most = 40
+    /// The text of causes that are not told apart any more.
+    package static let remainder = "others"
+
+    package init() {}
+
+    package mutating func add(_ trial: Trial) {
+        add(FailureCause(trial))
+    }
+
+    package mutating func add(_ cause: FailureCause) {
+        if let place = places[cause.key] {
+            list[place].count += cause.count
+            return
+        }
+        var cause = cause
+        if list.count >= Self.most {
+            cause.text = Self.remainder
+            if let place = places[cause.key] {
+                list[place].count += cause.count
+                return
+            }
+        }
+        places[cause.key] = list.count
+        list.append(cause)
+    }
+
+    /// The gravest first, and of one outcome the most frequent.
+    package var sorted: [FailureCause] {
+        list.sorted {
+            ($0.outcome.gravity, $0.count, $1.text) > ($1.outcome.gravity, $1.count, $0.text)
+        }
+    }
+}
+
+extension FailureCause {
+    package var json: JSONValue {
+        .object([
+            JSONMember("outcome", .string(outcome.rawValue)), JSONMember("text", .string(text)),
+            JSONMember("count", .integer(count)), JSONMember("example", .string(example.text)),
+            JSONMember("detail", .string(detail)),
+        ])
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(
+            outcome: try json.choice("outcome", of: Outcome.self), text: try json.string("text"),
+            count: try json.integer("count"), example: FaultAddress(text: try json.string("example")),
+            detail: try json.string("detail"))
+    }
+}
+
+extension CaseResult {
+    /// What went wrong, by cause. Of a result that has none of its own (it was left out, or made before causes were
+    /// kept), what its trials say, else its outcome with its message.
+    package var failureCauses: [FailureCause] {
+        if !causes.isEmpty { return causes }
+        var found = FailureCauses()
+        for trial in trials where !trial.outcome.isHonest { found.add(trial) }
+        if found.list.isEmpty, let outcome, outcome != .correct || verdict == .harnessError {
+            found.add(Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: message))
+        }
+        return found.sorted
+    }
+}

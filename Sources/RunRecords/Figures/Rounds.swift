@@ -1,0 +1,130 @@
+import Measuring
+import Statistics
+
+/// The measurements of one case put together: what most parts of a report show of a case that ran in rounds.
+extension CaseResult {
+    /// How many trials of a case are kept in full when its rounds are put together.
+    private static let keptTrials = 60
+
+    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with
+    ///   them the verdict, from every measurement. Each sample becomes the median over the rounds, with its interval
+    ///   where there are enough of them, and counts the rounds.
+    /// - Returns: nil without a measurement.
+    package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
+        let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }
+        guard var merged = ordered.min(by: { $0.verdict.gravity > $1.verdict.gravity }) else { return nil }
+        if ordered.count == 1 { return merged }
+        merged.turn = Turn()
+        merged.outcomes = Outcome.allCases.compactMap { outcome in
+            let count = ordered.reduce(0) { $0 + $1.count(of: outcome) }
+            return count == 0 ? nil : OutcomeCount(outcome: outcome, count: count)
+        }
+        merged.outcome = merged.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
+        merged.trials = Array(ordered.flatMap(\.trials).prefix(keptTrials))
+        var causes = FailureCauses()
+        for cause in ordered.flatMap(\.causes) { causes.add(cause) }
+        merged.causes = causes.sorted
+        merged.promises = JudgedPromise.merged(ordered.map(\.promises))
+        merged.samples = medians(ordered.filter { $0.turn.side == .measured })
+        merged.durationNanoseconds = ordered.reduce(0) { $0 &+ $1.durationNanoseconds }
+        merged.isCut = ordered.contains(where: \.isCut)
+        merged.crash = ordered.lazy.compactMap(\.crash).first
+        return merged
+    }
+
+    private struct SampleKey: Hashable {
+        var metric: String
+        var statistic: String
+        var label: String
+
+        init(_ sample: Sample) {
+            metric = sample.metric.name
+            statistic = sample.statistic
+            label = sample.label
+        }
+    }
+
+    private static func medians(_ rounds: [CaseResult]) -> [Sample] {
+        var order: [SampleKey] = []
+        var samples: [SampleKey: [Sample]] = [:]
+        for sample in rounds.flatMap(\.samples) {
+            let key = SampleKey(sample)
+            if samples[key] == nil { order.append(key) }
+            samples[key, default: []].append(sample)
+        }
+        return order.compactMap { key in
+            guard let all = samples[key], var sample = all.first else { return nil }
+            if sample.metric.kind == .deterministic && Set(all.map(\.value)).count == 1 { return sample }
+            let interval = MedianInterval(all.map(\.value))
+            sample.value = MedianInterval.median(all.map(\.value))
+            sample.low = interval?.low
+            sample.high = interval?.high
+            sample.count = all.count
+            return sample
+        }
+    }
+}
+
+extension CaseDetails {
+    /// Histograms of one name are added up, series stay those of the first round that has them.
+    package static func merged(_ rounds: [CaseDetails]) -> CaseDetails {
+        var merged = rounds.first { !$0.series.isEmpty } ?? rounds.first ?? CaseDetails()
+        var order: [String] = []
+        var histograms: [String: Histogram] = [:]
+        for entry in rounds.flatMap(\.histograms) {
+            if histograms[entry.name] == nil { order.append(entry.name) }
+            histograms[entry.name, default: Histogram()].merge(entry.histogram)
+        }
+        merged.histograms = order.compactMap { name in
+            histograms[name].map { NamedHistogram(name: name, histogram: $0) }
+        }
+        return merged
+    }
+}
+
+extension Verdict {
+    /// What several measurements of a case come to is the gravest of them.
+    package var gravity: Int {
+        switch self {
+        case .pass: 0
+        case .notApplicable: 1
+        case .notBuilt: 2
+        case .unpromised: 3
+        case .known: 4
+        case .inconclusive: 5
+        case .violation: 6
+        case .suspectedHarness: 7
+        case .harnessError: 8
+        }
+    }
+}
+
+extension Run {
+    /// The figures of two cases of one comparison, or of the two sides of one, round by round: only rounds that both
+    /// have.
+    ///
+    /// - Parameters:
+    ///   - own: the id of the case whose figure is the first of each pair.
+    ///   - other: the id of the other case; the same id pairs the measured side with its control.
+    package func pairs(
+        _ own: String, _ other: String, metric: String, statistic: String, label: String
+    ) -> [(own: Double, other: Double)] {
+        let otherSide = own == other ? Turn.Side.control : .measured
+        func values(_ id: String, _ side: Turn.Side) -> [Int: Double] {
+            var values: [Int: Double] = [:]
+            for result in rounds[id] ?? [] where result.turn.side == side {
+                let sample = result.samples.first {
+                    $0.metric.name == metric && $0.statistic == statistic && $0.label == label
+                }
+                if let sample { values[result.turn.round] = sample.value }
+            }
+            return values
+        }
+        let first = values(own, .measured)
+        let second = values(other, otherSide)
+        return first.keys.sorted().compactMap { round in
+            guard let own = first[round], let other = second[round] else { return nil }
+            return (own, other)
+        }
+    }
+}

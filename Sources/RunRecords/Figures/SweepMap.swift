@@ -1,0 +1,141 @@
+import JSONText
+
+/// Where the trials of a sweep over closed files struck: what a heat map is drawn from.
+package struct SweepMap: Hashable, Sendable {
+    /// One file, as it was before it was damaged.
+    package struct File: Hashable, Sendable {
+        package var name: String
+        package var byteCount: Int
+        /// What stands in its pages, where the engine can say: ascending, without overlaps. Pages without an entry
+        /// have no name.
+        package var owners: [PageRange]
+
+        package init(name: String, byteCount: Int, owners: [PageRange] = []) {
+            self.name = name
+            self.byteCount = byteCount
+            self.owners = owners
+        }
+
+        /// The name of what stands in a page.
+        package func owner(ofPage page: Int) -> String? {
+            owners.first { $0.pages.contains(page) }?.name
+        }
+    }
+
+    /// Adjoining pages of one table, index or structure.
+    package struct PageRange: Hashable, Sendable {
+        package var name: String
+        package var pages: Range<Int>
+
+        package init(name: String, pages: Range<Int>) {
+            self.name = name
+            self.pages = pages
+        }
+    }
+
+    package static let pageBytes = 4_096
+
+    package var fault: FaultKind
+    /// By trial, in the order of `CaseDetails.trialCodes`: the number in its address.
+    package var positions: [Int]
+    /// In the engine's order: positions count through them.
+    package var files: [File]
+
+    package init(fault: FaultKind, positions: [Int], files: [File]) {
+        self.fault = fault
+        self.positions = positions
+        self.files = files
+    }
+
+    package func address(ofTrial index: Int) -> FaultAddress { FaultAddress(fault, positions[index]) }
+
+    /// Where the fault of a trial struck: the index of its file, and the byte in it; nil beyond the files.
+    package func place(ofTrial index: Int) -> (file: Int, offset: Int)? {
+        var byte = fault.byte(at: positions[index])
+        for (file, entry) in files.enumerated() {
+            if byte < entry.byteCount { return (file, byte) }
+            byte -= entry.byteCount
+        }
+        return nil
+    }
+}
+
+extension SweepMap {
+    package var json: JSONValue {
+        .object([
+            JSONMember("fault", .string(fault.rawValue)),
+            JSONMember(
+                "positions",
+                .array(
+                    Self.runs(positions).map { .array([.integer($0.first), .integer($0.step), .integer($0.count)]) })
+            ),
+            JSONMember("files", .array(files.map(\.json))),
+        ])
+    }
+
+    /// - Parameter limit: positions that there may be: a map for more trials than the case has is none of it.
+    package init(json: JSONObjectReader, limit: Int) throws(JSONShapeError) {
+        var positions: [Int] = []
+        for element in try json.array("positions") {
+            guard case .array(let run) = element, run.count == 3, case .integer(let first) = run[0],
+                case .integer(let step) = run[1], case .integer(let count) = run[2], count > 0,
+                count <= limit - positions.count, Self.fits(first: Int(first), step: Int(step), count: Int(count))
+            else { throw JSONShapeError(path: json.path + ".positions", expected: "first, step and count") }
+            for index in 0..<Int(count) { positions.append(Int(first) + index * Int(step)) }
+        }
+        var files: [File] = []
+        for file in try json.objects("files") { files.append(try File(json: file)) }
+        self.init(fault: try json.choice("fault", of: FaultKind.self), positions: positions, files: files)
+    }
+
+    /// Whether all of an arithmetic row are places in files.
+    private static func fits(first: Int, step: Int, count: Int) -> Bool {
+        let (span, isWide) = (count - 1).multipliedReportingOverflow(by: step)
+        let (last, isHigh) = first.addingReportingOverflow(span)
+        return !isWide && !isHigh && first >= 0 && last >= 0
+    }
+
+    /// Positions as arithmetic rows: a sweep of every bit is one.
+    private static func runs(_ positions: [Int]) -> [(first: Int, step: Int, count: Int)] {
+        var runs: [(first: Int, step: Int, count: Int)] = []
+        for position in positions {
+            guard let last = runs.last else {
+                runs.append((position, 0, 1))
+                continue
+            }
+            let step = last.count == 1 ? position - last.first : last.step
+            if position == last.first + step * last.count {
+                runs[runs.count - 1] = (last.first, step, last.count + 1)
+            } else {
+                runs.append((position, 0, 1))
+            }
+        }
+        return runs
+    }
+}
+
+extension SweepMap.File {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONMember("name", .string(name)), JSONMember("bytes", .integer(byteCount)),
+            JSONMember(
+                "owners",
+                .array(
+                    owners.map { range in
+                        .array([.string(range.name), .integer(range.pages.lowerBound), .integer(range.pages.count)])
+                    })),
+        ])
+    }
+
+    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(name: try json.string("name"), byteCount: try json.integer("bytes"))
+        guard byteCount >= 0 else { throw JSONShapeError(path: json.path + ".bytes", expected: "a number from 0") }
+        for element in try json.array("owners") {
+            guard case .array(let parts) = element, parts.count == 3, case .string(let name) = parts[0],
+                case .integer(let first) = parts[1], case .integer(let count) = parts[2], first >= 0, count > 0,
+                !first.addingReportingOverflow(count).overflow
+            else { throw JSONShapeError(path: json.path + ".owners", expected: "name, first page and count") }
+            owners.append(SweepMap.PageRange(name: name, pages: Int(first)..<Int(first + count)))
+        }
+    }
+}

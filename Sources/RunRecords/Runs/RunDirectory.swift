@@ -1,0 +1,168 @@
+import JSONText
+
+/// Where a run is kept.
+///
+/// Layout:
+/// - `run.json`: the header, written before the first case.
+/// - `cases.json`: the plan worked out, see RunManifest of the room Harness.
+/// - `results.jsonl`: a line of at most 64 KiB per measurement (a case has one, or one per round and side), appended
+///   when it ends. A run that was killed leaves at most one line without an end, which counts as not written.
+/// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke
+///   the harness, 255 for one that the budget left out.
+/// - `measurements.jsonl`, `ab.csv`, `ab.json`: in place of the last three, of a comparison of two builds.
+/// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
+///   `-control.json` where there are rounds.
+/// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
+/// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
+package struct RunDirectory: Sendable {
+    package static let lineLimit = 64 << 10
+
+    /// What a run makes in its directory beside its marker, its lock and its scratch.
+    static let entries = [
+        "run.json", "cases.json", "results.jsonl", "trials", "series", "report.html", "results.csv", "peers.csv",
+        "scale.csv", "measurements.jsonl", "ab.csv", "ab.json",
+    ]
+
+    package var path: String
+    /// Where databases stand while the run goes on: all of it may be removed at any time.
+    package var workDirectory: String
+
+    /// `workDirectory`: nil for somebody who only reads.
+    package init(path: String, workDirectory: String? = nil) {
+        self.path = path
+        self.workDirectory = workDirectory ?? "\(path)/work" + "/\(ScratchDirectory.prefix)unclaimed"
+    }
+
+    package var headerFile: String { path + "/run.json" }
+    package var resultsFile: String { path + "/results.jsonl" }
+
+    package func trialsFile(_ id: String) -> String { "\(path)/trials/\(id).bin" }
+
+    package func detailsFile(_ id: String, _ turn: Turn = Turn()) -> String {
+        let round = turn.round == 0 ? "" : "-\(turn.round)"
+        return "\(path)/series/\(id)\(round)\(turn.side == .control ? "-control" : "").json"
+    }
+
+    /// Whether a run was written there.
+    package var exists: Bool { FileTree.exists(headerFile) }
+
+    package func create(_ header: RunHeader) throws {
+        for part in ["", "/trials", "/series"] { try FileTree.createDirectory(path + part) }
+        try FileTree.createDirectory(workDirectory)
+        try FileTree.replaceText(headerFile, header.json.text + "\n")
+    }
+
+    /// Details first, so that a line in results.jsonl always has its files.
+    package func append(_ result: CaseResult, details: CaseDetails) throws {
+        let id = result.test.id
+        if !details.trialCodes.isEmpty {
+            try FileTree.writeBytes(trialsFile(id), details.trialCodes)
+        }
+        if !details.series.isEmpty || !details.histograms.isEmpty || details.map != nil {
+            try FileTree.writeText(detailsFile(id, result.turn), details.json.text + "\n")
+        }
+        try FileTree.append(resultsFile, Self.line(result) + [UInt8(ascii: "\n")])
+    }
+
+    /// The result in at most 64 KiB: texts are shortened first, then trials are left out, then samples.
+    static func line(_ result: CaseResult) -> [UInt8] {
+        var line = result.json.bytes
+        guard line.count >= lineLimit else { return line }
+        var short = result
+        short.message = String(short.message.prefix(2_000)) + " (shortened)"
+        short.crash?.standardError = String(result.crash?.standardError.suffix(2_000) ?? "")
+        for index in short.trials.indices {
+            short.trials[index].detail = String(short.trials[index].detail.prefix(160))
+        }
+        for index in short.causes.indices {
+            short.causes[index].detail = String(short.causes[index].detail.prefix(80))
+        }
+        line = short.json.bytes
+        while line.count >= lineLimit, !short.trials.isEmpty {
+            short.trials.removeLast((short.trials.count + 1) / 2)
+            line = short.json.bytes
+        }
+        while line.count >= lineLimit, !short.samples.isEmpty {
+            short.samples.removeLast((short.samples.count + 1) / 2)
+            line = short.json.bytes
+        }
+        return line
+    }
+
+    /// Reads the whole run, finished or not. Where a measurement stands twice, the later line counts. What only all
+    /// results together tell is said here and stands in no line: `SuspectedHarness`.
+    package func load() throws -> Run {
+        let header = try readHeader()
+        let (results, unreadable) = try readResults()
+        var measurements: [String: [Turn: CaseResult]] = [:]
+        for result in results { measurements[result.test.id, default: [:]][result.turn] = result }
+        var run = Run(header: header, results: [], directory: path, unreadable: unreadable)
+        for id in header.cases {
+            let all = (measurements[id] ?? [:]).values.sorted {
+                ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue)
+            }
+            guard let merged = CaseResult.merged(all) else { continue }
+            run.results.append(merged)
+            if header.rounds[id] != nil { run.rounds[id] = all }
+            var details: [CaseDetails] = []
+            for result in all where result.turn.side == .measured {
+                do {
+                    if let found = try readDetails(id, result.turn) { details.append(found) }
+                } catch {
+                    run.unreadable.append("\(detailsFile(id, result.turn)): \(error)")
+                }
+            }
+            if !details.isEmpty { run.details[id] = CaseDetails.merged(details) }
+        }
+        return SuspectedHarness.judged(run)
+    }
+
+    package func readHeader() throws -> RunHeader {
+        let value = try JSONReader.read(try FileTree.readBytes(headerFile))
+        return try RunHeader(json: try JSONObjectReader(value, path: "run.json"))
+    }
+
+    /// Every line that can be read, and for each other one a sentence with file and line: it costs itself alone.
+    package func readResults() throws(FileTreeError) -> (results: [CaseResult], unreadable: [String]) {
+        guard FileTree.exists(resultsFile) else { return ([], []) }
+        let bytes = try FileTree.readBytes(resultsFile)
+        var results: [CaseResult] = []
+        var unreadable: [String] = []
+        for (index, line) in Self.wholeLines(bytes).enumerated() where !line.isEmpty {
+            let place = "\(resultsFile) line \(index + 1)"
+            do {
+                let value = try JSONReader.read(Array(line))
+                results.append(try CaseResult(json: try JSONObjectReader(value, path: "result")))
+            } catch {
+                unreadable.append("\(place): \(error)")
+            }
+        }
+        return (results, unreadable)
+    }
+
+    private static func wholeLines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        return bytes[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    }
+
+    private func readDetails(_ id: String, _ turn: Turn) throws -> CaseDetails? {
+        let file = detailsFile(id, turn)
+        let hasDetails = FileTree.exists(file)
+        let hasTrials = FileTree.exists(trialsFile(id))
+        guard hasDetails || hasTrials else { return nil }
+        let codes = hasTrials ? try FileTree.readBytes(trialsFile(id)) : []
+        guard hasDetails else { return CaseDetails(trialCodes: codes) }
+        let value = try JSONReader.read(try FileTree.readBytes(file))
+        return try CaseDetails(json: try JSONObjectReader(value, path: "details"), trialCodes: codes)
+    }
+
+    /// Cuts off a line that a killed run left without an end, so that the next line stands on its own.
+    package func repairResults() throws {
+        guard FileTree.exists(resultsFile) else { return }
+        let bytes = try FileTree.readBytes(resultsFile)
+        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if whole < bytes.count {
+            try FileTree.truncate(resultsFile, to: whole)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Seeds
+
+/// The machine that a run happened on. All of it is measured: another machine gives the same deterministic report.
+package struct Machine: Hashable, Sendable {
+    package var host: String
+    package var system: String
+    package var processor: String
+    package var coreCount: Int
+    package var memoryBytes: Int
+    package var fileSystem: String
+    package var fsync: FsyncHonesty
+    /// Median time of one 4 KiB overwrite with fdatasync.
+    package var fsyncNanoseconds: UInt64
+
+    package init(
+        host: String, system: String, processor: String, coreCount: Int, memoryBytes: Int, fileSystem: String,
+        fsync: FsyncHonesty, fsyncNanoseconds: UInt64
+    ) {
+        self.host = host
+        self.system = system
+        self.processor = processor
+        self.coreCount = coreCount
+        self.memoryBytes = memoryBytes
+        self.fileSystem = fileSystem
+        self.fsync = fsync
+        self.fsyncNanoseconds = fsyncNanoseconds
+    }
+}
+
+/// Whether a returned fsync can mean what it says.
+package enum FsyncHonesty: String, Sendable {
+    case yes
+    /// A file system in memory: nothing survives a power cut.
+    case no
+    /// Faster than any disk could answer.
+    case suspicious
+}
+
+/// An engine that took part.
+package struct EngineVersion: Hashable, Sendable {
+    package var name: String
+    package var version: String
+    /// What it says about itself: what verdicts go by.
+    package var promises: [EnginePromise]
+    /// The same for engines that differ in tuning or interface alone.
+    package var library: String
+
+    /// `library`: nil where it is the name up to its first hyphen.
+    package init(name: String, version: String, promises: [EnginePromise] = [], library: String? = nil) {
+        self.name = name
+        self.version = version
+        self.promises = promises
+        self.library = library ?? String(name.prefix { $0 != "-" })
+    }
+}
+
+/// A sentence of an engine's documentation.
+package struct EnginePromise: Hashable, Sendable {
+    /// Such as `detects-damage`.
+    package var kind: String
+    package var sentence: String
+    package var source: String
+    /// Of a promise of isolation.
+    package var level: IsolationLevel?
+
+    package init(kind: String, sentence: String, source: String, level: IsolationLevel? = nil) {
+        self.kind = kind
+        self.sentence = sentence
+        self.source = source
+        self.level = level
+    }
+}
+
+/// An engine that could not take part, and how to get it.
+package struct NotBuilt: Hashable, Sendable {
+    package var name: String
+    /// A command, such as `apt-get install libsqlite3-dev`.
+    package var remedy: String
+
+    package init(name: String, remedy: String) {
+        self.name = name
+        self.remedy = remedy
+    }
+}
+
+/// What is known before the first case runs.
+package struct RunHeader: Hashable, Sendable {
+    /// Version of this format: `assay-run/2`.
+    package static let format = "assay-run/2"
+
+    package var id: String
+    package var assayVersion: String
+    package var plan: String
+    package var seed: Seed
+    /// The command that repeats the run.
+    package var command: String
+    /// Seconds since 1970.
+    package var startTime: Int
+    package var commit: String
+    package var branch: String
+    package var isReleaseBuild: Bool
+    /// Digest of the program that ran the cases: figures of other builds are not added to a run.
+    package var buildDigest: String
+    package var machine: Machine
+    package var engines: [EngineVersion]
+    package var notBuilt: [NotBuilt]
+    /// The ids of all cases of the plan, in order: what `--resume` and an unfinished report compare with.
+    package var cases: [String]
+    /// By case id, for the cases of a comparison: how often each is measured.
+    package var rounds: [String: Int]
+    /// Ids of the cases that each round measures as two sides.
+    package var controls: Set<String>
+    /// Whether figures mean anything: not where cases ran side by side, or too briefly to be measured.
+    package var measures: Bool
+    /// In capitals where they cast doubt on every figure: `DEBUG BUILD`.
+    package var warnings: [String]
+    /// The whole run's budget in seconds; nil where the plan has none.
+    package var budgetSeconds: Double?
+
+    package init(id: String, plan: String, seed: Seed, machine: Machine) {
+        self.id = id
+        self.assayVersion = ""
+        self.plan = plan
+        self.seed = seed
+        self.command = ""
+        self.startTime = 0
+        self.commit = ""
+        self.branch = ""
+        self.isReleaseBuild = false
+        self.buildDigest = ""
+        self.machine = machine
+        self.engines = []
+        self.notBuilt = []
+        self.cases = []
+        self.rounds = [:]
+        self.controls = []
+        self.measures = true
+        self.warnings = []
+        self.budgetSeconds = nil
+    }
+}
+
+extension RunHeader {
+    /// How many measurements of a case the plan asks for.
+    package func measurementCount(of id: String) -> Int {
+        guard let rounds = rounds[id] else { return 1 }
+        return rounds * (controls.contains(id) ? 2 : 1)
+    }
+}
+
+/// A run as a report reads it: all in memory, so that rendering is a pure function.
+package struct Run: Sendable, Equatable {
+    package var header: RunHeader
+    /// One per case, in the order of the plan; of a case with rounds what they come to together. Fewer than
+    /// `header.cases` when the run was stopped.
+    package var results: [CaseResult]
+    /// By case id: every measurement of the cases that ran in rounds.
+    package var rounds: [String: [CaseResult]]
+    /// By case id. Cases without details have no entry.
+    package var details: [String: CaseDetails]
+    /// As the commands of the report name it: `Reports/2026-11-21-quick-7`.
+    package var directory: String
+    /// What of the run's files could not be read, each with its file and line. The rest counts.
+    package var unreadable: [String]
+
+    package init(
+        header: RunHeader, results: [CaseResult], rounds: [String: [CaseResult]] = [:],
+        details: [String: CaseDetails] = [:], directory: String, unreadable: [String] = []
+    ) {
+        self.header = header
+        self.results = results
+        self.rounds = rounds
+        self.details = details
+        self.directory = directory
+        self.unreadable = unreadable
+    }
+
+    package var isFinished: Bool {
+        results.count == header.cases.count
+            && header.rounds.keys.allSatisfy { (rounds[$0]?.count ?? 0) >= header.measurementCount(of: $0) }
+    }
+}

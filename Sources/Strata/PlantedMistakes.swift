@@ -1,0 +1,23 @@
+#if Zoo
+    import StrataFiles
+
+    /// Every file of this room may ask for a mistake, without an import that other builds do not need.
+    typealias PlantedMistake = StrataFiles.PlantedMistake
+
+    extension PlaceChanges {
+        /// The change set as a planted mistake makes it.
+        var withMistake: PlaceChanges {
+            var changes = self
+            if PlantedMistake.modificationLost.isPlanted { changes.modifications = [] }
+            guard PlantedMistake.wrongChangeset.isPlanted else { return changes }
+            if !changes.insertions.isEmpty {
+                changes.insertions[0] += 1
+            } else if !changes.deletions.isEmpty {
+                changes.deletions[0] += 1
+            } else if !changes.modifications.isEmpty {
+                changes.modifications[0] += 1
+            }
+            return changes
+        }
+    }
+#endif

@@ -1,0 +1,147 @@
+#if Zoo
+    import Synchronization
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    /// Something that the engine does wrong on purpose, so that a self-test sees whether its scenarios find it.
+    ///
+    /// A process has one at most, named by its environment and read once; processes that it starts inherit it. Where
+    /// the trait Zoo is off there is neither the type nor a place that asks.
+    package enum PlantedMistake: String, CaseIterable, Sendable {
+        /// A trap of the policy `invalidAccess: .trap` has another text.
+        case wrongTrap = "strata-wrong-trap"
+        /// Under that policy nothing traps.
+        case trapIgnored = "strata-trap-ignored"
+        /// The count of results is that of the look before.
+        case staleCount = "strata-stale-count"
+        /// A snapshot of results shows what the Realm shows.
+        case snapshotMoves = "strata-snapshot-moves"
+        /// A loop over results walks the rows of each step, not those of its start.
+        case loopLive = "strata-loop-live"
+        /// Results inside a write are what they were before it.
+        case writeStale = "strata-write-stale"
+        /// What was deleted says that it is there.
+        case invalidationDenied = "strata-invalidation-denied"
+        /// The hash of an object changes when it is deleted.
+        case identityChanges = "strata-identity-changes"
+        /// An object is whatever row has its key now.
+        case creationIgnored = "strata-creation-ignored"
+        /// The row behind the one that is to be deleted goes.
+        case deleteNeighbour = "strata-delete-neighbour"
+        /// The last of several objects is not deleted.
+        case deleteSliceShort = "strata-delete-slice-short"
+        /// A write that was cancelled is committed.
+        case rollbackKeeps = "strata-rollback-keeps"
+        /// Every third commit is acknowledged and not done.
+        case commitForgotten = "strata-commit-forgotten"
+        /// Any thread may use anything.
+        case threadUnchecked = "strata-thread-unchecked"
+        /// A reference between threads can be resolved again and again.
+        case referenceReused = "strata-reference-reused"
+        /// A reference between threads keeps the version that it was made in.
+        case referencePins = "strata-reference-pins"
+        /// The pages of a version that somebody reads are used again.
+        case pinIgnored = "strata-pin-ignored"
+        /// A version that nobody reads any more is kept.
+        case pinKept = "strata-pin-kept"
+        /// Observers keep every version that they were told of.
+        case observerPins = "strata-observer-pins"
+        /// Any number of versions may be held.
+        case limitIgnored = "strata-limit-ignored"
+        /// Every third notification is not delivered.
+        case lostNotification = "strata-lost-notification"
+        /// Notifications come twice.
+        case observerTwice = "strata-observer-twice"
+        /// The first place of a change set is one too high.
+        case wrongChangeset = "strata-wrong-changeset"
+        /// A change set leaves its modifications out.
+        case modificationLost = "strata-modification-lost"
+        /// Nobody is told that an observed object was deleted.
+        case deletionUntold = "strata-deletion-untold"
+        /// Key paths are looked at up to their first name.
+        case keyPathDeaf = "strata-key-path-deaf"
+        /// Tokens that a commit was to spare are told of it.
+        case silenceIgnored = "strata-silence-ignored"
+        /// A Realm that is woken by a commit takes more than a second.
+        case wakeLate = "strata-wake-late"
+        /// A write waits a tenth of a second before it begins.
+        case writeWaits = "strata-write-waits"
+        /// Asynchronous writes run in the reverse order.
+        case asyncOrder = "strata-async-order"
+        /// A rule to cascade leaves the last object out.
+        case cascadeMissesOne = "strata-cascade-misses-one"
+        /// Backlinks lack their last one.
+        case backlinkLost = "strata-backlink-lost"
+        /// Of an object that stands several times in a list, its deletion takes the first out.
+        case listDuplicateKept = "strata-list-duplicate-kept"
+        /// Of all links that lead to a deleted object the last one stays.
+        case linkLeft = "strata-link-left"
+        /// Embedded objects whose parent lets go of them stay.
+        case childKept = "strata-child-kept"
+        /// An upsert leaves the last of its properties out.
+        case upsertLosesProperty = "strata-upsert-loses-property"
+        /// A migration walks no object of any class.
+        case migrationSkipsClass = "strata-migration-skips-class"
+        /// A migration leaves the last object of each step of its walk out.
+        case migrationSkipsRow = "strata-migration-skips-row"
+        /// An error in a migration block is thrown, and what the block did until then is committed.
+        case migrationHalf = "strata-migration-half"
+        /// The new schema version is committed before the migration.
+        case versionFirst = "strata-version-first"
+        /// The first of several steps of a migration is left out.
+        case versionSkipped = "strata-version-skipped"
+        /// A migration keeps something of each object that it walks.
+        case migrationHoards = "strata-migration-hoards"
+        /// A renamed property has lost its values.
+        case renameLosesValues = "strata-rename-loses-values"
+        /// A value whose type changes becomes empty.
+        case typeChangeZero = "strata-type-change-zero"
+        /// Values that a required property lacks are made up.
+        case nullsBlank = "strata-nulls-blank"
+        /// A new primary key may have values that stand twice.
+        case duplicatesUnchecked = "strata-duplicates-unchecked"
+        /// The copy of an object that becomes embedded lacks its last value.
+        case copyLosesValue = "strata-copy-loses-value"
+        /// A file of a newer program is opened as if it were an older one.
+        case versionDown = "strata-version-down"
+        /// A read-only file is opened whatever its schema.
+        case readOnlyIgnored = "strata-read-only-ignored"
+        /// A program writes on after another one has migrated the file.
+        case oldSchemaWrites = "strata-old-schema-writes"
+        /// A query's filter also takes rows whose value is null.
+        case queryNullsMatch = "strata-query-nulls-match"
+        /// A sort reverses what it began with.
+        case sortUnstable = "strata-sort-unstable"
+        /// A commit does not wait for the disk.
+        case commitWithoutSync = "strata-commit-without-sync"
+        /// Recovery leaves the last group of the log out.
+        case recoveryDropsLast = "strata-recovery-drops-last"
+        /// Nodes are believed whatever their checksum says.
+        case checksumUnchecked = "strata-checksum-unchecked"
+
+        package static let variable = "ASSAY_ZOO_MISTAKE"
+
+        /// Nil where the environment names none of these: other names belong to others.
+        private static let chosen = getenv(variable).flatMap { PlantedMistake(rawValue: String(cString: $0)) }
+
+        package var isPlanted: Bool { self == Self.chosen }
+
+        private static let asked = Atomic<UInt64>(0)
+
+        /// For a mistake that is made every third time: whether it is planted, and this is such a time.
+        package var isDue: Bool { isPlanted && Self.asked.add(1, ordering: .relaxed).newValue % 3 == 0 }
+
+        package static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+
+        private static let hoarded = Mutex<[[UInt8]]>([])
+
+        /// Takes memory and keeps it.
+        package static func hoard(bytes: Int) {
+            hoarded.withLock { $0.append([UInt8](repeating: 0x5A, count: bytes)) }
+        }
+    }
+#endif

@@ -1,0 +1,271 @@
+internal import StrataFiles
+internal import StrataStorage
+
+// Invariants
+// 1. The damaged files are copied aside, durably, before anything takes their place.
+// 2. The store at the path is the damaged one or the new one, whole, at every moment: one rename changes it.
+// 3. What is a store is decided by `notAStore` and `unsupportedFormat`: such files are never touched.
+
+/// One recovery from damage.
+struct DamageRecovery {
+    private let path: String
+    private let options: StoreOptions
+    private let policy: DamagePolicy
+    private let error: StorageError
+    private let fileSystem: any FileSystem
+    /// The new store, until it takes the place of the damaged one.
+    private var unfinished: String { path + ".mending" }
+
+    init(
+        _ path: String, _ options: StoreOptions, _ policy: DamagePolicy, _ error: StorageError
+    ) throws(StorageError) {
+        self.path = try options.resolve(path)
+        self.options = options
+        self.policy = policy
+        self.error = error
+        fileSystem = options.fileSystem
+    }
+
+    func run() throws(StorageError) -> DamageReport {
+        if policy == .fail { throw error }
+        let file = try lock()
+        defer { file.close() }
+        do throws(StorageError) {
+            try clear()
+            let outcome = try make()
+            let kept = try keep()
+            try replace()
+            var report = kept
+            report.outcome = outcome
+            return report
+        } catch {
+            // The failure is what the caller has to hear about; what is left over goes with the next attempt.
+            do throws(StorageError) { try clear() } catch {}
+            throw error
+        }
+    }
+
+    /// A lock that keeps writers out, and a second recovery, save that a salvage takes a shared one itself.
+    private func lock() throws(StorageError) -> any File {
+        do throws(FileError) {
+            let isAlone = policy != .salvage
+            let file = try fileSystem.open(path, isAlone ? .write : .read)
+            if try file.tryLock(byte: LockByte.open, exclusive: isAlone) { return file }
+            file.close()
+        } catch {
+            throw StorageError(error)
+        }
+        throw .inUse(path: path)
+    }
+
+    /// Takes away what an attempt that was cut off left behind.
+    private func clear() throws(StorageError) {
+        do throws(FileError) {
+            for name in [unfinished, Store.logPath(unfinished)] where try fileSystem.status(name) != nil {
+                try fileSystem.remove(name)
+            }
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    // MARK: The new store
+
+    private func make() throws(StorageError) -> DamageReport.Outcome {
+        let slots = try readSlots()
+        let newest = slots.map(\.slot.checkpoint).max() ?? TransactionID(0)
+        switch policy {
+        case .fail: throw error
+        case .startAfresh:
+            try openUnfinished { (_) throws(StorageError) in }
+            return .startedAfresh(newest: newest)
+        case .salvage:
+            var salvage = SalvageOptions()
+            salvage.limits = options.limits
+            salvage.cipher = options.cipher
+            return .salvaged(try Salvage.run(from: path, to: unfinished, fileSystem: fileSystem, options: salvage))
+        case .lastGoodVersion:
+            // The newest slot first, each with its log, as far as that goes, before without.
+            for (slot, index) in slots.sorted(by: { $0.slot.sequence > $1.slot.sequence }) {
+                for usesLog in slot.logRequired ? [true, false] : [false] {
+                    if let version = try tryVersion(slot, index, usesLog: usesLog) {
+                        return .wentBack(to: version, newest: max(newest, try lastLogged(slots.map(\.slot))))
+                    }
+                }
+            }
+            throw error
+        }
+    }
+
+    private func readSlots() throws(StorageError) -> [(slot: HeaderSlot, index: Int)] {
+        let file: any File
+        do { file = options.dataFile(try fileSystem.open(path, .read)) } catch { throw StorageError(error) }
+        defer { file.close() }
+        var slots: [(slot: HeaderSlot, index: Int)] = []
+        for index in 0...1 {
+            if case .valid(let slot) = try Store.slot(file, index) { slots.append((slot, index)) }
+        }
+        return slots
+    }
+
+    /// A copy of the damaged file in which only one slot counts; the version, when all of it verifies.
+    private func tryVersion(
+        _ slot: HeaderSlot, _ index: Int, usesLog: Bool
+    ) throws(StorageError) -> TransactionID? {
+        try clear()
+        _ = try copy(path, to: unfinished)
+        var slot = slot
+        if !usesLog { slot.makeClean() }
+        let log = Store.logPath(path)
+        do throws(FileError) {
+            if usesLog {
+                guard try fileSystem.status(log) != nil else { return nil }
+            }
+            let file = options.dataFile(try fileSystem.open(unfinished, .write))
+            defer { file.close() }
+            try write(slot, to: file, at: index)
+            slot.sequence += 1
+            try write(slot, to: file, at: 1 - index)
+        } catch {
+            throw StorageError(error)
+        }
+        if usesLog { _ = try copy(log, to: Store.logPath(unfinished)) }
+        do throws(StorageError) {
+            var version = TransactionID(0)
+            try openUnfinished { (store) throws(StorageError) in
+                do { try store.checkInvariants() } catch let error as StorageError { throw error } catch {
+                    throw self.error
+                }
+                version = store.newestVersion
+            }
+            return version
+        } catch {
+            if error.isDamage { return nil }
+            if case .misuse = error { return nil }
+            throw error
+        }
+    }
+
+    private func write(_ slot: HeaderSlot, to file: any File, at index: Int) throws(FileError) {
+        let bytes = slot.encode(at: index)
+        var failure: FileError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(FileError) { try file.write(buffer, at: Int64(index * Format.pageSize)) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Opens the new store, uses it, and closes it durably.
+    private func openUnfinished(
+        _ body: (Store) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var plain = options
+        plain.compactOnLaunch = nil
+        plain.readOnly = false
+        plain.toleratesLogLoss = true
+        plain.madeLike = path
+        let store = try Store.openPlain(path: unfinished, options: plain)
+        do throws(StorageError) { try body(store) } catch {
+            do throws(StorageError) { try store.close() } catch {}
+            throw error
+        }
+        try store.close()
+    }
+
+    /// The last version that a log of one of the slots speaks of.
+    private func lastLogged(_ slots: [HeaderSlot]) throws(StorageError) -> TransactionID {
+        var last = TransactionID(0)
+        for slot in slots where slot.logRequired {
+            do throws(StorageError) {
+                let log = try LogFile.open(
+                    fileSystem: fileSystem, path: Store.logPath(path), storeID: slot.storeID, salt: slot.salt,
+                    readOnly: true, cipher: options.cipher)
+                defer { log.close() }
+                last = max(last, try log.lastVersion())
+            } catch {
+                if !error.isDamage { throw error }
+            }
+        }
+        return last
+    }
+
+    // MARK: Files
+
+    /// Copies the damaged files aside, durably.
+    private func keep() throws(StorageError) -> DamageReport {
+        var number = 1
+        do throws(FileError) {
+            while try fileSystem.status("\(path).damaged-\(number)") != nil { number += 1 }
+        } catch {
+            throw StorageError(error)
+        }
+        let kept = "\(path).damaged-\(number)"
+        var report = DamageReport(
+            error: error, outcome: .startedAfresh(newest: TransactionID(0)), keptPath: kept, keptLogPath: nil,
+            unreadableBytes: try copy(path, to: kept))
+        do throws(FileError) {
+            if try fileSystem.status(Store.logPath(path)) != nil { report.keptLogPath = Store.logPath(kept) }
+        } catch {
+            throw StorageError(error)
+        }
+        if let log = report.keptLogPath { report.unreadableBytes += try copy(Store.logPath(path), to: log) }
+        return report
+    }
+
+    /// One rename makes the new store the store. A log that stays behind is none of its own, and goes at the next open.
+    private func replace() throws(StorageError) {
+        do throws(FileError) {
+            try fileSystem.syncDirectory(of: path)
+            try fileSystem.rename(unfinished, to: path)
+            try fileSystem.syncDirectory(of: path)
+        } catch {
+            throw StorageError(error)
+        }
+        try LogFile.remove(fileSystem: fileSystem, path: Store.logPath(path))
+    }
+
+    /// Copies a file and syncs it.
+    /// - Returns: bytes that could not be read, and are zeros in the copy.
+    private func copy(_ source: String, to destination: String) throws(StorageError) -> Int {
+        do throws(FileError) {
+            let from = try fileSystem.open(source, .read)
+            defer { from.close() }
+            let to = try fileSystem.open(destination, .createBeside(source))
+            defer { to.close() }
+            let size = Int(try from.size())
+            try to.preallocate(to: Int64(size))
+            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
+            defer { piece.deallocate() }
+            var lost = 0
+            for offset in stride(from: 0, to: size, by: piece.count) {
+                let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
+                lost += read(part, from, offset)
+                try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
+            }
+            try to.syncData()
+            return lost
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    /// Reads page by page where a larger read fails.
+    private func read(_ part: UnsafeMutableRawBufferPointer, _ file: any File, _ offset: Int) -> Int {
+        do throws(FileError) {
+            if try file.read(into: part, at: Int64(offset)) == part.count { return 0 }
+        } catch {
+            if part.count <= Format.pageSize {
+                part.initializeMemory(as: UInt8.self, repeating: 0)
+                return part.count
+            }
+        }
+        var lost = 0
+        for start in stride(from: 0, to: part.count, by: Format.pageSize) where part.count > Format.pageSize {
+            let end = min(start + Format.pageSize, part.count)
+            lost += read(UnsafeMutableRawBufferPointer(rebasing: part[start..<end]), file, offset + start)
+        }
+        return lost
+    }
+}

@@ -1,0 +1,17 @@
+/// Ranges of keys that do not overlap.
+struct KeyIntervals {
+    private var ranges: [ClosedRange<Int64>] = []
+
+    /// False when the range overlaps one that is there.
+    mutating func insert(_ range: ClosedRange<Int64>) -> Bool {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        if low < ranges.count, ranges[low].overlaps(range) { return false }
+        ranges.insert(range, at: low)
+        return true
+    }
+}

@@ -1,0 +1,117 @@
+internal import CXXHash
+internal import StrataStorage
+
+/// Nodes recognised by themselves: kind, table, birth and checksum stand in their own headers.
+struct FoundNodes {
+    var roots: [NodeReference] = []
+    var schemas: [NodeReference] = []
+    var freeMapRoots: [NodeReference] = []
+    var branches: [UInt32: [NodeReference]] = [:]
+    var groups: [UInt32: [NodeReference]] = [:]
+
+    var isEmpty: Bool { roots.isEmpty && schemas.isEmpty && branches.isEmpty && groups.isEmpty }
+
+    /// The newest birth of all.
+    var newestBirth: UInt64 {
+        var newest: UInt64 = 0
+        for reference in roots + schemas + freeMapRoots { newest = max(newest, reference.birth) }
+        for table in [branches, groups] {
+            for reference in table.values.joined() { newest = max(newest, reference.birth) }
+        }
+        return newest
+    }
+
+    fileprivate mutating func add(_ reference: NodeReference, _ kind: NodeKind, table: UInt32, isOnlyMap: Bool) {
+        switch kind {
+        case .root: roots.append(reference)
+        case .schema: schemas.append(reference)
+        case .freeMapRoot: freeMapRoots.append(reference)
+        // A map of one node has no root.
+        case .freeMap: if isOnlyMap { freeMapRoots.append(reference) }
+        case .branch: branches[table, default: []].append(reference)
+        case .group: groups[table, default: []].append(reference)
+        case .segments, .value, .entryLeaf, .entryBranch, .collectionLeaf, .collectionBranch: break
+        }
+    }
+}
+
+/// Looks for nodes at every page that nothing reachable takes, but not inside of other nodes: the value of a user may
+/// be a copy of another store.
+///
+/// Concurrency: confined to the salvage.
+struct NodeScan {
+    private let source: SalvageSource
+    private var found = FoundNodes()
+    /// Pages that may still be hashed for nodes that say nothing of their length and turn out to be damaged.
+    private var patience: Int
+
+    init(_ source: SalvageSource) {
+        self.source = source
+        patience = 4 * source.pageCount + Format.maxNodePages
+    }
+
+    /// - Complexity: reads those pages once, some up to five times where long values are damaged; memory for a
+    ///   reference per node found.
+    mutating func run() -> FoundNodes {
+        var page = Format.firstDataPage
+        while page < source.pageCount {
+            if source.isVisited(page) {
+                page += 1
+            } else if source.reader.unverified(page).u32(0) == 0 {
+                // No node begins with zeros. Of a file that is mostly holes, what is written is looked at alone.
+                page = max(page + 1, source.nextWritten(page))
+            } else {
+                page += take(page)
+            }
+        }
+        return found
+    }
+
+    /// - Returns: pages that need not be looked at again.
+    private mutating func take(_ page: Int) -> Int {
+        let node = source.reader.unverified(page)
+        guard let kind = NodeKind(rawValue: UInt8(node.u8(0))), node.u32(0) == UInt32(kind.rawValue) else { return 1 }
+        guard let pages = Self.pages(node, kind) else { return length(page, node) ?? 1 }
+        guard page + pages <= source.pageCount else { return 1 }
+        let reference = NodeReference(
+            page: UInt32(page), pages: pages, kind: kind, checksum: node.u64(16), birth: node.u64(8))
+        guard reference.birth < Format.versionLimit else { return 1 }
+        do throws(StorageError) { _ = try source.reader.node(reference, kind) } catch { return 1 }
+        found.add(
+            reference, kind, table: NodeHeader.table(node), isOnlyMap: source.pageCount <= SpaceRegion.pages)
+        return pages
+    }
+
+    /// How long a node says that it is; nil for kinds of which only the reference says so.
+    static func pages(_ node: UnsafeRawPointer, _ kind: NodeKind) -> Int? {
+        let bytes: Int
+        switch kind {
+        case .branch, .freeMap, .entryLeaf, .entryBranch, .collectionLeaf, .collectionBranch: return 1
+        case .group: bytes = Group(node).size
+        case .root: bytes = Int(node.u32(60))
+        case .schema: bytes = SchemaNode.bytesOffset + Int(node.u32(24))
+        case .freeMapRoot: return max(1, FreeMapRoot.pages(Int(min(node.u32(24), 1 << 20))))
+        case .segments, .value: return nil
+        }
+        return min(max(1, (bytes + Format.pageSize - 1) / Format.pageSize), Format.maxNodePages)
+    }
+
+    /// Pages of a node that does not say how long it is: as many as its checksum covers. Nil when it is damaged.
+    private mutating func length(_ page: Int, _ node: UnsafeRawPointer) -> Int? {
+        guard let hash = XXH3_createState() else { return nil }
+        defer { XXH3_freeState(hash) }
+        XXH3_64bits_reset(hash)
+        XXH3_64bits_update(hash, node + Format.nodeHeaderSize, Format.pageSize - Format.nodeHeaderSize)
+        let (checksum, birth) = (node.u64(16), node.u64(8))
+        for pages in 1...Format.maxNodePages {
+            let found = NodeHeader.checksum(
+                node, bodyHash: XXH3_64bits_digest(hash), birth: birth, seed: source.reader.seed)
+            if found == checksum { return pages }
+            patience -= 1
+            let next = page + pages
+            if next >= source.pageCount || source.isVisited(next) || patience < 0 { return nil }
+            XXH3_64bits_update(hash, source.reader.unverified(next), Format.pageSize)
+        }
+        return nil
+    }
+}

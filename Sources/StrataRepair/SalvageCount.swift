@@ -1,0 +1,124 @@
+internal import StrataStorage
+
+/// Reads the groups of each table and keeps the books: what came back of each class, and what did not.
+struct SalvageCount {
+    let survey: SalvageSurvey
+    var report: SalvageReport
+    private let listed: Int
+
+    init(_ survey: SalvageSurvey, _ options: SalvageOptions) {
+        self.survey = survey
+        listed = options.listed
+        report = survey.report
+        report.tables = survey.schema.tables.map { SalvageReport.Table(id: $0.id, name: $0.name) }
+    }
+
+    func position(_ table: TableID) -> Int? { report.tables.firstIndex { $0.id == table } }
+
+    /// Hands out all rows of a table that can be read, in key order within each group.
+    /// - Parameter body: returns false when the row is there already.
+    mutating func read(
+        _ definition: TableDefinition,
+        _ body: (_ key: Int64, _ created: UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        guard let index = position(definition.id),
+            let found = survey.tables.first(where: { $0.id == definition.id })
+        else { return }
+        let layout = TableLayout(definition)
+        var table = report.tables[index]
+        var lost = found.lost
+        for piece in found.pieces {
+            let opened = SalvagedGroup(piece.reference, definition, layout, survey.source)
+            guard var group = opened else {
+                add([SalvageReport.KeyRange(low: piece.low, high: piece.high, rows: piece.rows)], &table)
+                continue
+            }
+            var (rows, repeated) = (0, 0)
+            try group.forEachRow(within: piece.low...max(piece.low, piece.high)) {
+                (key, created, cells) throws(StorageError) in
+                if try body(key, created, cells) { rows += 1 } else { repeated += 1 }
+            }
+            table.rowsRecovered += rows
+            if let loss = piece.loss {
+                lost[loss].recovered += rows
+                lost[loss].known += group.losses.rows
+                table.rowsUncertain += rows
+            } else {
+                add(group.losses.rows, &table)
+                // The branch counts other rows than the group has: one of them is wrong.
+                let counted = rows + group.losses.rows.reduce(0) { $0 + ($1.rows ?? 0) }
+                if repeated > 0 || piece.rows != counted { table.isLossExact = false }
+            }
+            add(group.losses, definition, &table)
+        }
+        for subtree in lost { add(subtree, &table) }
+        if table.rowsUncertain > 0 { table.isLossExact = false }
+        report.tables[index] = table
+    }
+
+    private func add(_ ranges: [SalvageReport.KeyRange], _ table: inout SalvageReport.Table) {
+        for range in ranges {
+            table.rowsLost += range.rows ?? 0
+            if range.rows == nil { table.isLossExact = false }
+            if table.lostKeys.count < listed { table.lostKeys.append(range) }
+        }
+    }
+
+    /// A lost subtree's rows, less those that were found again below it.
+    private func add(_ lost: LostSubtree, _ table: inout SalvageReport.Table) {
+        if let rows = lost.rows {
+            if rows <= lost.recovered { return }
+            // Branches below that verify say where, when their numbers agree with the one above.
+            let known = lost.known.reduce(0) { $0 + ($1.rows ?? 0) }
+            if known == rows - lost.recovered { return add(lost.known, &table) }
+            add([SalvageReport.KeyRange(low: lost.low, high: lost.high, rows: rows - lost.recovered)], &table)
+        } else {
+            add([SalvageReport.KeyRange(low: lost.low, high: lost.high, rows: nil)], &table)
+        }
+    }
+
+    private func add(
+        _ losses: SalvagedGroup.Losses, _ definition: TableDefinition, _ table: inout SalvageReport.Table
+    ) {
+        table.creationsLost += losses.creations
+        for (column, definition) in definition.columns.enumerated() {
+            add(losses.columns[column].ranges, definition, to: &table.lostColumns)
+            add(losses.values[column].ranges, definition, to: &table.lostValues)
+        }
+    }
+
+    private func add(
+        _ ranges: [SalvageReport.KeyRange], _ column: ColumnDefinition, to list: inout [SalvageReport.LostColumn]
+    ) {
+        if ranges.isEmpty { return }
+        let index = list.firstIndex { $0.id == column.id } ?? list.count
+        if index == list.count {
+            list.append(SalvageReport.LostColumn(id: column.id, name: column.name, rows: 0, keys: []))
+        }
+        list[index].rows += ranges.reduce(0) { $0 + ($1.rows ?? 0) }
+        list[index].keys += ranges.prefix(max(0, listed - list[index].keys.count))
+    }
+
+    /// The report, with all damage that was met.
+    func finished() -> SalvageReport {
+        var result = report
+        result.damage = survey.source.damage.sorted { $0.page < $1.page }
+        result.unlistedDamage = survey.source.unlistedDamage
+        if let log = survey.log, result.log == .none { result.log = log.isLost ? .lost : .none }
+        var mayLackRows = result.schema != .current || result.start == .nodes
+        switch result.log {
+        case .none: break
+        case .lost, .partly: mayLackRows = true
+        case .replayed:
+            // No header says that the log is this store's.
+            if result.start == .root {
+                for index in result.tables.indices {
+                    result.tables[index].rowsUncertain = result.tables[index].rowsRecovered
+                    result.tables[index].isLossExact = false
+                }
+            }
+        }
+        for index in result.tables.indices where mayLackRows { result.tables[index].isLossExact = false }
+        return result
+    }
+}

@@ -1,0 +1,160 @@
+internal import StrataFiles
+internal import StrataStorage
+
+/// The commits behind the checkpoint, as far as a log holds them that verifies.
+///
+/// Concurrency: confined to the salvage.
+final class SalvageLog {
+    private let bytes: MappedRange
+    private var groups: [LogReplay.Group] = []
+    /// The version that the first record is built on.
+    private var base: UInt64
+    /// Durable commits are missing behind the last record, or there is no log at all where one is required.
+    private(set) var isCutShort = false
+    private(set) var isLost = false
+    /// What opens payloads of a store; nil for a plain one.
+    private let sealing: (RandomID) -> LogSealing?
+
+    /// - Parameter slot: the checkpoint that the log goes on from; nil when no slot verifies.
+    /// - Returns: nil when no log is needed, or no slot says so and there is none.
+    init?(_ source: SalvageSource, _ slot: HeaderSlot?) {
+        sealing = source.logSealing
+        let contents = source.readLog()
+        let header = Self.header(source.fileSystem, source.path)
+        base = slot?.checkpoint.rawValue ?? 0
+        let whole = header.map { LogFormat.fileBytes(segmentBytes: $0.segmentBytes) } ?? 0
+        // What was cut off reads as zeros.
+        guard let range = MappedRange(anonymous: max(contents?.count ?? 0, whole, Format.pageSize)) else { return nil }
+        bytes = range
+        contents?.withUnsafeBytes {
+            range.mutableBase.copyMemory(from: $0.baseAddress ?? range.base, byteCount: $0.count)
+        }
+        // Without a header nothing says how long the log was.
+        let isCut = contents.map { header == nil || $0.count < whole } ?? false
+        if let slot {
+            guard read(slot, header, source, isThere: contents != nil) else { return nil }
+        } else {
+            guard let header, take(header) else { return nil }
+        }
+        if isCut { isCutShort = true }
+    }
+
+    /// Finds the records behind a slot's checkpoint.
+    /// - Returns: false when there is no log that is needed.
+    private func read(_ slot: HeaderSlot, _ header: LogHeader?, _ source: SalvageSource, isThere: Bool) -> Bool {
+        if slot.logRequired {
+            let segment = (bytes.count - Format.pageSize) / 2
+            let reading =
+                header
+                ?? LogHeader(
+                    storeID: slot.storeID, salt: slot.salt, segmentBytes: segment, baseVersion: slot.checkpoint)
+            isLost =
+                !isThere || reading.storeID != slot.storeID || reading.salt != slot.salt
+                || !replay(reading, fromSegment: Int(slot.logSegment), firstLSN: base + 1, reach: slot.logReach)
+            return true
+        }
+        guard let header, header.storeID == slot.storeID else {
+            // The slot that is lost may have required the log that cannot be read.
+            isLost = source.validSlots.filter { $0.storeID == slot.storeID }.count < 2 && source.hasLog
+            return isLost
+        }
+        if header.baseVersion < slot.checkpoint { return false }
+        if header.baseVersion > slot.checkpoint {
+            // A newer slot required it: the data file is older than its log.
+            isLost = true
+            return true
+        }
+        let isRead = replay(header, fromSegment: 0, firstLSN: base + 1)
+        // One that was made and not used, or not made to the end.
+        if groups.isEmpty && !isCutShort && source.validSlots.count == 2 { return false }
+        isLost = !isRead
+        return true
+    }
+
+    static func header(_ fileSystem: any FileSystem, _ path: String) -> LogHeader? {
+        do throws(StorageError) {
+            return try LogFile.header(fileSystem: fileSystem, path: Store.logPath(path))
+        } catch {
+            return nil
+        }
+    }
+
+    /// Starts at the older of the two segments; at the newer one when the older one's groups do not lead to it.
+    private func take(_ header: LogHeader) -> Bool {
+        let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        var starts: [(segment: Int, lsn: UInt64)] = []
+        for segment in 0..<2 {
+            let offset = LogFormat.start(ofSegment: segment, segmentBytes: header.segmentBytes)
+            guard offset + LogFormat.groupHeaderSize <= bytes.count,
+                let group = LogGroupHeader(bytes.base + offset, epoch), group.firstLSN > 0,
+                group.firstLSN < Format.versionLimit
+            else { continue }
+            starts.append((segment, group.firstLSN))
+        }
+        starts.sort { $0.lsn < $1.lsn }
+        if starts.isEmpty { starts.append((0, header.baseVersion.rawValue + 1)) }
+        for start in starts {
+            base = start.lsn - 1
+            guard replay(header, fromSegment: start.segment, firstLSN: start.lsn) else { return false }
+            if !isCutShort { break }
+        }
+        return true
+    }
+
+    /// Opens the payloads where they stand.
+    private func open(_ groups: [LogReplay.Group], _ header: LogHeader) -> [LogReplay.Group]? {
+        guard let sealing = sealing(header.storeID) else { return groups }
+        let start = bytes.mutableBase
+        let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        var opened: [LogReplay.Group] = []
+        for var group in groups {
+            guard sealing.open(group, start, epoch) != nil else { return nil }
+            group.payloadOffset += Seal.size
+            group.payloadBytes -= Seal.size
+            opened.append(group)
+        }
+        return opened
+    }
+
+    private func replay(_ header: LogHeader, fromSegment: Int, firstLSN: UInt64, reach: UInt64 = 0) -> Bool {
+        guard header.segmentBytes >= Format.pageSize,
+            LogFormat.fileBytes(segmentBytes: header.segmentBytes) <= bytes.count
+        else { return false }
+        do throws(StorageError) {
+            let found = try LogReplay(
+                bytes.mutableBase, header: header, path: "", fromSegment: fromSegment, firstLSN: firstLSN,
+                reach: reach, toleratesLoss: true)
+            guard found.groups.allSatisfy({ $0.lastLSN < Format.versionLimit }),
+                let opened = open(found.groups, header)
+            else { return false }
+            groups = opened
+            isCutShort = found.isCutShort || open(found.witnesses, header) == nil
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    var lastVersion: UInt64 { groups.last?.lastLSN ?? base }
+
+    /// Whether the records lead from this version to the last one.
+    func goesOn(from version: UInt64) -> Bool { version >= base && version <= lastVersion }
+
+    /// Hands out the records behind a version, in order.
+    /// - Returns: false when a record is not what its group promised.
+    func forEachRecord(
+        after version: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        for group in groups where group.lastLSN > version {
+            let payload = UnsafeRawBufferPointer(start: bytes.base + group.payloadOffset, count: group.payloadBytes)
+            var records = RecordSequence(payload, firstLSN: group.firstLSN, lastLSN: group.lastLSN)
+            while true {
+                let record: UnsafeRawBufferPointer?
+                do throws(StorageError) { record = try records.next() } catch { return false }
+                guard let record, let base = record.baseAddress else { break }
+                if base.u64(8) > version, !(try body(record)) { return false }
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,236 @@
+internal import StrataFiles
+internal import StrataStorage
+
+/// A damaged store, open for reading only: whatever is asked for is verified, and what fails is noted.
+///
+/// Concurrency: confined to the salvage.
+final class SalvageSource {
+    let path: String
+    let fileSystem: any FileSystem
+    let reader: PageReader
+    /// Whole pages that the file has.
+    let pageCount: Int
+    private let file: any File
+    /// Of the caller; nil for a plain store.
+    private let cipher: (any Cipher)?
+    private(set) var slots: [HeaderSlot.Decoded] = []
+    private(set) var damage: [SalvageReport.Damage] = []
+    private(set) var unlistedDamage = 0
+    private let listed: Int
+    private var noted: Set<UInt32> = []
+    /// Pages that the newest state is known to reach, or to have reached before they were damaged.
+    private var visited: [UInt64]
+
+    /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired`, `wrongKey`,
+    ///   `notEncrypted`; `unsupportedFormat`, `file`.
+    init(_ path: String, _ fileSystem: any FileSystem, _ options: SalvageOptions) throws(StorageError) {
+        self.path = try StoreOptions(fileSystem: fileSystem).resolve(path)
+        self.fileSystem = fileSystem
+        listed = options.listed
+        cipher = options.cipher
+        do throws(FileError) {
+            let opened = try fileSystem.open(path, .read)
+            var asStore = StoreOptions(fileSystem: fileSystem)
+            asStore.cipher = options.cipher
+            let file = asStore.dataFile(opened)
+            self.file = file
+            guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
+            guard try file.tryLock(byte: LockByte.open, exclusive: false) else {
+                throw FileError(.lock, path: path, errno: 0)
+            }
+            if fileSystem.isShared, try file.isLocked(byte: LockByte.attached) {
+                throw FileError(.lock, path: path, errno: 0)
+            }
+            pageCount = try Self.pageCount(file)
+        } catch {
+            if error.errno == 0 && error.operation == .lock { throw .inUse(path: path) }
+            if error.errno == 0 && error.operation == .open { throw .notAStore(path: path) }
+            throw StorageError(error)
+        }
+        visited = Array(repeating: 0, count: pageCount / 64 + 1)
+        slots = [try Self.readSlot(file, 0), try Self.readSlot(file, 1)]
+        for case .unsupported(let version) in slots {
+            if version == Format.version | SealedSlot.versionBit { throw .keyRequired(path: path) }
+            throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
+        }
+        reader = try Self.open(file, slots, self.path, fileSystem, options)
+    }
+
+    /// Reads nodes under the seed of the store whose file it is, as far as anything still says whose.
+    private static func open(
+        _ file: any File, _ slots: [HeaderSlot.Decoded], _ path: String, _ fileSystem: any FileSystem,
+        _ options: SalvageOptions
+    ) throws(StorageError) -> PageReader {
+        let pages: Int
+        do { pages = try pageCount(file) } catch { throw StorageError(error) }
+        func reader(_ seed: NodeSeed) throws(StorageError) -> PageReader {
+            let map = try PageMap(file, reserve: max(pages, 1) * Format.pageSize, fileSystem, .ofTrees, seed)
+            map.admit(pages)
+            return PageReader(map)
+        }
+        if let slot = valid(slots).first { return try reader(NodeSeed(slot.storeID)) }
+        let log = SalvageLog.header(fileSystem, path)
+        // Those of an encrypted store open only once it is known which one it is.
+        if options.cipher == nil {
+            let search = SeedSearch(try reader(.ofFormat1), pages: pages) { nextWritten(file, $0, of: pages) }
+            let seed = search.run(log: log.map { NodeSeed($0.storeID) })
+            if seed == .ofFormat1 { throw .unsupportedFormat(path: path, version: 1) }
+            if let seed { return try reader(seed) }
+        }
+        guard let log else {
+            return try reader(NodeSeed(RandomID.make(fileSystem)))
+        }
+        StoreOptions.identify(file, as: log.storeID)
+        return try reader(NodeSeed(log.storeID))
+    }
+
+    /// No reference leads behind them.
+    private static func pageCount(_ file: any File) throws(FileError) -> Int {
+        min(Int(try file.size()) / Format.pageSize, Int(Format.arenaBit) - 1)
+    }
+
+    /// The first page from `page` on that is not in a hole of the file; ``pageCount`` where none follows.
+    func nextWritten(_ page: Int) -> Int { Self.nextWritten(file, page, of: pageCount) }
+
+    private static func nextWritten(_ file: any File, _ page: Int, of pageCount: Int) -> Int {
+        guard let data = file.nextData(from: Int64(page * Format.pageSize)) else { return pageCount }
+        return max(page, min(Int(data) / Format.pageSize, pageCount))
+    }
+
+    /// What opens the payloads of the log.
+    func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
+
+    deinit { Store.release(file) }
+
+    private static func readSlot(_ file: any File, _ index: Int) throws(StorageError) -> HeaderSlot.Decoded {
+        var refusal: FileError?
+        let decoded = withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
+            do throws(FileError) {
+                guard try file.read(into: buffer, at: Int64(index * Format.pageSize)) == Format.slotSize else {
+                    return HeaderSlot.Decoded.damaged
+                }
+            } catch {
+                if error.operation == .wrongKey || error.operation == .notEncrypted { refusal = error }
+                return .damaged
+            }
+            return HeaderSlot.decode(UnsafeRawBufferPointer(buffer), at: index)
+        }
+        if let refusal { throw StorageError(refusal) }
+        return decoded
+    }
+
+    /// The valid slots, the newest first.
+    var validSlots: [HeaderSlot] { Self.valid(slots) }
+
+    private static func valid(_ slots: [HeaderSlot.Decoded]) -> [HeaderSlot] {
+        slots.compactMap { decoded -> HeaderSlot? in
+            if case .valid(let slot) = decoded { return slot }
+            return nil
+        }.sorted { $0.sequence > $1.sequence }
+    }
+
+    // MARK: Nodes
+
+    /// The bytes of a node that verifies under its reference; nil, and a note, for any other.
+    func node(_ reference: NodeReference, _ kind: NodeKind, table: UInt32 = 0) -> UnsafeRawPointer? {
+        visit(reference)
+        do throws(StorageError) {
+            let node = try reader.node(reference, kind)
+            if table == 0 || NodeHeader.table(node) == table { return node }
+            throw .corrupt(page: PageNumber(reference.page), offset: 4, reason: .structure)
+        } catch {
+            note(error, reference, table)
+            return nil
+        }
+    }
+
+    /// As ``node(_:_:table:)``, for nodes that may be stale: nothing is noted.
+    func peek(_ reference: NodeReference, _ kind: NodeKind, table: UInt32) -> UnsafeRawPointer? {
+        do throws(StorageError) {
+            let node = try reader.node(reference, kind)
+            return NodeHeader.table(node) == table ? node : nil
+        } catch {
+            return nil
+        }
+    }
+
+    func note(_ error: StorageError, _ reference: NodeReference, _ table: UInt32) {
+        guard noted.insert(reference.page).inserted else { return }
+        if damage.count >= listed {
+            unlistedDamage += 1
+            return
+        }
+        var found = SalvageReport.Damage(
+            page: PageNumber(reference.page), pages: Int(reference.pages), offset: 0,
+            kind: NodeKind(rawValue: reference.kindCode), table: table == 0 ? nil : TableID(table), reason: .structure)
+        if case .corrupt(_, let offset, let reason) = error {
+            found.offset = offset
+            found.reason = reason
+        }
+        damage.append(found)
+    }
+
+    /// Notes slots that do not verify.
+    func noteSlots() {
+        for (index, decoded) in slots.enumerated() {
+            if case .valid = decoded { continue }
+            damage.append(
+                SalvageReport.Damage(
+                    page: PageNumber(UInt32(index)), pages: 1, offset: 0, kind: nil, table: nil, reason: .header))
+        }
+    }
+
+    /// Takes a node's pages out of what a scan for nodes without parents looks at.
+    func visit(_ reference: NodeReference) {
+        let first = Int(reference.page)
+        if first >= pageCount { return }
+        for page in first..<min(first + Int(reference.pages), pageCount) {
+            visited[page >> 6] |= 1 << UInt64(page & 63)
+        }
+    }
+
+    func isVisited(_ page: Int) -> Bool { visited[page >> 6] >> UInt64(page & 63) & 1 != 0 }
+
+    // MARK: The newest state
+
+    /// The free map that a reference leads to; nil when any node of it fails.
+    func freeMap(_ reference: NodeReference) -> FreeMap? {
+        if reference.isNull { return FreeMap() }
+        do throws(StorageError) {
+            let map = try FreeMap(reference, reader)
+            for node in map.nodes { visit(node) }
+            return map
+        } catch {
+            note(error, reference, 0)
+            return nil
+        }
+    }
+
+    /// Whether anything stands where the log would be.
+    var hasLog: Bool {
+        do throws(FileError) { return try fileSystem.status(Store.logPath(path)) != nil } catch { return true }
+    }
+
+    /// Bytes of the log, or nil when there is none that can be read.
+    func readLog() -> [UInt8]? {
+        do throws(FileError) {
+            let path = Store.logPath(path)
+            guard let status = try fileSystem.status(path), status.isRegularFile, status.size > Format.slotSize,
+                status.size <= Int64(LogFormat.fileBytes(segmentBytes: LogFormat.maxSegmentBytes))
+            else { return nil }
+            let log = try fileSystem.open(path, .read)
+            defer { log.close() }
+            var bytes = [UInt8](repeating: 0, count: Int(status.size))
+            var failure: FileError?
+            let count = bytes.withUnsafeMutableBytes { buffer -> Int in
+                do throws(FileError) { return try log.read(into: buffer, at: 0) } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            return failure == nil && count == bytes.count ? bytes : nil
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,321 @@
+internal import StrataStorage
+
+// What a salvage trusts (docs/decisions): first what the newest readable state reaches; then, for the key ranges whose
+// branches are lost only, groups that verify by themselves. The checkpoint's free map says of each page whether the
+// newest state uses it, so that no older row comes back; without the map the newest birth wins, and rows are counted
+// as uncertain.
+
+/// A group of rows, in its place among the others of its table.
+struct SalvagePiece {
+    var reference: NodeReference
+    var low: Int64
+    var high: Int64
+    /// Rows that the branch above counts; nil for a group without parent.
+    var rows: Int?
+    /// The index of the lost subtree that it was found for.
+    var loss: Int?
+}
+
+/// Part of a tree whose top cannot be read.
+struct LostSubtree {
+    var reference: NodeReference
+    var low: Int64
+    var high: Int64
+    /// Rows below; nil when nothing says so.
+    var rows: Int?
+    /// Groups below that are known to be lost, by branches below that verify.
+    var known: [SalvageReport.KeyRange] = []
+    var recovered = 0
+}
+
+/// The groups of a table, in key order, and what is known to be missing between them.
+struct TableSurvey {
+    var id: TableID
+    var nextKey: Int64 = 0
+    var pieces: [SalvagePiece] = []
+    var lost: [LostSubtree] = []
+}
+
+/// Finds the newest state of a damaged store, and the groups of each table.
+///
+/// Concurrency: confined to the salvage.
+final class SalvageSurvey {
+    let source: SalvageSource
+    var report = SalvageReport()
+    var schema = StoreSchema()
+    var tables: [TableSurvey] = []
+    /// Records to be replayed on top.
+    var log: SalvageLog?
+    private var freeMap: FreeMap?
+    /// Pages behind are not the newest state's.
+    private var usedPages: Int
+    private var found: FoundNodes?
+
+    /// - Throws: `notAStore` when there is neither a slot nor a node.
+    init(_ source: SalvageSource) throws(StorageError) {
+        self.source = source
+        usedPages = source.pageCount
+        source.noteSlots()
+        let slot = source.validSlots.first
+        let root = try start(slot)
+        report.hasFreeMap = freeMap != nil
+        for table in root?.tables ?? [] { walk(table) }
+        if root == nil { collectTables() }
+        chooseSchema(root)
+        if root == nil { addLostTables() }
+        for table in root?.tables ?? [] { walkEntries(table) }
+        if tables.contains(where: { !$0.lost.isEmpty }) { passOverValues() }
+        for table in tables.indices where !tables[table].lost.isEmpty { fillIn(table) }
+        if report.schema != .current { schema = SchemaCompletion(source, tables).completed(schema) }
+    }
+
+    private func scanned() -> FoundNodes {
+        if let found { return found }
+        var scan = NodeScan(source)
+        let nodes = scan.run()
+        found = nodes
+        return nodes
+    }
+
+    // MARK: The newest state
+
+    private func start(_ slot: HeaderSlot?) throws(StorageError) -> RootNode.Contents? {
+        guard let slot, !isOutdated(slot) else { return try startWithoutSlot() }
+        report.checkpoint = slot.checkpoint
+        usedPages = min(usedPages, Int(clamping: slot.pageCount))
+        freeMap = source.freeMap(slot.freeMap)
+        log = SalvageLog(source, slot)
+        if slot.root.isNull { return .empty }
+        if let root = parse(slot.root) { return root }
+        report.start = .nodes
+        return nil
+    }
+
+    /// The other slot is lost and the log is based on a newer checkpoint than this one: that slot was in force.
+    private func isOutdated(_ slot: HeaderSlot) -> Bool {
+        if source.validSlots.count == 2 { return false }
+        let header = SalvageLog.header(source.fileSystem, source.path)
+        guard let header, header.storeID == slot.storeID else { return false }
+        return header.baseVersion > slot.checkpoint
+    }
+
+    private func parse(_ reference: NodeReference) -> RootNode.Contents? {
+        guard source.node(reference, .root) != nil else { return nil }
+        do throws(StorageError) {
+            return try RootNode.parse(reference, source.reader)
+        } catch {
+            source.note(error, reference, 0)
+            return nil
+        }
+    }
+
+    /// Neither slot counts: the newest root that the log can go on from; without a log, one that nothing is newer than.
+    private func startWithoutSlot() throws(StorageError) -> RootNode.Contents? {
+        let nodes = scanned()
+        if nodes.isEmpty { throw .notAStore(path: source.path) }
+        let newestFirst = nodes.roots.sorted { $0.birth > $1.birth }
+        let mapped = Set(nodes.freeMapRoots.map(\.birth))
+        var chosen: RootNode.Contents?
+        if let log = SalvageLog(source, nil) {
+            // Checkpoints have a free map; other versions may have come to the disk in parts.
+            let checkpoints = newestFirst.filter { mapped.contains($0.birth) }
+            let others = newestFirst.filter { !mapped.contains($0.birth) }
+            let start = (checkpoints + others).first { log.goesOn(from: $0.birth) }
+            chosen = start.flatMap { self.parse($0) }
+            if chosen != nil { self.log = log } else { report.log = .lost }
+        } else {
+            // Nobody can say what stands in a log that cannot be read.
+            if source.hasLog { report.log = .lost }
+            // Without a log every node of the newest state is as old as its root: a younger one says that it is lost.
+            chosen = newestFirst.first { $0.birth >= nodes.newestBirth }.flatMap { self.parse($0) }
+        }
+        let version = chosen?.version ?? nodes.newestBirth
+        report.checkpoint = TransactionID(version)
+        report.start = chosen == nil ? .nodes : .root
+        if let map = nodes.freeMapRoots.first(where: { $0.birth == version }) { freeMap = source.freeMap(map) }
+        return chosen
+    }
+
+    private func chooseSchema(_ root: RootNode.Contents?) {
+        if let root {
+            do throws(StorageError) {
+                schema = try SchemaNode.read(root.schemaNode, source.reader)
+                source.visit(root.schemaNode)
+                return
+            } catch {
+                source.note(error, root.schemaNode, 0)
+            }
+        }
+        let version = report.checkpoint.rawValue
+        let candidates = scanned().schemas.filter { $0.birth <= version }.sorted { $0.birth > $1.birth }
+        report.schema = .lost
+        for reference in candidates {
+            do throws(StorageError) {
+                schema = try SchemaNode.read(reference, source.reader)
+                // Without a root, the newest one that the checkpoint uses is the one in force.
+                report.schema = root == nil && isUsed(reference) == true ? .current : .older
+                if report.schema == .current { source.visit(reference) }
+                break
+            } catch {
+                continue
+            }
+        }
+    }
+
+    /// Whether the newest state uses a node's pages; nil when nothing says so.
+    private func isUsed(_ reference: NodeReference) -> Bool? {
+        guard Int(reference.page) + Int(reference.pages) <= usedPages else { return false }
+        guard let freeMap else { return nil }
+        for page in Int(reference.page)..<(Int(reference.page) + Int(reference.pages)) {
+            if page >> 6 < freeMap.bits.count, freeMap.bits[page >> 6] >> UInt64(page & 63) & 1 != 0 { return false }
+        }
+        return true
+    }
+
+    // MARK: Trees
+
+    /// No table has so many rows; a number above it is nonsense.
+    private static let maxRows = 1 << 40
+
+    /// Rows that a branch counts below a child; nil when that cannot be.
+    private func rowCount(_ branch: Branch, _ index: Int) -> Int? {
+        let rows = branch.rows(index)
+        return rows <= Self.maxRows ? rows : nil
+    }
+
+    private func walk(_ state: TableState) {
+        var survey = TableSurvey(id: state.id, nextKey: state.nextKey)
+        if !state.tree.isNull { walk(state.tree, state.id.rawValue, .min, .max, rows: nil, level: nil, &survey) }
+        tables.append(survey)
+    }
+
+    private func walk(
+        _ reference: NodeReference, _ table: UInt32, _ low: Int64, _ high: Int64, rows: Int?, level: Int?,
+        _ survey: inout TableSurvey
+    ) {
+        var branch: Branch?
+        if !source.isVisited(Int(min(reference.page, UInt32(source.pageCount)))) {
+            branch = source.node(reference, .branch, table: table).map { Branch($0) }
+        }
+        source.visit(reference)
+        guard let branch, level == nil || branch.level == level else {
+            survey.lost.append(LostSubtree(reference: reference, low: low, high: high, rows: rows))
+            return
+        }
+        for index in 0..<branch.count {
+            let child = branch.reference(index)
+            let first = index == 0 ? low : branch.key(index)
+            let last = index + 1 < branch.count ? branch.key(index + 1) - 1 : high
+            if branch.level > 1 {
+                walk(child, table, first, last, rows: rowCount(branch, index), level: branch.level - 1, &survey)
+            } else {
+                source.visit(child)
+                survey.pieces.append(
+                    SalvagePiece(reference: child, low: first, high: last, rows: rowCount(branch, index)))
+            }
+        }
+    }
+
+    /// Indexes and backlinks are built anew; what is damaged in them is noted.
+    private func walkEntries(_ state: TableState) {
+        for entry in state.entries where !entry.root.isNull { walkEntries(entry.root, state.id.rawValue, nil) }
+    }
+
+    private func walkEntries(_ reference: NodeReference, _ table: UInt32, _ level: Int?) {
+        if reference.is(.entryLeaf) {
+            _ = source.node(reference, .entryLeaf, table: table)
+            return
+        }
+        if source.isVisited(Int(min(reference.page, UInt32(source.pageCount)))) { return }
+        let branch = source.node(reference, .entryBranch, table: table).map { EntryBranch($0) }
+        source.visit(reference)
+        guard let branch, level == nil || branch.level == level else { return }
+        for index in 0..<branch.count { walkEntries(branch.reference(index), table, branch.level - 1) }
+    }
+
+    // MARK: Nodes without parents
+
+    /// The top of a tree that only the lost root knew. Nothing below is younger than the checkpoint that was chosen.
+    private var lostTop: LostSubtree {
+        let reference = NodeReference(page: 0, pages: 0, kind: .branch, birth: report.checkpoint.rawValue)
+        return LostSubtree(reference: reference, low: .min, high: .max)
+    }
+
+    /// Classes of the schema of which no node was found: nobody knows how many rows they had.
+    private func addLostTables() {
+        for definition in schema.tables where !tables.contains(where: { $0.id == definition.id }) {
+            tables.append(TableSurvey(id: definition.id, lost: [lostTop]))
+        }
+    }
+
+    /// No root: every table that has nodes is a tree whose top is lost.
+    private func collectTables() {
+        let nodes = scanned()
+        for id in Set(nodes.groups.keys).union(nodes.branches.keys).sorted() where id != 0 {
+            let isPresent = ((nodes.groups[id] ?? []) + (nodes.branches[id] ?? [])).contains { isUsed($0) != false }
+            if !isPresent { continue }
+            tables.append(TableSurvey(id: TableID(id), lost: [lostTop]))
+        }
+    }
+
+    /// Long values of reachable rows take their pages out of what is searched, damaged ones too: what looks like a node
+    /// inside is a user's bytes.
+    private func passOverValues() {
+        for survey in tables {
+            guard let position = schema.position(of: survey.id) else { continue }
+            let layout = TableLayout(schema.tables[position])
+            for piece in survey.pieces {
+                var group = SalvagedGroup(piece.reference, schema.tables[position], layout, source)
+                group?.visitLongValues()
+            }
+        }
+    }
+
+    /// Takes groups whose branches are lost, where nothing reachable covers their keys.
+    private func fillIn(_ index: Int) {
+        let table = tables[index].id.rawValue
+        let groups = (scanned().groups[table] ?? []).filter { !source.isVisited(Int($0.page)) && isUsed($0) != false }
+            .sorted { $0.birth > $1.birth }
+        let branches = (scanned().branches[table] ?? []).filter {
+            !source.isVisited(Int($0.page)) && isUsed($0) == true
+        }
+        for number in tables[index].lost.indices {
+            noteKnownLosses(branches, table, &tables[index].lost[number])
+            adopt(groups, table, index, number)
+        }
+        tables[index].pieces.sort { $0.low < $1.low }
+    }
+
+    /// Branches of the lost subtree that verify say which groups are lost, and how many rows they had.
+    private func noteKnownLosses(_ branches: [NodeReference], _ table: UInt32, _ lost: inout LostSubtree) {
+        for reference in branches where reference.birth <= lost.reference.birth {
+            guard let node = source.node(reference, .branch, table: table) else { continue }
+            let branch = Branch(node)
+            guard branch.level == 1, branch.key(0) >= lost.low, branch.key(0) <= lost.high else { continue }
+            source.visit(reference)
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if source.node(child, .group, table: table) != nil { continue }
+                source.visit(child)
+                let high = index + 1 < branch.count ? branch.key(index + 1) - 1 : lost.high
+                lost.known.append(
+                    SalvageReport.KeyRange(low: branch.key(index), high: high, rows: rowCount(branch, index)))
+            }
+        }
+    }
+
+    /// The newest birth first; one that overlaps what was taken before was dead when that was born.
+    private func adopt(_ groups: [NodeReference], _ table: UInt32, _ index: Int, _ number: Int) {
+        let lost = tables[index].lost[number]
+        var taken = KeyIntervals()
+        for reference in groups where reference.birth <= lost.reference.birth {
+            guard let keys = SalvagedGroup.extent(reference, table, source),
+                keys.lowerBound <= lost.high, keys.upperBound >= lost.low, taken.insert(keys)
+            else { continue }
+            source.visit(reference)
+            tables[index].pieces.append(
+                SalvagePiece(
+                    reference: reference, low: keys.lowerBound, high: keys.upperBound, rows: nil, loss: number))
+        }
+    }
+}

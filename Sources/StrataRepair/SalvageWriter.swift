@@ -1,0 +1,241 @@
+internal import StrataStorage
+
+/// Writes what was found into a new store, in transactions of bounded size.
+///
+/// Concurrency: confined to the salvage.
+final class SalvageWriter {
+    private let survey: SalvageSurvey
+    private let store: Store
+    private let options: SalvageOptions
+    private var count: SalvageCount
+    private var rebuild: RebuildTransaction
+    private var transaction: WriteTransaction { rebuild.transaction }
+    private var pending = 0
+    private var written = 0
+
+    init(_ survey: SalvageSurvey, _ store: Store, _ options: SalvageOptions) throws(StorageError) {
+        self.survey = survey
+        self.store = store
+        self.options = options
+        count = SalvageCount(survey, options)
+        rebuild = try RebuildTransaction(store)
+    }
+
+    deinit { transaction.rollback() }
+
+    func write() throws(StorageError) -> SalvageReport {
+        let version = survey.report.checkpoint.rawValue
+        rebuild.raise(to: version)
+        let limit = rebuild.version
+        try transaction.apply(schema: survey.schema)
+        for survey in survey.tables {
+            guard let table = transaction.view.schema.position(of: survey.id) else { continue }
+            rebuild.setNextKey(table, survey.nextKey)
+        }
+        for (table, definition) in survey.schema.tables.enumerated() {
+            var books = count
+            try books.read(definition) { (key, created, cells) throws(StorageError) in
+                try insert(table, key, min(created, limit), cells)
+            }
+            count = books
+        }
+        try replay()
+        try removeDanglingLinks()
+        if pending > 0 || written == 0 { try transaction.commit() }
+        return count.finished()
+    }
+
+    /// - Returns: false when the key is there already.
+    private func insert(
+        _ table: Int, _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try rebuild.insert(table, key: RowKey(key), created: created, cells)
+        } catch {
+            if case .misuse = error { return false }
+            throw error
+        }
+        try wrote(cells)
+        return true
+    }
+
+    /// Starts a new transaction when the open one is large.
+    private func wrote(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
+        // Long values count as the rows whose place they take.
+        pending += 1
+        written += 1
+        for cell in cells where cell.kind == .bytes { pending += cell.count >> 10 }
+        if pending < options.rowsPerTransaction { return }
+        options.progress?(written)
+        pending = 0
+        try transaction.commit()
+        rebuild = try RebuildTransaction(store)
+    }
+
+    // MARK: Log
+
+    private func replay() throws(StorageError) {
+        guard let log = survey.log else { return }
+        if log.isLost {
+            count.report.log = .lost
+            return
+        }
+        let from = survey.report.checkpoint.rawValue
+        var last = from
+        let isWhole = try log.forEachRecord(after: from) { (record) throws(StorageError) in
+            guard try apply(record) else { return false }
+            if let base = record.baseAddress { last = base.u64(8) }
+            return true
+        }
+        rebuild.raise(to: last)
+        let isPartial = !isWhole || log.isCutShort
+        if last > from || isPartial {
+            count.report.log =
+                isPartial ? .partly(through: TransactionID(last)) : .replayed(through: TransactionID(last))
+        }
+    }
+
+    /// Applies the changes of one commit to what there is; changes of lost rows stay lost.
+    /// - Returns: false when the record cannot be read, or does not fit the schema.
+    private func apply(_ record: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        var changes: ChangeReader
+        do throws(StorageError) { changes = try ChangeReader(record) } catch { return false }
+        // Rows that the record makes were created by it: the version must not be below.
+        rebuild.raise(to: changes.lsn)
+        while true {
+            let change: Change?
+            do throws(StorageError) { change = try changes.next() } catch { return false }
+            guard let change else { return true }
+            do throws(StorageError) {
+                try apply(change, changes)
+            } catch {
+                // Misuse is found before anything changes: a table, column or type that the schema does not have.
+                guard case .misuse = error else { throw error }
+                return false
+            }
+            pending += 1
+        }
+    }
+
+    private func apply(_ change: Change, _ changes: borrowing ChangeReader) throws(StorageError) {
+        switch change {
+        case .insert(let table, let key): try insert(table, key, changes)
+        case .set(let table, let key, let column, let cell):
+            let position = try position(table)
+            guard let index = transaction.view.schema.tables[position].position(of: column) else {
+                throw .misuse(.noSuchColumn)
+            }
+            if try transaction.view.locate(position, key) != nil { try transaction.set(position, key, index, cell) }
+        case .delete(let table, let key):
+            let position = try position(table)
+            if try transaction.view.locate(position, key) != nil {
+                try transaction.delete(position, key)
+                adjust(table) { $0.rowsRecovered -= 1 }
+            } else {
+                adjust(table) { $0.rowsLost = max(0, $0.rowsLost - 1) }
+            }
+        case .deleteAll(let table):
+            try transaction.deleteAll(try position(table))
+            adjust(table) { $0 = SalvageReport.Table(id: $0.id, name: $0.name) }
+        case .schema(let bytes):
+            let schema: StoreSchema
+            do throws(StorageError) { schema = try SchemaCoding.decode(bytes) } catch { throw .misuse(.noSuchTable) }
+            try transaction.apply(schema: schema)
+            rearrange(schema)
+        case .nextKey(let table, let key): rebuild.setNextKey(try position(table), key.rawValue)
+        }
+    }
+
+    private func insert(
+        _ table: TableID, _ key: RowKey, _ changes: borrowing ChangeReader
+    ) throws(StorageError) {
+        let position = try position(table)
+        let columns = transaction.view.schema.tables[position].columns
+        var cells: [Cell] = []
+        for column in columns {
+            let place = changes.columns.firstIndex(of: column.id)
+            cells.append(place.map { changes.cells[$0] } ?? column.missingCell)
+        }
+        var failure: StorageError?
+        let created = changes.lsn
+        cells.withUnsafeBufferPointer { buffer in
+            do throws(StorageError) {
+                if try transaction.view.locate(position, key) == nil {
+                    try rebuild.insert(position, key: key, created: created, buffer)
+                    adjust(table) { $0.rowsRecovered += 1 }
+                } else {
+                    // An uncertain row that the log knows better.
+                    for column in columns.indices { try transaction.set(position, key, column, buffer[column]) }
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func position(_ table: TableID) throws(StorageError) -> Int {
+        guard let position = transaction.view.schema.position(of: table) else { throw .misuse(.noSuchTable) }
+        return position
+    }
+
+    private func adjust(_ table: TableID, _ body: (inout SalvageReport.Table) -> Void) {
+        if let index = count.position(table) { body(&count.report.tables[index]) }
+    }
+
+    /// The report lists the tables of the schema that is in force at the end.
+    private func rearrange(_ schema: StoreSchema) {
+        count.report.tables = schema.tables.map { definition in
+            var table =
+                count.report.tables.first { $0.id == definition.id }
+                ?? SalvageReport.Table(id: definition.id, name: definition.name)
+            table.name = definition.name
+            return table
+        }
+    }
+
+    // MARK: Links
+
+    /// Takes out the links to rows that are not there, as deleting the rows would have done.
+    private func removeDanglingLinks() throws(StorageError) {
+        for (origin, definition) in transaction.view.schema.tables.enumerated() {
+            for (column, link) in definition.columns.enumerated() where link.type.isLink {
+                // A class that no schema names has no rows.
+                let target = link.target.flatMap { transaction.view.schema.position(of: $0) }
+                try removeDanglingLinks(origin, column, to: target)
+            }
+        }
+    }
+
+    private func removeDanglingLinks(_ origin: Int, _ column: Int, to target: Int?) throws(StorageError) {
+        var next: Int64? = .min
+        while let from = next {
+            let (missing, resume) = try missingTargets(origin, column, target, from: from)
+            for key in missing {
+                let links = try transaction.view.backlinkCount(to: RowKey(key), of: origin, column)
+                adjust(transaction.view.schema.tables[origin].id) { $0.linksRemoved += links }
+                try rebuild.unlink(origin, column, from: RowKey(key))
+                pending += links
+            }
+            next = resume
+        }
+    }
+
+    /// Some thousand keys that are linked to and not there, and where to go on.
+    private func missingTargets(
+        _ origin: Int, _ column: Int, _ target: Int?, from: Int64
+    ) throws(StorageError) -> (missing: [Int64], resume: Int64?) {
+        var missing: [Int64] = []
+        var resume: Int64?
+        try rebuild.forEachTarget(of: origin, column, from: from) { (key) throws(StorageError) in
+            if missing.count >= 10_000 {
+                resume = key
+                return false
+            }
+            let row = if let target { try transaction.view.locate(target, RowKey(key)) } else { RowLocation?.none }
+            if row == nil { missing.append(key) }
+            return true
+        }
+        return (missing, resume)
+    }
+}

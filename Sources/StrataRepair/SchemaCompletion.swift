@@ -1,0 +1,71 @@
+internal import StrataStorage
+
+/// Gives tables and columns that no schema names a name made of their ids, and columns the type of their segments.
+struct SchemaCompletion {
+    private let source: SalvageSource
+    private let tables: [TableSurvey]
+
+    /// - Parameter tables: those that are in the file.
+    init(_ source: SalvageSource, _ tables: [TableSurvey]) {
+        self.source = source
+        self.tables = tables
+    }
+
+    /// - Parameter schema: what is known of it: an older one, or none at all.
+    func completed(_ schema: StoreSchema) -> StoreSchema {
+        var schema = schema
+        for survey in tables {
+            if schema.position(of: survey.id) == nil {
+                schema.tables.append(TableDefinition(id: survey.id, name: "table-\(survey.id.rawValue)", columns: []))
+            }
+            schema.nextTableID = max(schema.nextTableID, survey.id.rawValue &+ 1)
+        }
+        for survey in tables {
+            guard let position = schema.position(of: survey.id) else { continue }
+            // Columns that the schema is older than; what it has dropped before stays dropped.
+            let isNew = schema.tables[position].columns.isEmpty
+            let next = isNew ? 1 : schema.nextColumnID
+            for (id, kind) in columns(of: survey) where id.rawValue >= next {
+                schema.tables[position].columns.append(
+                    ColumnDefinition(id: id, name: "column-\(id.rawValue)", type: kind, isOptional: true))
+            }
+        }
+        for column in schema.tables.flatMap(\.columns) where column.id.rawValue < .max {
+            schema.nextColumnID = max(schema.nextColumnID, column.id.rawValue + 1)
+        }
+        return schema
+    }
+
+    /// Columns that the groups of a table have, by id.
+    private func columns(of survey: TableSurvey) -> [(ColumnID, ColumnType)] {
+        var types: [UInt16: ColumnType] = [:]
+        for piece in survey.pieces {
+            guard let node = source.node(piece.reference, .group, table: survey.id.rawValue) else { continue }
+            let group = Group(node)
+            for position in RowSet.firstUserColumn..<group.columns {
+                let id = UInt16(truncatingIfNeeded: group.columnID(position))
+                if types[id] != nil || id >= TableLayout.createdID { continue }
+                types[id] = type(of: position, in: group, survey.id.rawValue)
+            }
+        }
+        return types.sorted { $0.key < $1.key }.map { (ColumnID($0.key), $0.value) }
+    }
+
+    private func type(of position: Int, in group: Group, _ table: UInt32) -> ColumnType? {
+        var segments: [Segment?] = []
+        if group.inserted > 0 { segments.append(group.insertedSegment(position)) }
+        let first = group.firstSegment(position)
+        for number in first..<(first + group.segmentCount(position)) {
+            segments.append(
+                SalvagedGroup.segment(group, group.descriptor(number)) {
+                    source.node($0, .segments, table: table)
+                })
+        }
+        switch segments.lazy.compactMap({ $0 }).first?.kind {
+        case .integer: return .integer
+        case .double: return .double
+        case .bytes: return .bytes
+        case nil: return nil
+        }
+    }
+}

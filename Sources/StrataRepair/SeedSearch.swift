@@ -1,0 +1,52 @@
+internal import StrataStorage
+
+/// Finds the seed of a store's nodes where no slot says whose they are.
+///
+/// A node says its own checksum, so each page that looks like the beginning of a node says the seed under which it
+/// would be whole. Whole nodes of one store agree; damaged ones, and what is none, each say another. A value that holds
+/// another store's pages is outvoted, or wins where more of that store is there than of this one.
+struct SeedSearch {
+    /// Under any seed: nothing is verified by it.
+    private let reader: PageReader
+    private let pages: Int
+    private let nextWritten: (Int) -> Int
+    /// Longer nodes are left out: what is none may say any length.
+    private static let longest = 16
+
+    init(_ reader: PageReader, pages: Int, nextWritten: @escaping (Int) -> Int) {
+        self.reader = reader
+        self.pages = pages
+        self.nextWritten = nextWritten
+    }
+
+    /// - Parameter log: the seed of the store whose log stands beside the file; one node that agrees is enough.
+    /// - Returns: what most nodes agree on; nil when no two agree, or as many agree on another one.
+    /// - Complexity: reads the file once, and hashes pages that look like nodes up to sixteen times.
+    func run(log: NodeSeed?) -> NodeSeed? {
+        var votes: [NodeSeed: Int] = [:]
+        var page = Format.firstDataPage
+        while page < pages {
+            if reader.unverified(page).u32(0) == 0 {
+                page = max(page + 1, nextWritten(page))
+                continue
+            }
+            if let seed = seed(page) { votes[seed, default: 0] += 1 }
+            page += 1
+        }
+        if let log, votes[log] != nil { return log }
+        let most = votes.values.max() ?? 0
+        let winners = votes.filter { $0.value == most }
+        return most > 1 && winners.count == 1 ? winners.first?.key : nil
+    }
+
+    private func seed(_ page: Int) -> NodeSeed? {
+        let node = reader.unverified(page)
+        guard let kind = NodeKind(rawValue: UInt8(node.u8(0))), node.u32(0) == UInt32(kind.rawValue),
+            node.u64(8) < Format.versionLimit, let count = NodeScan.pages(node, kind), count <= Self.longest,
+            page + count <= pages
+        else { return nil }
+        let unseeded = NodeHeader.checksum(
+            node, count: count * Format.pageSize, birth: node.u64(8), seed: .ofFormat1)
+        return NodeSeed(rawValue: unseeded ^ node.u64(16))
+    }
+}

@@ -1,0 +1,234 @@
+/// Changes one collection within a transaction.
+///
+/// Nodes of older versions are never written: each is copied to the transaction when something below it changes. What
+/// the tree no longer reaches is given up once. After an error the tree is neither old nor new, and the transaction
+/// must be given up; `misuse` alone changes nothing.
+///
+/// Elements of a set or a map are put where ``CollectionTree/find(_:in:_:reading:precedes:)`` says: they are not
+/// compared here.
+///
+/// Concurrency: confined to its owner.
+final class CollectionEditor<Nodes: NodeWriting> {
+    private let nodes: Nodes
+    private let shape: CollectionShape
+    private let limits: StoreLimits
+    private let tree: CollectionBranchEditor<Nodes>
+    private let single: CollectionElements
+
+    /// Null when the collection is empty.
+    @exclusivity(unchecked) private(set) var root: NodeReference
+    @exclusivity(unchecked) private(set) var count: Int
+
+    /// The way to a leaf of this transaction, whose nodes are all the transaction's.
+    @exclusivity(unchecked) private var path: [Step] = []
+    /// That leaf; nil when the way is not known.
+    @exclusivity(unchecked) private var leaf: UnsafeMutableRawPointer?
+    /// The place of its first element.
+    @exclusivity(unchecked) private var first = 0
+
+    private struct Step {
+        var node: UnsafeMutableRawPointer
+        var child: Int
+    }
+
+    init(
+        _ root: NodeReference, _ shape: CollectionShape, writing nodes: Nodes, limits: StoreLimits
+    ) throws(StorageError) {
+        self.nodes = nodes
+        self.shape = shape
+        self.limits = limits
+        self.root = root
+        tree = CollectionBranchEditor(nodes, shape, limits)
+        single = CollectionElements(shape)
+        count = try CollectionTree.count(root, shape, reading: nodes)
+    }
+
+    /// Forgets the way to the leaf that was changed last: nodes of the transaction may move now.
+    func forgetPath() {
+        path.removeAll(keepingCapacity: true)
+        leaf = nil
+    }
+
+    // MARK: Operations
+
+    /// Puts elements before the one at `place`, or at the end.
+    /// - Complexity: O(log n + elements); within the leaf that was changed last no descent.
+    func insert(_ elements: CollectionElements, at place: Int) throws(StorageError) {
+        guard place >= 0, place <= count else { throw .misuse(.noSuchPlace) }
+        if elements.count == 0 { return }
+        try tree.leaves.prepare(elements, longest: limits.inlineBytes)
+        try apply(CollectionEdit(elements, 0..<elements.count, at: place, replacing: 0))
+    }
+
+    /// Puts one element of a list or a set before the one at `place`, or at the end.
+    func insert(_ value: Cell, at place: Int) throws(StorageError) {
+        single.removeAll()
+        single.append(value)
+        try insert(single, at: place)
+    }
+
+    /// Replaces elements from `place` on; in a map their values, and the keys stay.
+    func set(_ elements: CollectionElements, at place: Int) throws(StorageError) {
+        guard place >= 0, elements.count <= count, place <= count - elements.count else {
+            throw .misuse(.noSuchPlace)
+        }
+        try tree.leaves.prepare(elements, longest: limits.inlineBytes)
+        var done = 0
+        while done < elements.count {
+            try seek(place + done, isBorder: false)
+            guard let leaf else { return }
+            let most = first + CollectionLeaf(UnsafeRawPointer(leaf)).count - (place + done)
+            let part = done..<min(elements.count, done + most)
+            var edit = CollectionEdit(elements, part, at: place + done, replacing: part.count)
+            edit.keepsKeys = shape.form == .map
+            try apply(edit)
+            done = part.upperBound
+        }
+    }
+
+    /// Replaces the element at `place`, or in a map its value.
+    func set(_ value: Cell, at place: Int) throws(StorageError) {
+        single.removeAll()
+        single.append(value)
+        try set(single, at: place)
+    }
+
+    /// Takes elements out.
+    /// - Complexity: O(log n), and the nodes that are given up.
+    func remove(_ range: Range<Int>) throws(StorageError) {
+        guard range.lowerBound >= 0, range.upperBound <= count else { throw .misuse(.noSuchPlace) }
+        if range.isEmpty { return }
+        try seek(range.lowerBound, isBorder: false)
+        if let leaf, range.upperBound <= first + CollectionLeaf(UnsafeRawPointer(leaf)).count,
+            try applyInPlace(CollectionEdit(removing: range))
+        {
+            return
+        }
+        forgetPath()
+        try tree.remove(range, from: &root)
+        count -= range.count
+    }
+
+    /// Moves elements of a list. `target` is where the first of them stands afterwards.
+    /// - Complexity: O(log n + elements).
+    func move(_ range: Range<Int>, to target: Int) throws(StorageError) {
+        guard range.lowerBound >= 0, range.upperBound <= count, target >= 0, target <= count - range.count else {
+            throw .misuse(.noSuchPlace)
+        }
+        if range.isEmpty || target == range.lowerBound { return }
+        let moved = CollectionElements(shape)
+        try CollectionTree.forEachRun(from: range.lowerBound, in: root, shape, reading: nodes) {
+            (run) throws(StorageError) in
+            let slots = max(range.lowerBound, run.first)..<min(range.upperBound, run.end)
+            for place in slots { moved.copy(run.leaf, place - run.first) }
+            return run.end < range.upperBound
+        }
+        tree.leaves.keepsLong = true
+        defer { tree.leaves.keepsLong = false }
+        try remove(range)
+        try apply(CollectionEdit(moved, 0..<moved.count, at: target, replacing: 0))
+    }
+
+    /// Takes all elements out.
+    func clear() throws(StorageError) {
+        forgetPath()
+        try tree.drop(root)
+        root = .null
+        count = 0
+    }
+
+    // MARK: Ways of changing
+
+    private func apply(_ edit: CollectionEdit) throws(StorageError) {
+        if edit.range.count == 1, edit.removed <= 1, !root.isNull {
+            try seek(edit.place, isBorder: edit.isBorder)
+            if try applyInPlace(edit) { return }
+        }
+        forgetPath()
+        try tree.splice(edit, in: &root)
+        count += edit.added
+    }
+
+    /// Changes the leaf at the end of the way where it stands, and the counts and keys above it.
+    @inline(__always)
+    private func applyInPlace(_ edit: CollectionEdit) throws(StorageError) -> Bool {
+        guard let leaf else { return false }
+        let edit = edit.moved(by: first)
+        // A small leaf shall join a neighbour.
+        if edit.added < 0, !path.isEmpty, tree.leaves.isUnderfull(CollectionLeaf(UnsafeRawPointer(leaf))) {
+            return false
+        }
+        guard edit.apply(to: leaf, most: tree.leaves.most) else { return false }
+        count += edit.added
+        if edit.added != 0 { for step in path { CollectionBranch.add(edit.added, step.node, step.child) } }
+        if edit.place == 0, shape.form != .list {
+            let key = try CollectionTree.firstKey(CollectionLeaf(UnsafeRawPointer(leaf)), shape, nodes)
+            for step in path.reversed() {
+                CollectionBranch.setKey(step.node, step.child, key)
+                if step.child > 0 { break }
+            }
+        }
+        return true
+    }
+
+    /// Finds the leaf with a place, and makes the nodes on the way to it the transaction's.
+    @inline(__always)
+    private func seek(_ place: Int, isBorder: Bool) throws(StorageError) {
+        if let leaf {
+            let end = first + CollectionLeaf(UnsafeRawPointer(leaf)).count
+            if place >= first && (isBorder ? (place > first || place == 0) && place <= end : place < end) { return }
+        }
+        try descend(place, isBorder: isBorder)
+    }
+
+    private func descend(_ place: Int, isBorder: Bool) throws(StorageError) {
+        forgetPath()
+        var level = try CollectionTree.level(of: root, shape, nodes)
+        var reference = root
+        var before = 0
+        var expected = count
+        while true {
+            let found =
+                level == 0
+                ? try CollectionTree.leaf(reference, shape, nodes).count
+                : try CollectionTree.branch(reference, level: level, shape, nodes).total
+            guard found == expected else { throw CollectionTree.damaged(reference) }
+            var made = reference
+            let node = try nodes.mutable(&made)
+            if made != reference {
+                if let above = path.last {
+                    CollectionBranch.setReference(above.node, above.child, made)
+                } else {
+                    root = made
+                }
+            }
+            if level == 0 {
+                leaf = node
+                first = before
+                return
+            }
+            let branch = CollectionBranch(UnsafeRawPointer(node))
+            let (child, elements) = branch.find(place - before, isBorder: isBorder)
+            path.append(Step(node: node, child: child))
+            before += elements
+            expected = branch.elements(child)
+            reference = branch.reference(child)
+            level -= 1
+        }
+    }
+}
+
+extension CollectionElements {
+    /// Appends a copy of an element of a leaf. A long value's node is not copied: two elements lead to it until one is
+    /// given up.
+    fileprivate func copy(_ leaf: CollectionLeaf, _ slot: Int) {
+        Self.copy(leaf.values, slot, values)
+        if let keys, let segment = leaf.keys { Self.copy(segment, slot, keys) }
+    }
+
+    private static func copy(_ segment: Segment, _ slot: Int, _ column: ColumnBuffer) {
+        let value = segment.cellValue(slot)
+        column.append(value.cell)
+        if let long = value.long { column.setLong(column.count - 1, long) }
+    }
+}

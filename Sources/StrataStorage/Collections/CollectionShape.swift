@@ -1,0 +1,141 @@
+/// What a collection is.
+enum CollectionForm: UInt8, Sendable {
+    case list = 0
+    /// Its elements ascend strictly.
+    case set = 1
+    /// Its keys ascend strictly; each has a value.
+    case map = 2
+}
+
+/// Whose a collection is and what stands in it: the same for all of its nodes.
+struct CollectionShape: Sendable {
+    var form: CollectionForm
+    /// How values are encoded. The keys of a map are bytes.
+    var kind: SegmentKind
+    var table: UInt32
+    /// The property, and the row that it is of: for the check, and for whoever finds a leaf without its tree.
+    var column: UInt16
+    var owner: Int64
+    /// An integer for an element of a set, or for a key of a map: it never descends where elements ascend.
+    var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
+
+    /// Integers as they are, doubles in their order, the first eight bytes of anything else; null before all.
+    static func naturalKey(_ cell: Cell) -> Int64 {
+        switch cell.kind {
+        case .null: .min
+        case .integer: cell.integerValue
+        case .double: IndexKey.ordered(cell.doubleValue)
+        case .bytes: IndexKey.prefix(cell.bytesValue)
+        }
+    }
+}
+
+/// Elements on their way into a collection, or out of one: values, and for a map the key of each.
+///
+/// Concurrency: confined to its owner.
+final class CollectionElements {
+    let values: ColumnBuffer
+    /// Nil but in a map.
+    let keys: ColumnBuffer?
+
+    init(_ shape: CollectionShape) {
+        values = ColumnBuffer(shape.kind)
+        keys = shape.form == .map ? ColumnBuffer(.bytes) : nil
+    }
+
+    @inline(__always) var count: Int { values.count }
+
+    /// Appends a copy of an element of a list or a set, or a value for a map's key that stays.
+    @inline(__always)
+    func append(_ value: Cell) { values.append(value) }
+
+    func append(key: Cell, _ value: Cell) {
+        keys?.append(key)
+        values.append(value)
+    }
+
+    /// Appends elements of another buffer of the same shape; bytes stay where they are.
+    func append(_ other: CollectionElements, _ range: Range<Int>) {
+        values.append(other.values, range)
+        if let keys, let others = other.keys { keys.append(others, range) }
+    }
+
+    /// Appends all elements of a leaf; bytes stay where they are.
+    func append(_ leaf: CollectionLeaf) {
+        if let keys, let segment = leaf.keys { segment.decode(into: keys) }
+        leaf.values.decode(into: values)
+    }
+
+    func removeAll() {
+        values.removeAll()
+        keys?.removeAll()
+    }
+}
+
+/// How many bytes elements take in a leaf, counted one after the other.
+struct CollectionMeasure {
+    private var keys: SegmentMeasure?
+    private var values: SegmentMeasure
+
+    init(_ elements: CollectionElements) {
+        keys = elements.keys.map { SegmentMeasure($0.kind) }
+        values = SegmentMeasure(elements.values.kind)
+    }
+
+    @inline(__always)
+    mutating func add(_ elements: CollectionElements, _ index: Int) {
+        values.add(elements.values, index)
+        if let column = elements.keys { keys?.add(column, index) }
+    }
+
+    /// Bytes of the segments.
+    @inline(__always) var size: Int { values.size + (keys.map { aligned8($0.size) } ?? 0) }
+}
+
+/// How many bytes a segment of some values takes, without exceptions and in a roomy frame.
+struct SegmentMeasure {
+    private let kind: SegmentKind
+    private var rows = 0
+    private var flags: UInt8 = 0
+    private var low = Int64.max
+    private var high = Int64.min
+    private var total = 0
+    private var first = 0
+    private var isEqual = true
+
+    init(_ kind: SegmentKind) { self.kind = kind }
+
+    @inline(__always)
+    mutating func add(_ column: ColumnBuffer, _ row: Int) {
+        if column.hasFlags { flags |= column.flags[row] }
+        switch kind {
+        case .integer:
+            if !column.isNull(row) {
+                let value = column.integer(row)
+                low = min(low, value)
+                high = max(high, value)
+            }
+        case .double: break
+        case .bytes:
+            let length = Int(column.lengths[row])
+            if rows == 0 { first = length }
+            isEqual = isEqual && length == first
+            total += length
+        }
+        rows += 1
+    }
+
+    @inline(__always)
+    var size: Int {
+        let bits = flags & ColumnBuffer.Flag.null != 0 ? Segment.bitBytes(rows) : 0
+        switch kind {
+        case .integer:
+            let span = low > high ? 0 : UInt64(bitPattern: high) &- UInt64(bitPattern: low)
+            return Segment.integersOffset + aligned8(rows * max(1, SegmentPlan.width(of: span))) + bits
+        case .double: return Segment.headSize + 8 * rows + bits
+        case .bytes:
+            let long = flags & ColumnBuffer.Flag.long != 0 ? Segment.bitBytes(rows) : 0
+            return Segment.headSize + bits + long + total + (isEqual ? 0 : 2 * (rows + 1))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+/// Elements of a collection that stand in one leaf.
+struct CollectionRun {
+    let leaf: CollectionLeaf
+    /// The place of the leaf's first element.
+    let first: Int
+
+    @inline(__always) var end: Int { first + leaf.count }
+}
+
+/// Reads a tree of elements: a list, a set or a map.
+///
+/// The empty collection is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for
+/// nodes that are not what their parent or the shape says, and never read beyond a node. Every child's level and
+/// number of elements is compared with what stands above it, so that no way down is endless.
+enum CollectionTree {
+    /// Elements of the whole tree. Complexity: one node.
+    static func count(
+        _ root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading
+    ) throws(StorageError) -> Int {
+        if root.isNull { return 0 }
+        if root.is(.collectionLeaf) { return try leaf(root, shape, nodes).count }
+        return try branch(root, level: nil, shape, nodes).total
+    }
+
+    /// The leaf with the element at `place`.
+    /// - Throws: `misuse(.noSuchPlace)` when there is no such element.
+    /// Complexity: O(log n).
+    static func run(
+        at place: Int, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading
+    ) throws(StorageError) -> CollectionRun {
+        guard place >= 0, !root.isNull else { throw .misuse(.noSuchPlace) }
+        var reference = root
+        var level = try level(of: root, shape, nodes)
+        var first = 0
+        var expected: Int?
+        while level > 0 {
+            let branch = try branch(reference, level: level, shape, nodes)
+            let total = branch.total
+            if let expected {
+                guard total == expected else { throw damaged(reference) }
+            } else if place >= total {
+                throw .misuse(.noSuchPlace)
+            }
+            let (child, before) = branch.find(place - first, isBorder: false)
+            first += before
+            expected = branch.elements(child)
+            reference = branch.reference(child)
+            level -= 1
+        }
+        let leaf = try leaf(reference, shape, nodes)
+        if let expected { guard leaf.count == expected else { throw damaged(reference) } }
+        guard place < first + leaf.count else { throw .misuse(.noSuchPlace) }
+        return CollectionRun(leaf: leaf, first: first)
+    }
+
+    /// Calls `body` with all runs from the one with `place` on, in order, until it returns false. `body` must not
+    /// change the tree.
+    static func forEachRun(
+        from place: Int = 0, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading,
+        _ body: (CollectionRun) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        if root.isNull { return }
+        let level = try level(of: root, shape, nodes)
+        _ = try visit(root, level: level, first: 0, expected: nil, from: place, shape, nodes, body)
+    }
+
+    private static func visit(
+        _ reference: NodeReference, level: Int, first: Int, expected: Int?, from place: Int, _ shape: CollectionShape,
+        _ nodes: some NodeReading, _ body: (CollectionRun) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        if level == 0 {
+            let leaf = try leaf(reference, shape, nodes)
+            if let expected { guard leaf.count == expected else { throw damaged(reference) } }
+            return try body(CollectionRun(leaf: leaf, first: first))
+        }
+        let branch = try branch(reference, level: level, shape, nodes)
+        if let expected { guard branch.total == expected else { throw damaged(reference) } }
+        var first = first
+        for i in 0..<branch.count {
+            let elements = branch.elements(i)
+            if first + elements > place {
+                let goesOn = try visit(
+                    branch.reference(i), level: level - 1, first: first, expected: elements, from: place, shape, nodes,
+                    body)
+                if !goesOn { return false }
+            }
+            first += elements
+        }
+        return true
+    }
+
+    // MARK: Order
+
+    /// The place of the first element of a set, or key of a map, that does not stand before what is looked for; the
+    /// number of elements when all do.
+    ///
+    /// - Parameters:
+    ///   - orderKey: of what is looked for.
+    ///   - precedes: whether an element stands before it.
+    /// Complexity: O(log n), and more nodes when many first elements have the same order key.
+    static func find(
+        _ orderKey: Int64, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading,
+        precedes: (Cell) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Int {
+        if root.isNull { return 0 }
+        var reference = root
+        var level = try level(of: root, shape, nodes)
+        var first = 0
+        while level > 0 {
+            let branch = try branch(reference, level: level, shape, nodes)
+            // Children before `low` end before it; the last one below `high` that starts before it has its place.
+            var low = 0
+            var high = branch.count
+            while high - low > 1 {
+                let middle = (low + high) >> 1
+                let key = branch.key(middle)
+                var startsBefore = key < orderKey
+                if key == orderKey {
+                    let first = try firstElement(branch.reference(middle), level: level - 1, shape, nodes)
+                    startsBefore = try precedes(first)
+                }
+                if startsBefore { low = middle } else { high = middle }
+            }
+            for i in 0..<low { first += branch.elements(i) }
+            reference = branch.reference(low)
+            level -= 1
+        }
+        let leaf = try leaf(reference, shape, nodes)
+        var low = 0
+        var high = leaf.count
+        while low < high {
+            let middle = (low + high) >> 1
+            if try precedes(element(leaf.ordered, middle, nodes)) { low = middle + 1 } else { high = middle }
+        }
+        return first + low
+    }
+
+    private static func firstElement(
+        _ reference: NodeReference, level: Int, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) -> Cell {
+        var reference = reference
+        var level = level
+        while level > 0 {
+            reference = try branch(reference, level: level, shape, nodes).reference(0)
+            level -= 1
+        }
+        return try element(leaf(reference, shape, nodes).ordered, 0, nodes)
+    }
+
+    /// A value in full, bytes borrowed from its node or from the one that it has for itself.
+    static func element(
+        _ segment: Segment, _ slot: Int, _ nodes: some NodeReading
+    ) throws(StorageError) -> Cell {
+        let value = segment.cellValue(slot)
+        guard let long = value.long else { return value.cell }
+        let node = try nodes.node(long.reference, .value)
+        return .bytes(
+            UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(truncatingIfNeeded: long.count)))
+    }
+
+    /// The order key of a leaf's first element; 0 in a list.
+    @inline(__always)
+    static func firstKey(
+        _ leaf: CollectionLeaf, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) -> Int64 {
+        shape.form == .list ? 0 : shape.orderKey(try element(leaf.ordered, 0, nodes))
+    }
+
+    // MARK: Nodes
+
+    /// 0 for a leaf, else what the branch says; below it, each level is checked against the one above.
+    static func level(
+        of root: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) -> Int {
+        root.is(.collectionLeaf) ? 0 : try branch(root, level: nil, shape, nodes).level
+    }
+
+    /// The leaf, when it is of the shape.
+    @inline(__always)
+    static func leaf(
+        _ reference: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) -> CollectionLeaf {
+        let leaf = CollectionLeaf(try nodes.node(reference, .collectionLeaf))
+        guard leaf.formCode == Int(shape.form.rawValue), leaf.values.kind == shape.kind else {
+            throw damaged(reference)
+        }
+        return leaf
+    }
+
+    /// The branch, when it is of the shape and has the level that its parent says.
+    @inline(__always)
+    static func branch(
+        _ reference: NodeReference, level: Int?, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) -> CollectionBranch {
+        let branch = CollectionBranch(try nodes.node(reference, .collectionBranch))
+        guard branch.formCode == Int(shape.form.rawValue), level == nil || branch.level == level else {
+            throw damaged(reference)
+        }
+        return branch
+    }
+
+    static func damaged(_ reference: NodeReference) -> StorageError {
+        .corrupt(page: PageNumber(reference.page & ~Format.arenaBit), offset: 0, reason: .structure)
+    }
+}

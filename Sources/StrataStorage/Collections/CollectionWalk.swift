@@ -1,0 +1,74 @@
+/// Checks a whole collection tree.
+struct CollectionWalk<Nodes: NodeReading> {
+    let nodes: Nodes
+    let shape: CollectionShape
+    var allowsNulls = true
+    /// Whether an element of a set, or a key of a map, stands before another.
+    var precedes: (Cell, Cell) -> Bool = { _, _ in true }
+
+    /// What a node is, as the one above has to say it.
+    private struct Found {
+        var count: Int
+        var key: Int64
+        var flags: Int
+    }
+
+    /// Visits every node, parents first, and every leaf in order.
+    ///
+    /// Checked: levels, whose the nodes are, elements below, flags and order keys of branches, that sets and maps
+    /// ascend from element to element, nulls, and the zeros behind what is in use.
+    /// - Throws: `corrupt` with the page of the node that is wrong; what the closures throw.
+    /// Complexity: O(n).
+    func run(
+        _ root: NodeReference, visitNode: (NodeReference) throws(StorageError) -> Void,
+        visitRun: (CollectionRun) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if root.isNull { return }
+        var place = 0
+        var last: Cell?
+        let level = try CollectionTree.level(of: root, shape, nodes)
+        _ = try walk(root, level: level, &place, &last, visitNode, visitRun)
+    }
+
+    private func walk(
+        _ reference: NodeReference, level: Int, _ place: inout Int, _ last: inout Cell?,
+        _ visitNode: (NodeReference) throws(StorageError) -> Void,
+        _ visitRun: (CollectionRun) throws(StorageError) -> Void
+    ) throws(StorageError) -> Found {
+        if level == 0 {
+            let leaf = try CollectionTree.leaf(reference, shape, nodes)
+            try visitNode(reference)
+            try check(leaf, &last, reference)
+            try visitRun(CollectionRun(leaf: leaf, first: place))
+            place += leaf.count
+            return Found(
+                count: leaf.count, key: try CollectionTree.firstKey(leaf, shape, nodes), flags: leaf.flags)
+        }
+        let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
+        guard branch.column == shape.column, branch.owner == shape.owner else {
+            throw CollectionTree.damaged(reference)
+        }
+        try visitNode(reference)
+        for i in 0..<branch.count {
+            let found = try walk(branch.reference(i), level: level - 1, &place, &last, visitNode, visitRun)
+            guard found.count == branch.elements(i), found.key == branch.key(i), found.flags & ~branch.flags == 0
+            else { throw CollectionTree.damaged(reference) }
+        }
+        return Found(count: branch.total, key: branch.key(0), flags: branch.flags)
+    }
+
+    private func check(_ leaf: CollectionLeaf, _ last: inout Cell?, _ reference: NodeReference) throws(StorageError) {
+        guard leaf.column == shape.column, leaf.owner == shape.owner,
+            allowsNulls || leaf.flags & CollectionLeaf.hasNulls == 0
+        else { throw CollectionTree.damaged(reference) }
+        for offset in leaf.used..<Format.pageSize where leaf.node.u8(offset) != 0 {
+            throw CollectionTree.damaged(reference)
+        }
+        if shape.form == .list { return }
+        for slot in 0..<leaf.count {
+            let element = try CollectionTree.element(leaf.ordered, slot, nodes)
+            if let last, !precedes(last, element) { throw CollectionTree.damaged(reference) }
+            last = element
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// The root of an index or backlink tree of a table.
+package struct EntryRoot: Equatable, Sendable {
+    enum Kind: UInt8, Sendable {
+        case hash = 1
+        case ordered = 2
+        case backlinks = 3
+    }
+
+    var column: ColumnID
+    var kind: Kind
+    package var root: NodeReference
+
+    /// Whether the root is null, or can be a node of such a tree on disk.
+    var isPlausible: Bool {
+        root.isNull || root.isOnDisk(.entryLeaf, maxPages: 1) || root.isOnDisk(.entryBranch, maxPages: 1)
+    }
+}
+
+extension IndexKind {
+    var rootKind: EntryRoot.Kind? {
+        switch self {
+        case .none: nil
+        case .hash: .hash
+        case .ordered: .ordered
+        }
+    }
+}
+
+extension TableDefinition {
+    /// The index and backlink trees that the table has, empty.
+    var entryRoots: [EntryRoot] {
+        var roots: [EntryRoot] = []
+        for column in columns {
+            if let kind = column.index.rootKind {
+                roots.append(EntryRoot(column: column.id, kind: kind, root: .null))
+            }
+            if column.type.isLink { roots.append(EntryRoot(column: column.id, kind: .backlinks, root: .null)) }
+        }
+        return roots
+    }
+}

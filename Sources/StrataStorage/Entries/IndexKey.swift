@@ -1,0 +1,31 @@
+import CXXHash
+
+/// What stands for a value in an index tree: an integer that is equal for equal values and, in ordered trees, ordered
+/// like them.
+enum IndexKey {
+    static func high(_ cell: Cell, _ column: ColumnDefinition) -> Int64 {
+        switch (column.index, cell.kind) {
+        case (_, .null): .min
+        case (.hash, .bytes): Int64(bitPattern: hash(cell.bytesValue))
+        case (.hash, .double): ordered(cell.doubleValue)
+        case (_, .integer): cell.integerValue
+        case (_, .double): ordered(cell.doubleValue)
+        case (_, .bytes): prefix(cell.bytesValue)
+        }
+    }
+
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+
+    /// The order of doubles as an order of integers; both zeros are one.
+    static func ordered(_ value: Double) -> Int64 {
+        let bits = Int64(bitPattern: (value == 0 ? 0.0 : value).bitPattern)
+        return bits >= 0 ? bits : Int64.min &- bits &- 1
+    }
+
+    /// The first eight bytes, so that order is kept up to ties.
+    static func prefix(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+        var value: UInt64 = 0
+        for index in 0..<8 { value = value << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
+        return Int64(bitPattern: value ^ 1 << 63)
+    }
+}

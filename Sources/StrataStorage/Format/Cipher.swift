@@ -1,0 +1,105 @@
+/// Seals bytes, so that only who has the key can read them or change them unnoticed.
+///
+/// The storage engine knows no cryptography: it says what is sealed under which nonce, and keeps nonce and tag. A
+/// cipher is authenticated encryption with nonces of 96 bits and tags of 128 bits.
+/// Concurrency: every member may be called from any thread.
+package protocol Cipher: Sendable {
+    /// The same key as it serves one store: what two stores seal under one key has nothing in common.
+    func derived(for storeID: RandomID) -> any Cipher
+
+    /// Says nothing about the key, but differs for another one: tells a wrong key from damage. Of a derived cipher.
+    var keyCheck: UInt64 { get }
+
+    /// Encrypts `plain` to as many bytes at `sealed`, which may be the same place.
+    /// - Parameter context: what the bytes are: opening them as something else fails.
+    func seal(
+        _ plain: UnsafeRawBufferPointer, to sealed: UnsafeMutableRawPointer, nonce: Nonce, context: SealContext
+    ) -> SealTag
+
+    /// Decrypts `sealed` to as many bytes at `plain`, which may be the same place.
+    /// - Returns: false when key, nonce, tag, context or a byte is not what was sealed; the bytes at `plain` are then
+    ///   not to be used.
+    func open(
+        _ sealed: UnsafeRawBufferPointer, to plain: UnsafeMutableRawPointer, nonce: Nonce, tag: SealTag,
+        context: SealContext
+    ) -> Bool
+}
+
+/// 96 bits that never serve twice under one key: random ones, counted up within one write.
+///
+/// Never derived from page and version: after a crash both come again, with other contents.
+package struct Nonce: Equatable, Sendable {
+    package static let size = 12
+
+    package var high: UInt64
+    package var low: UInt32
+
+    package init(high: UInt64, low: UInt32) {
+        self.high = high
+        self.low = low
+    }
+
+    static func make(_ randomBits: () -> UInt64) -> Nonce {
+        Nonce(high: randomBits(), low: UInt32(truncatingIfNeeded: randomBits()))
+    }
+
+    /// The one for the `index`-th part of what is written at once.
+    func advanced(by index: Int) -> Nonce { Nonce(high: high, low: low &+ UInt32(truncatingIfNeeded: index)) }
+
+    init(_ base: UnsafeRawPointer, _ offset: Int) {
+        high = base.u64(offset)
+        low = base.u32(offset + 8)
+    }
+
+    func store(_ base: UnsafeMutableRawPointer, _ offset: Int) {
+        base.put64(offset, high)
+        base.put32(offset + 8, low)
+    }
+}
+
+/// What proves that sealed bytes are whole.
+package struct SealTag: Equatable, Sendable {
+    package static let size = 16
+
+    package var first: UInt64
+    package var second: UInt64
+
+    package init(_ first: UInt64, _ second: UInt64) {
+        self.first = first
+        self.second = second
+    }
+
+    init(_ base: UnsafeRawPointer, _ offset: Int) {
+        first = base.u64(offset)
+        second = base.u64(offset + 8)
+    }
+
+    func store(_ base: UnsafeMutableRawPointer, _ offset: Int) {
+        base.put64(offset, first)
+        base.put64(offset + 8, second)
+    }
+}
+
+/// What sealed bytes are, little-endian: 24 bytes for a page (1, number, 0) and a header slot (2, index, 0), 40 for a
+/// group of the log (the epoch's tag, first LSN, last LSN, durable-to, checksum of the header before).
+package struct SealContext: Equatable, Sendable {
+    /// Zeros behind ``byteCount``.
+    package var words: (UInt64, UInt64, UInt64, UInt64, UInt64)
+    /// What of the words is authenticated.
+    package var byteCount = 24
+
+    package static func page(_ number: UInt64) -> SealContext { SealContext(words: (1, number, 0, 0, 0)) }
+    package static func slot(_ index: Int) -> SealContext { SealContext(words: (2, UInt64(index), 0, 0, 0)) }
+    package static func group(
+        _ tag: UInt64, _ lsns: ClosedRange<UInt64>, durableTo: UInt64, previous: UInt64
+    ) -> SealContext {
+        SealContext(words: (tag, lsns.lowerBound, lsns.upperBound, durableTo, previous), byteCount: 40)
+    }
+
+    package static func == (a: SealContext, b: SealContext) -> Bool { a.words == b.words }
+}
+
+/// Bytes that sealing adds to what it seals: nonce and tag.
+package enum Seal {
+    package static let size = Nonce.size + SealTag.size
+}

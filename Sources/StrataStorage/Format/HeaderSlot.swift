@@ -1,0 +1,225 @@
+import CXXHash
+
+// Invariants
+// 1. Slot 0 stands at the start of page 0, slot 1 at the start of page 1. One sector each, so a write is whole or not
+//    there; a slot that does not verify is therefore damage, never a crash. Each says which of the two it is: a copy of
+//    one in the place of the other does not verify.
+// 2. A new slot is written over the older of the two, with the next sequence number, and synced before the next one.
+// 3. A clean close writes both slots without a log, a sync after each: same checkpoint, same roots. After a crash
+//    between the two, one slot is clean and the other one is older and requires its log. A session without a log marks
+//    its slots, and at its close the first of the two. Two clean slots without mark that differ are thus never the work
+//    of a crash: a synced write was lost.
+// 4. The newer of two valid slots never has the older checkpoint.
+
+/// What a store starts from: the newest durable checkpoint, and the log to replay on top of it.
+///
+/// Layout, 512 bytes: magic u64 @0, format version u32 @8, log required u32 (0, 1) @12, store id @16, sequence u64 @32,
+/// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log segment u32 @120,
+/// flags u32 @124, the slot's own index u32 (0, 1) @128, LSN that the log reaches u64 @136, zeros, XXH3 of the first
+/// 504 bytes u64 @504. Magic, version and checksum keep their places in every later format.
+package struct HeaderSlot: Equatable, Sendable {
+    /// Given to a store when it is made; a compacted or copied store gets another one.
+    package var storeID: RandomID
+    /// Counts the slots ever written.
+    package var sequence: UInt64
+    package var checkpoint: TransactionID
+    /// Null before the first commit.
+    package var root: NodeReference
+    /// Null when there is no free page.
+    package var freeMap: NodeReference
+    /// Pages of the file that the checkpoint uses; the file is at least as long.
+    package var pageCount: UInt64
+    /// Whether the log must be replayed. Without it the data file alone is the newest version.
+    package var logRequired: Bool
+    /// The log's epoch.
+    package var salt: RandomID
+    /// The segment (0 or 1) that replay starts in.
+    package var logSegment: UInt32
+    /// ``withoutLog``, or 0.
+    package var flags: UInt32
+    /// The last LSN that a sync of the log had covered when the checkpoint was taken; 0 without a log, and for a new
+    /// one. A log that knows of no LSN so high is an older copy.
+    package var logReach: UInt64 = 0
+
+    /// Written by a session that has no log: the other slot may be older.
+    package static let withoutLog: UInt32 = 1
+
+    package init(
+        storeID: RandomID, sequence: UInt64 = 1, checkpoint: TransactionID = TransactionID(0),
+        root: NodeReference = .null, freeMap: NodeReference = .null,
+        pageCount: UInt64 = UInt64(Format.firstDataPage), logRequired: Bool = false, salt: RandomID = RandomID(0, 0),
+        logSegment: UInt32 = 0, flags: UInt32 = 0
+    ) {
+        self.storeID = storeID
+        self.sequence = sequence
+        self.checkpoint = checkpoint
+        self.root = root
+        self.freeMap = freeMap
+        self.pageCount = pageCount
+        self.logRequired = logRequired
+        self.salt = salt
+        self.logSegment = logSegment
+        self.flags = flags
+    }
+
+    /// As a clean close leaves it.
+    package var isClean: Bool { !logRequired && flags == 0 }
+
+    /// Says that the data file alone is the newest version.
+    package mutating func makeClean() {
+        logRequired = false
+        flags = 0
+        salt = RandomID(0, 0)
+        logSegment = 0
+        logReach = 0
+    }
+
+    /// What 512 bytes turned out to be.
+    package enum Decoded: Equatable, Sendable {
+        case valid(HeaderSlot)
+        /// Zeros: never written, or a lost write.
+        case empty
+        /// Another program's bytes.
+        case foreign
+        /// Whole, but of another version of the format.
+        case unsupported(version: UInt32)
+        case damaged
+    }
+
+    private static let checksumOffset = Format.slotSize - 8
+    private static let indexOffset = 128
+    private static let reachOffset = 136
+
+    /// One sector, checksum included. A test names another version.
+    /// - Parameter index: which of the two it will be.
+    package func encode(at index: Int, version: UInt32 = Format.version) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Format.slotSize) { buffer, count in
+            buffer.initialize(repeating: 0)
+            count = Format.slotSize
+            guard let base = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
+            base.put64(0, Format.magic)
+            base.put32(8, version)
+            base.put32(12, logRequired ? 1 : 0)
+            storeID.store(base, 16)
+            base.put64(32, sequence)
+            base.put64(40, checkpoint.rawValue)
+            root.store(base, 48)
+            freeMap.store(base, 72)
+            base.put64(96, pageCount)
+            salt.store(base, 104)
+            base.put32(120, logSegment)
+            base.put32(124, flags)
+            base.put32(Self.indexOffset, UInt32(index))
+            base.put64(Self.reachOffset, logReach)
+            base.put64(Self.checksumOffset, XXH3_64bits(base, Self.checksumOffset))
+        }
+    }
+
+    /// Reads a slot back. Fewer than 512 bytes are `foreign`, none at all `empty`.
+    /// - Parameter index: where it stood: the other slot's bytes are `damaged`.
+    package static func decode(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Decoded {
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return .empty }
+        guard bytes.count >= Format.slotSize else { return .foreign }
+        guard base.u64(0) == Format.magic else {
+            return bytes.prefix(Format.slotSize).allSatisfy { $0 == 0 } ? .empty : .foreign
+        }
+        guard base.u64(checksumOffset) == XXH3_64bits(base, checksumOffset) else { return .damaged }
+        guard base.u32(8) == Format.version else { return .unsupported(version: base.u32(8)) }
+        var slot = HeaderSlot(
+            storeID: RandomID(base, 16), sequence: base.u64(32), checkpoint: TransactionID(base.u64(40)),
+            root: NodeReference(base, 48), freeMap: NodeReference(base, 72), pageCount: base.u64(96),
+            logRequired: base.u32(12) == 1, salt: RandomID(base, 104), logSegment: base.u32(120), flags: base.u32(124))
+        slot.logReach = base.u64(reachOffset)
+        return base.u32(12) <= 1 && base.u32(indexOffset) == UInt32(index) && slot.isPlausible
+            ? .valid(slot) : .damaged
+    }
+
+    /// Whether the fields agree with each other.
+    private var isPlausible: Bool {
+        // Counting on from either never overflows. Only a store without a version has no root.
+        guard sequence < Format.versionLimit, checkpoint.rawValue < Format.versionLimit,
+            root.isNull == (checkpoint.rawValue == 0)
+        else {
+            return false
+        }
+        // The log holds nothing behind the checkpoint when that is taken.
+        guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
+        guard logSegment <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
+            pageCount <= UInt64(Format.arenaBit)
+        else { return false }
+        if !root.isNull && !root.is(.root) { return false }
+        if !freeMap.isNull && !freeMap.is(.freeMapRoot) && !freeMap.is(.freeMap) { return false }
+        return [root, freeMap].allSatisfy { reference in
+            if reference.isNull { return true }
+            return reference.page >= Format.firstDataPage && reference.birth < Format.versionLimit
+                && UInt64(reference.page) + UInt64(reference.pages) <= pageCount
+        }
+    }
+
+    /// Whether both lead to the same bytes of the data file.
+    package func hasSameState(as other: HeaderSlot) -> Bool {
+        storeID == other.storeID && checkpoint == other.checkpoint && root == other.root && freeMap == other.freeMap
+            && pageCount == other.pageCount
+    }
+}
+
+extension HeaderSlot {
+    /// The slot to start from.
+    package struct Choice: Equatable, Sendable {
+        package var slot: HeaderSlot
+        /// 0 or 1. The next slot is written over the other one.
+        package var index: Int
+        package var other: Decoded
+
+        /// Nothing can be read in the other place, so it may have held a newer slot.
+        ///
+        /// A clean slot is then not the last word: a log with this store's id that is based on its checkpoint has
+        /// to be replayed, and one with a newer base is corruption (``LogFile/header(fileSystem:path:)`` tells).
+        package var isOtherLost: Bool {
+            if case .valid = other { return false }
+            return true
+        }
+
+        /// Both slots lead to the same version, and neither requires a log.
+        package var isClean: Bool {
+            guard case .valid(let second) = other else { return false }
+            return slot.isClean && !second.logRequired && slot.hasSameState(as: second)
+        }
+    }
+
+    /// The newest valid slot; nil when both are empty, as in a file that was just made.
+    ///
+    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (when either slot is whole and of another version),
+    ///   `corrupt` with `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and two stores' slots in one
+    ///   file).
+    package static func choose(_ a: Decoded, _ b: Decoded, path: String) throws(StorageError) -> Choice? {
+        for case .unsupported(let version) in [a, b] where version == Format.version | SealedSlot.versionBit {
+            throw .keyRequired(path: path)
+        }
+        for case .unsupported(let version) in [a, b] {
+            throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
+        }
+        switch (a, b) {
+        case (.valid(let first), .valid(let second)):
+            let takesFirst = first.sequence >= second.sequence
+            if let reason = conflict(newer: takesFirst ? first : second, older: takesFirst ? second : first) {
+                throw .corrupt(page: PageNumber(takesFirst ? 1 : 0), offset: 0, reason: reason)
+            }
+            return takesFirst
+                ? Choice(slot: first, index: 0, other: b) : Choice(slot: second, index: 1, other: a)
+        case (.valid(let slot), _): return Choice(slot: slot, index: 0, other: b)
+        case (_, .valid(let slot)): return Choice(slot: slot, index: 1, other: a)
+        case (.empty, .empty): return nil
+        case (.damaged, _): throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
+        case (_, .damaged): throw .corrupt(page: PageNumber(1), offset: 0, reason: .header)
+        default: throw .notAStore(path: path)
+        }
+    }
+
+    private static func conflict(newer: HeaderSlot, older: HeaderSlot) -> StorageError.Corruption? {
+        if newer.storeID != older.storeID || newer.checkpoint < older.checkpoint { return .slotsDiffer }
+        if newer.sequence == older.sequence { return newer == older ? nil : .slotsDiffer }
+        let isOpen = (newer.flags | older.flags) & withoutLog != 0 || newer.logRequired || older.logRequired
+        return isOpen || newer.hasSameState(as: older) ? nil : .slotsDiffer
+    }
+}

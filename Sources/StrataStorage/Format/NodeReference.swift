@@ -1,0 +1,134 @@
+import CStrataShim
+import CXXHash
+
+/// What a parent knows of a child: where it is, what its bytes hash to, and the version that wrote it.
+///
+/// A flipped bit, a torn page, a stale page and a page written to the wrong place all fail against it.
+/// Layout, 24 bytes: page u32, pages u16, kind u8, zero u8, checksum u64, birth u64.
+package struct NodeReference: Equatable, Sendable {
+    package static let size = 24
+
+    package var page: UInt32
+    package var pages: UInt16
+    package var kindCode: UInt8
+    package var checksum: UInt64
+    package var birth: UInt64
+
+    @inline(__always)
+    package init(page: UInt32, pages: Int, kind: NodeKind, checksum: UInt64 = 0, birth: UInt64 = 0) {
+        self.page = page
+        self.pages = UInt16(pages)
+        kindCode = kind.rawValue
+        self.checksum = checksum
+        self.birth = birth
+    }
+
+    /// No node.
+    package static var null: NodeReference {
+        var reference = NodeReference(page: 0, pages: 0, kind: .branch)
+        reference.kindCode = 0
+        return reference
+    }
+
+    @inline(__always) package var isNull: Bool { pages == 0 }
+    /// The node stands in the arena of the transaction that is being written.
+    @inline(__always) var isInArena: Bool { page & Format.arenaBit != 0 }
+    @inline(__always) var arenaIndex: Int { Int(page & ~Format.arenaBit) }
+    @inline(__always) package var byteCount: Int { Int(pages) * Format.pageSize }
+    /// Whether it can stand in a node on disk that leads to a node of `kind`: not the arena's, not null, and with a
+    /// birth that can be counted on from.
+    func isOnDisk(_ kind: NodeKind, maxPages: Int = Format.maxNodePages) -> Bool {
+        kindCode == kind.rawValue && pages > 0 && Int(pages) <= maxPages && !isInArena
+            && Int(page) >= Format.firstDataPage && birth < Format.versionLimit
+    }
+    @inline(__always) package func `is`(_ kind: NodeKind) -> Bool { kindCode == kind.rawValue }
+
+    @inline(__always)
+    init(_ base: UnsafeRawPointer, _ offset: Int = 0) {
+        page = base.u32(offset)
+        pages = UInt16(base.u16(offset + 4))
+        kindCode = UInt8(base.u8(offset + 6))
+        checksum = base.u64(offset + 8)
+        birth = base.u64(offset + 16)
+    }
+
+    @inline(__always)
+    func store(_ base: UnsafeMutableRawPointer, _ offset: Int = 0) {
+        base.put32(offset, page)
+        base.put16(offset + 4, Int(pages))
+        base.put8(offset + 6, Int(kindCode))
+        base.put8(offset + 7, 0)
+        base.put64(offset + 8, checksum)
+        base.put64(offset + 16, birth)
+    }
+}
+
+/// What the checksums of one store's nodes are mixed with: a node of another store, wherever its bytes turn up, never
+/// verifies in this one.
+///
+/// It is added by one exclusive or, not given to the hash: the same bytes under two seeds then differ for certain, a
+/// hash without a seed is the faster one, and of a file that has lost its id the nodes still say which seed they have.
+package struct NodeSeed: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(_ storeID: RandomID) {
+        let words = [storeID.first, storeID.second].map(\.littleEndian)
+        rawValue = words.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, 3) }
+    }
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Of format 1, which had none.
+    package static let ofFormat1 = NodeSeed(rawValue: 0)
+}
+
+/// The first 24 bytes of every node: kind u8, zero u8, zero u16, table u32, birth u64, checksum u64.
+///
+/// The checksum covers everything but itself, so a node whose parent is lost can still be believed.
+package enum NodeHeader {
+    static func write(_ node: UnsafeMutableRawPointer, kind: NodeKind, table: UInt32) {
+        node.put64(0, UInt64(kind.rawValue) | UInt64(table) << 32)
+        node.put64(8, 0)
+        node.put64(16, 0)
+    }
+
+    package static func table(_ node: UnsafeRawPointer) -> UInt32 { node.u32(4) }
+
+    /// Sets birth and checksum; the node may not change afterwards.
+    static func seal(_ node: UnsafeMutableRawPointer, count: Int, birth: UInt64, seed: NodeSeed) -> UInt64 {
+        node.put64(8, birth)
+        let checksum = checksum(UnsafeRawPointer(node), count: count, birth: birth, seed: seed)
+        node.put64(16, checksum)
+        return checksum
+    }
+
+    /// Hash of a node of `count` bytes as written by `birth`.
+    @inline(__always)
+    package static func checksum(_ node: UnsafeRawPointer, count: Int, birth: UInt64, seed: NodeSeed) -> UInt64 {
+        checksum(
+            node, bodyHash: NodeHash.make(node + Format.nodeHeaderSize, count - Format.nodeHeaderSize), birth: birth,
+            seed: seed)
+    }
+
+    /// The same, of a node whose bytes behind the header have this hash.
+    @inline(__always)
+    package static func checksum(
+        _ node: UnsafeRawPointer, bodyHash: UInt64, birth: UInt64, seed: NodeSeed
+    ) -> UInt64 {
+        bodyHash ^ seed.rawValue ^ ((node.u64(0) ^ 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9)
+            ^ (birth &* 0x94D0_49BB_1331_11EB)
+    }
+}
+
+/// XXH3 of a node's bytes, by wide vectors where the processor has them: a page takes a third of the time then.
+enum NodeHash {
+    private static let isWide = strata_can_hash_wide() != 0
+
+    @inline(__always)
+    static func make(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 {
+        isWide ? strata_hash_wide(bytes, count) : plain(bytes, count)
+    }
+
+    /// By the library's own function.
+    static func plain(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 { XXH3_64bits(bytes, count) }
+}

@@ -1,0 +1,327 @@
+package import StrataFiles
+internal import Synchronization
+
+// Invariants
+// 1. The file is made full of zeros, by writes, and synced with its directory entry before a header slot requires it;
+//    from then on a sync has no sizes or extents to write.
+// 2. Groups are appended to one segment. The other one is written again only after the caller said that a durable
+//    header slot no longer needs it (``releaseInactiveSegment()``), and the one that is left holds a durable group.
+// 3. Only the log that was made by this object is appended to. One that was opened is there to be replayed.
+// 4. After a failed write or sync nothing is written or synced any more.
+// 5. Segments are of a multiple of 64 bytes, and so is every group's place.
+
+/// The preallocated file of two segments where commits become durable first.
+///
+/// Concurrency: `append`, `switchSegment` and `releaseInactiveSegment` change the position and need the caller's guard
+/// (whoever leads the group). `sync` may run beside them on another thread.
+package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the group, see above
+    let file: any File
+    package let header: LogHeader
+    let epoch: LogEpoch
+    private let failed = ClosedFlag()
+    private let canAppend: Bool
+    /// Seals payloads, and the source of nonces; nil in a plain store.
+    let sealing: LogSealing?
+    private var nextOffset: Int
+    private var previous: UInt64 = 0
+    private var lastLSN: UInt64?
+    /// The last LSN of the first group in the active segment; nil while it has none of its own.
+    private var firstOfSegment: UInt64?
+    /// The last LSN that was written, and the last one of them that a sync covered.
+    private let written = Atomic<UInt64>(0)
+    private let synced = Atomic<UInt64>(0)
+    private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// The segment that groups are appended to: 0 or 1.
+    package private(set) var activeSegment = 0
+    /// Whether the other segment may be written over.
+    package private(set) var isInactiveSegmentFree = true
+
+    private init(_ file: any File, _ header: LogHeader, canAppend: Bool, _ sealing: LogSealing?) {
+        self.sealing = sealing
+        self.file = file
+        self.header = header
+        self.canAppend = canAppend
+        epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        nextOffset = LogFormat.start(ofSegment: 0, segmentBytes: header.segmentBytes)
+    }
+
+    deinit { buffer.deallocate() }
+
+    package var path: String { file.path }
+
+    /// Bytes of the file.
+    package var byteCount: Int { LogFormat.fileBytes(segmentBytes: header.segmentBytes) }
+
+    /// Payload of the largest group that a segment takes.
+    package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.segmentBytes, sealing?.cipher) }
+
+    static func maxPayloadBytes(_ segmentBytes: Int, _ cipher: (any Cipher)?) -> Int {
+        segmentBytes - LogFormat.groupHeaderSize - (cipher == nil ? 0 : Seal.size)
+    }
+
+    /// How large segments are beside so much data: together with the header page an eighth of it, at least 512 KiB and
+    /// at most 16 MiB.
+    package static func segmentBytes(forDataBytes dataBytes: Int) -> Int {
+        let total = min(max(512 << 10, dataBytes / 8), 16 << 20)
+        return (total - Format.pageSize) / 2 / Format.pageSize * Format.pageSize
+    }
+
+    /// Closes the descriptor. The file stays.
+    package func close() { file.close() }
+
+    /// Takes a log away that no slot requires, durably.
+    package static func remove(fileSystem: any FileSystem, path: String) throws(StorageError) {
+        do throws(FileError) {
+            if try fileSystem.status(path) == nil { return }
+            try fileSystem.remove(path)
+            try fileSystem.syncDirectory(of: path)
+        } catch {
+            throw StorageError(error)
+        }
+    }
+}
+
+// MARK: Making and opening
+
+extension LogFile {
+    /// Makes a log full of zeros and syncs it and its directory. A file that stands there is removed: no durable header
+    /// slot may require it any more.
+    ///
+    /// - Throws: `noSpace`, `file`. What was made is removed again then.
+    /// - Complexity: writes the whole file in pieces of 16 KiB, the size that keeps later small writes cheap.
+    package static func create(
+        fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
+        segmentBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil
+    ) throws(StorageError) -> LogFile {
+        precondition(segmentBytes >= Format.pageSize && segmentBytes <= LogFormat.maxSegmentBytes)
+        precondition(segmentBytes % Format.pageSize == 0, "a segment is whole pages")
+        let header = LogHeader(storeID: storeID, salt: salt, segmentBytes: segmentBytes, baseVersion: baseVersion)
+        do throws(FileError) {
+            if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
+            let file = try fileSystem.open(path, .createBeside(data))
+            do throws(FileError) {
+                try file.preallocate(to: Int64(LogFormat.fileBytes(segmentBytes: segmentBytes)))
+                try fill(file, header)
+                try file.syncData()
+                try fileSystem.syncDirectory(of: path)
+            } catch {
+                file.close()
+                removeUnfinished(fileSystem, path)
+                throw error
+            }
+            return LogFile(file, header, canAppend: true, LogSealing(cipher, storeID, fileSystem))
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    private static func fill(_ file: any File, _ header: LogHeader) throws(FileError) {
+        let size = LogFormat.fileBytes(segmentBytes: header.segmentBytes)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 16384, alignment: 4096)
+        defer { piece.deallocate() }
+        piece.initializeMemory(as: UInt8.self, repeating: 0)
+        if let base = piece.baseAddress { header.store(base) }
+        for offset in stride(from: 0, to: size, by: piece.count) {
+            let count = min(piece.count, size - offset)
+            try file.write(UnsafeRawBufferPointer(rebasing: piece[..<count]), at: Int64(offset))
+            if offset == 0 { piece.initializeMemory(as: UInt8.self, repeating: 0) }
+        }
+    }
+
+    /// Gives the space of a half-made log back. That it cannot be removed is not what the caller has to hear about.
+    private static func removeUnfinished(_ fileSystem: any FileSystem, _ path: String) {
+        do throws(FileError) { try fileSystem.remove(path) } catch { return }
+    }
+
+    /// Opens a log to replay it.
+    ///
+    /// - Throws: `logMissing`; `logMismatch` when it is another store's or another epoch's, or no log at all;
+    ///   `logCorrupt` when its header fails or the file is too short; `unsupportedFormat`, `file`.
+    package static func open(
+        fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false,
+        cipher: (any Cipher)? = nil
+    ) throws(StorageError) -> LogFile {
+        guard let file = try openIfThere(fileSystem, path, readOnly ? .read : .write) else {
+            throw .logMissing(path: path)
+        }
+        let header = try readHeader(file)
+        guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
+        return LogFile(file, header, canAppend: false, LogSealing(cipher, storeID, fileSystem))
+    }
+
+    /// Whose log stands at the path, or nil when there is none. Says what a clean slot without its twin has to know.
+    ///
+    /// - Throws: as ``open(fileSystem:path:storeID:salt:readOnly:)``, `logMismatch` only when it is no log at all.
+    package static func header(fileSystem: any FileSystem, path: String) throws(StorageError) -> LogHeader? {
+        guard let file = try openIfThere(fileSystem, path, .read) else { return nil }
+        defer { file.close() }
+        return try readHeader(file)
+    }
+
+    private static func openIfThere(
+        _ fileSystem: any FileSystem, _ path: String, _ mode: OpenMode
+    ) throws(StorageError) -> (any File)? {
+        do throws(FileError) {
+            return try fileSystem.status(path) == nil ? nil : try fileSystem.open(path, mode)
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    private static func readHeader(_ file: any File) throws(StorageError) -> LogHeader {
+        let sector = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.slotSize, alignment: 16)
+        defer { sector.deallocate() }
+        let count: Int
+        let size: Int64
+        do throws(FileError) {
+            count = try file.read(into: sector, at: 0)
+            size = try file.size()
+        } catch {
+            throw StorageError(error)
+        }
+        guard count == sector.count, let base = sector.baseAddress else {
+            throw .logCorrupt(path: file.path, offset: count)
+        }
+        switch LogHeader.decode(base) {
+        case .foreign: throw .logMismatch(path: file.path)
+        case .damaged: throw .logCorrupt(path: file.path, offset: 0)
+        case .unsupported(let version): throw .unsupportedFormat(path: file.path, version: version)
+        case .valid(let header):
+            if size < Int64(LogFormat.fileBytes(segmentBytes: header.segmentBytes)) {
+                throw .logCorrupt(path: file.path, offset: Int(size))
+            }
+            return header
+        }
+    }
+}
+
+// MARK: Writing
+
+extension LogFile {
+    /// Whether a group with so large a payload fits the active segment.
+    package func room(for payloadBytes: Int) -> Bool {
+        let end = LogFormat.start(ofSegment: activeSegment, segmentBytes: header.segmentBytes) + header.segmentBytes
+        let sealed = payloadBytes + (sealing == nil ? 0 : Seal.size)
+        return payloadBytes >= 0 && sealed <= end - nextOffset - LogFormat.groupHeaderSize
+    }
+
+    /// Appends a group by one write, without a copy. Durable after ``sync()``.
+    ///
+    /// - Parameters:
+    ///   - group: 64 bytes of room for the group's header, then the payload.
+    ///   - durableTo: the last LSN that is durable now; less than `firstLSN`.
+    /// - Throws: `file`, `noSpace`, and `poisoned` from then on.
+    package func append(
+        group: UnsafeMutableRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
+    ) throws(StorageError) {
+        guard let base = group.baseAddress, group.count >= LogFormat.groupHeaderSize else {
+            preconditionFailure("a group has room for its header")
+        }
+        let payloadBytes = group.count - LogFormat.groupHeaderSize
+        precondition(canAppend, "a replayed epoch is never appended to")
+        precondition(room(for: payloadBytes), "a group stays within its segment")
+        precondition(firstLSN <= lastLSN && durableTo < firstLSN, "records are in order")
+        if let before = self.lastLSN { precondition(firstLSN == before + 1, "records leave no gap") }
+        if failed.isSet { throw .poisoned }
+        var group = group
+        if let sealing {
+            group = reserve(group.count + Seal.size)
+            let context = SealContext.group(epoch.tag, firstLSN...lastLSN, durableTo: durableTo, previous: previous)
+            sealing.seal(base, payloadBytes, to: group, context)
+        }
+        try write(
+            group,
+            LogGroupHeader(
+                payloadBytes: group.count - LogFormat.groupHeaderSize, lsns: firstLSN...lastLSN, durableTo: durableTo,
+                previous: previous, payloadChecksum: 0))
+        self.lastLSN = lastLSN
+        if firstOfSegment == nil { firstOfSegment = lastLSN }
+        written.store(lastLSN, ordering: .releasing)
+    }
+
+    private func write(_ group: UnsafeMutableRawBufferPointer, _ plan: LogGroupHeader) throws(StorageError) {
+        guard let base = group.baseAddress else { return }
+        var plan = plan
+        plan.payloadChecksum = epoch.checksum(base + LogFormat.groupHeaderSize, plan.payloadBytes)
+        let checksum = plan.store(base, epoch)
+        do throws(FileError) {
+            try file.write(UnsafeRawBufferPointer(group), at: Int64(nextOffset))
+        } catch {
+            _ = failed.set()
+            throw StorageError(error)
+        }
+        previous = checksum
+        nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
+    }
+
+    /// The object's own buffer, large enough for a group.
+    private func reserve(_ size: Int) -> UnsafeMutableRawBufferPointer {
+        if buffer.count < size {
+            buffer.deallocate()
+            buffer = .allocate(byteCount: max(size, 16384), alignment: 64)
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
+    }
+
+    /// Copies the payload behind a header and appends it by one write, as
+    /// ``append(group:firstLSN:lastLSN:durableTo:)``.
+    package func append(
+        payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
+    ) throws(StorageError) {
+        let size = LogFormat.groupHeaderSize + payload.count
+        // With room for the seal: sealing then finds its place in the same buffer, and the copy stays where it is.
+        let group = UnsafeMutableRawBufferPointer(rebasing: reserve(size + Seal.size)[..<size])
+        UnsafeMutableRawBufferPointer(rebasing: group[LogFormat.groupHeaderSize...]).copyMemory(from: payload)
+        try append(group: group, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
+    }
+
+    /// Makes what was appended before the call durable.
+    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again.
+    package func sync() throws(StorageError) {
+        #if Zoo
+            if PlantedMistake.commitWithoutSync.isPlanted { return }
+        #endif
+        if failed.isSet { throw .poisoned }
+        let covered = written.load(ordering: .acquiring)
+        do throws(FileError) {
+            try file.syncData()
+        } catch {
+            _ = failed.set()
+            throw StorageError(error)
+        }
+        synced.max(covered, ordering: .acquiringAndReleasing)
+    }
+
+    /// What a header slot may say that the log reaches: the last LSN that a sync has covered.
+    package var reached: UInt64 { synced.load(ordering: .acquiring) }
+
+    /// Goes on where a checkpoint lets replay start: in the other segment, which must be free, or in the active one
+    /// while it is empty.
+    ///
+    /// The segment that is left holds a group that is durable, so what is written over the other one never takes the
+    /// only proof of what the log has reached with it. Where nobody has synced any, that happens here.
+    /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
+    /// - Throws: `file`, `noSpace`, `poisoned`, as ``sync()``.
+    package func goOn(after lsn: UInt64) throws(StorageError) {
+        if let firstOfSegment {
+            if firstOfSegment > reached { try sync() }
+            switchSegment(after: lsn)
+        } else if let last = lastLSN {
+            lastLSN = max(last, lsn)
+        }
+    }
+
+    /// Goes on at the start of the other segment, which must be free: what a checkpoint begins with.
+    /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
+    package func switchSegment(after lsn: UInt64? = nil) {
+        if let lsn, let last = lastLSN { lastLSN = max(last, lsn) }
+        precondition(isInactiveSegmentFree, "the other segment is still needed to replay")
+        activeSegment = 1 - activeSegment
+        firstOfSegment = nil
+        isInactiveSegmentFree = false
+        nextOffset = LogFormat.start(ofSegment: activeSegment, segmentBytes: header.segmentBytes)
+    }
+
+    /// Says that a durable header slot makes replay start in the active segment.
+    package func releaseInactiveSegment() { isInactiveSegmentFree = true }
+}

@@ -1,0 +1,194 @@
+// Invariants
+// 1. The first group has exactly the first LSN that was asked for; each later one goes on where the one before it
+//    ended, and names that one's checksum. So leftovers of an older use of a segment never join.
+// 2. Groups run through the segment that replay starts in, then through the other one from its start. A start segment
+//    that was still empty, and was used again after the other one, is visited twice.
+// 3. Where the chain ends, some record may be missing. If any whole group header of this epoch says that this record
+//    was durable, it is not a torn end but damage. So it is when the group that would be next is whole and names
+//    another one before it: only somebody who changed it wrote that.
+// 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole group up to it, or behind
+//    it, is always left: a segment is written over only while the other one holds a durable group that is younger. A
+//    log without one is an older copy of itself.
+// Fault model: any bytes may be anything. No length is used before it was checked.
+
+/// Finds the groups to replay in the bytes of a log.
+package struct LogReplay {
+    /// A group's payload in the log.
+    package struct Group: Equatable {
+        package var payloadOffset: Int
+        package var payloadBytes: Int
+        package var firstLSN: UInt64
+        package var lastLSN: UInt64
+        /// What its header says of others: sealed with the payload.
+        var durableTo: UInt64
+        var previous: UInt64
+
+        fileprivate init(_ header: LogGroupHeader, at offset: Int) {
+            payloadOffset = offset + LogFormat.groupHeaderSize
+            payloadBytes = header.payloadBytes
+            firstLSN = header.firstLSN
+            lastLSN = header.lastLSN
+            durableTo = header.durableTo
+            previous = header.previous
+        }
+    }
+
+    /// Payloads up to this size are searched for a single flipped bit: at most 20 ms.
+    private static let repairBytes = 8192
+
+    private let bytes: UnsafeMutableRawPointer
+    private let segmentBytes: Int
+    private let epoch: LogEpoch
+    private var nextLSN: UInt64
+    private var previous: UInt64?
+    package private(set) var groups: [Group] = []
+    /// Bits that were flipped back, in `bytes` only.
+    private(set) var repairedBits = 0
+    /// Durable records are missing behind ``groups``; only where losses are tolerated.
+    package private(set) var isCutShort = false
+    /// Whole groups that are not replayed, but whose headers were believed: that they are behind the end of the chain,
+    /// or that the log has reached them. In a sealed log their payloads have to open.
+    package private(set) var witnesses: [Group] = []
+
+    /// - Parameters:
+    ///   - bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
+    ///   - reach: what the header slot says that the log has reached; 0 when it says nothing.
+    ///   - toleratesLoss: a salvage takes what stands in front of damage.
+    /// - Throws: `logCorrupt` with the offset of the first group that is missing though it was durable; `logOutdated`
+    ///   when the log does not reach as far as the slot says.
+    /// - Complexity: O(bytes); each byte is looked at twice.
+    package init(
+        _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromSegment: Int, firstLSN: UInt64,
+        reach: UInt64 = 0, toleratesLoss: Bool = false
+    ) throws(StorageError) {
+        self.bytes = bytes
+        segmentBytes = header.segmentBytes
+        epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+        nextLSN = firstLSN
+        var segment = fromSegment
+        var stop = walk(segment)
+        while true {
+            let before = groups.count
+            let nextStop = walk(1 - segment)
+            if groups.count == before { break }
+            segment = 1 - segment
+            stop = nextStop
+            mark(.secondSegment)
+        }
+        #if Zoo
+            if PlantedMistake.recoveryDropsLast.isPlanted, !groups.isEmpty { groups.removeLast() }
+        #endif
+        let rest = judge(reach)
+        isCutShort = rest != .consistent
+        if isCutShort { mark(.lostRecord) }
+        if toleratesLoss { return }
+        switch rest {
+        case .consistent: return
+        case .contradictory: throw .logCorrupt(path: path, offset: stop)
+        case .outdated: throw .logOutdated(path: path)
+        }
+    }
+
+    /// Collects groups from a segment's start on, and returns where the next one should have been.
+    private mutating func walk(_ segment: Int) -> Int {
+        var offset = LogFormat.start(ofSegment: segment, segmentBytes: segmentBytes)
+        let end = offset + segmentBytes
+        while offset + LogFormat.groupHeaderSize <= end {
+            var found = joining(offset, end)
+            if found == nil {
+                found = repaired(offset, end)
+                if found != nil {
+                    repairedBits += 1
+                    mark(.mendedBit)
+                }
+            }
+            guard let header = found else {
+                if follows(offset, end) != nil { mark(.tornGroup) }
+                break
+            }
+            groups.append(Group(header, at: offset))
+            nextLSN = header.lastLSN &+ 1
+            previous = header.checksum
+            offset += LogFormat.stride(payloadBytes: header.payloadBytes)
+        }
+        return offset
+    }
+
+    /// The group at `offset`, if it is whole and the next one.
+    private func joining(_ offset: Int, _ end: Int) -> LogGroupHeader? {
+        guard let header = follows(offset, end) else { return nil }
+        return isPayloadWhole(offset, header) ? header : nil
+    }
+
+    private func isPayloadWhole(_ offset: Int, _ header: LogGroupHeader) -> Bool {
+        epoch.checksum(bytes + offset + LogFormat.groupHeaderSize, header.payloadBytes) == header.payloadChecksum
+    }
+
+    /// The header at `offset`, if it is whole, the next one, and its payload lies within the segment.
+    private func follows(_ offset: Int, _ end: Int) -> LogGroupHeader? {
+        guard let header = LogGroupHeader(bytes + offset, epoch), header.firstLSN == nextLSN,
+            previous == nil || header.previous == previous,
+            header.payloadBytes <= end - offset - LogFormat.groupHeaderSize
+        else { return nil }
+        return header
+    }
+
+    /// The group at `offset` with one bit flipped back, if that makes it whole and the next one.
+    private func repaired(_ offset: Int, _ end: Int) -> LogGroupHeader? {
+        let base = UnsafeRawPointer(bytes + offset)
+        let distance =
+            (base.u32(0) ^ LogFormat.groupMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount
+        guard distance <= 1 else { return nil }
+        if let header = follows(offset, end) {
+            if header.payloadBytes > Self.repairBytes { return nil }
+            let payload = offset + LogFormat.groupHeaderSize
+            return flip(payload..<payload + header.payloadBytes) {
+                isPayloadWhole(offset, header) ? header : nil
+            }
+        }
+        // A whole header that does not follow is a leftover, not damage.
+        if LogGroupHeader(base, epoch) != nil { return nil }
+        return flip(offset..<offset + LogFormat.groupHeaderSize) { joining(offset, end) }
+    }
+
+    /// Flips each bit of the range until `check` is content; leaves the bytes as they were if it never is.
+    private func flip(_ range: Range<Int>, _ check: () -> LogGroupHeader?) -> LogGroupHeader? {
+        for position in range {
+            let byte = bytes.load(fromByteOffset: position, as: UInt8.self)
+            for bit in 0..<8 {
+                bytes.storeBytes(of: byte ^ (1 << UInt8(bit)), toByteOffset: position, as: UInt8.self)
+                if let header = check() { return header }
+            }
+            bytes.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+        }
+        return nil
+    }
+
+    private enum Rest {
+        case consistent, contradictory, outdated
+    }
+
+    /// What the groups of this epoch that were not joined say of the end of the chain.
+    private mutating func judge(_ reach: UInt64) -> Rest {
+        let end = LogFormat.fileBytes(segmentBytes: segmentBytes)
+        // What was joined is behind the checkpoint, and so behind what the slot says of the log.
+        var hasReached = reach == 0 || !groups.isEmpty
+        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.groupHeaderSize) {
+            if bytes.u32(offset) != LogFormat.groupMagic { continue }
+            guard let header = LogGroupHeader(bytes + offset, epoch) else { continue }
+            if header.durableTo >= nextLSN { return .contradictory }
+            let isBehind = header.firstLSN >= nextLSN
+            if !isBehind && (hasReached || header.lastLSN < reach) { continue }
+            let segment = (offset - Format.pageSize) / segmentBytes
+            let segmentEnd = LogFormat.start(ofSegment: segment + 1, segmentBytes: segmentBytes)
+            guard header.payloadBytes <= segmentEnd - offset - LogFormat.groupHeaderSize,
+                isPayloadWhole(offset, header)
+            else { continue }
+            if header.firstLSN == nextLSN { return .contradictory }
+            hasReached = true
+            witnesses.append(Group(header, at: offset))
+        }
+        if hasReached { return .consistent }
+        return .outdated
+    }
+}

@@ -1,0 +1,106 @@
+internal import StrataFiles
+
+// Reading a log again that a process has left behind.
+
+extension LogFile {
+    /// What a replay found.
+    package struct Replayed: Equatable, Sendable {
+        /// One less than the first LSN asked for when the log was empty.
+        package var lastLSN: UInt64
+        package var groups: Int
+        /// Bits that the medium had flipped and the checksums gave back.
+        package var repairedBits: Int
+    }
+
+    /// Hands over the payloads of all whole groups from `firstLSN` on, in order, after the whole log was judged.
+    ///
+    /// - Parameters:
+    ///   - reach: what the header slot says that the log has reached.
+    ///   - body: gets payload, first and last LSN; the bytes are valid during the call.
+    /// - Throws: before the first call of `body` `logCorrupt` when a record that was durable is missing, `logOutdated`
+    ///   when the log does not reach as far as it did; `file`; what `body` throws.
+    /// - Complexity: reads the whole file once; memory for what of it is not zero.
+    @discardableResult
+    package func replay(
+        fromSegment: Int, firstLSN: UInt64, reach: UInt64 = 0, toleratesLoss: Bool = false,
+        _ body: (_ payload: UnsafeRawBufferPointer, _ first: UInt64, _ last: UInt64) throws(StorageError) -> Void
+    ) throws(StorageError) -> Replayed {
+        precondition(fromSegment == 0 || fromSegment == 1)
+        precondition(firstLSN > 0, "LSNs start at 1")
+        let contents = try contents()
+        defer { withExtendedLifetime(contents) {} }
+        let base = contents.mutableBase
+        let replay = try LogReplay(
+            base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN, reach: reach,
+            toleratesLoss: toleratesLoss)
+        if let sealing, !toleratesLoss {
+            for group in replay.witnesses where sealing.open(group, base, epoch) == nil {
+                throw .logCorrupt(path: path, offset: group.payloadOffset)
+            }
+        }
+        for group in replay.groups {
+            var payload = UnsafeRawBufferPointer(start: base + group.payloadOffset, count: group.payloadBytes)
+            if let sealing {
+                guard let opened = sealing.open(group, base, epoch) else {
+                    throw .logCorrupt(path: path, offset: group.payloadOffset)
+                }
+                payload = opened
+            }
+            try body(payload, group.firstLSN, group.lastLSN)
+        }
+        return Replayed(
+            lastLSN: replay.groups.last?.lastLSN ?? firstLSN - 1, groups: replay.groups.count,
+            repairedBits: replay.repairedBits)
+    }
+
+    /// What one call reads, and the smallest part of it that takes memory.
+    private static let pieceBytes = 1 << 20
+    private static let partBytes = 1 << 16
+
+    /// The whole file in memory. It may be large, and so may not be there to be had; parts full of zeros, such as the
+    /// holes of a file that somebody has made long, take none.
+    private func contents() throws(StorageError) -> MappedRange {
+        guard let range = MappedRange(anonymous: byteCount) else { throw .limit(.addressSpace) }
+        let piece = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(Self.pieceBytes, byteCount), alignment: Format.pageSize)
+        defer { piece.deallocate() }
+        for offset in stride(from: 0, to: byteCount, by: piece.count) {
+            let wanted = min(piece.count, byteCount - offset)
+            let count: Int
+            do throws(FileError) {
+                let target = UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted])
+                count = try file.read(into: target, at: Int64(offset))
+            } catch {
+                throw StorageError(error)
+            }
+            guard count == wanted else { throw .logCorrupt(path: path, offset: offset + count) }
+            for start in stride(from: 0, to: wanted, by: Self.partBytes) {
+                let part = UnsafeRawBufferPointer(rebasing: piece[start..<min(start + Self.partBytes, wanted)])
+                if let base = part.baseAddress, !Self.isZero(part) {
+                    (range.mutableBase + offset + start).copyMemory(from: base, byteCount: part.count)
+                }
+            }
+        }
+        return range
+    }
+
+    /// - Parameter bytes: aligned to words, as is their number.
+    private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.withMemoryRebound(to: UInt64.self) { words in
+            for word in words where word != 0 { return false }
+            return true
+        }
+    }
+
+    /// The last version that any whole group header of this epoch speaks of; 0 when there is none.
+    package func lastVersion() throws(StorageError) -> TransactionID {
+        let contents = try contents()
+        return withExtendedLifetime(contents) {
+            var last: UInt64 = 0
+            for offset in stride(from: Format.pageSize, to: byteCount, by: LogFormat.groupHeaderSize) {
+                if let group = LogGroupHeader(contents.base + offset, epoch) { last = max(last, group.lastLSN) }
+            }
+            return TransactionID(last)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import StrataFiles
+
+/// How groups of the log are sealed: the payload is nonce, tag, and the records encrypted.
+///
+/// Checksums stand over the sealed bytes, so a torn end is found, and a single bit mended, without the key.
+package struct LogSealing: Sendable {
+    let cipher: any Cipher
+    private let randomBits: @Sendable () -> UInt64
+
+    /// Nil in a plain store.
+    package init?(_ cipher: (any Cipher)?, _ storeID: RandomID, _ fileSystem: any FileSystem) {
+        guard let cipher else { return nil }
+        self.cipher = cipher.derived(for: storeID)
+        randomBits = { fileSystem.randomBits() }
+    }
+
+    /// Seals the payload of `plain`, which starts behind room for a group's header, into `group`.
+    ///
+    /// `group` may start at the same place; it is ``Seal/size`` bytes longer.
+    func seal(
+        _ plain: UnsafeMutableRawPointer, _ payloadBytes: Int, to group: UnsafeMutableRawBufferPointer,
+        _ context: SealContext
+    ) {
+        guard let start = group.baseAddress else { return }
+        let payload = start + LogFormat.groupHeaderSize
+        let nonce = Nonce.make(randomBits)
+        (payload + Seal.size).copyMemory(from: plain + LogFormat.groupHeaderSize, byteCount: payloadBytes)
+        let tag = cipher.seal(
+            UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes), to: payload + Seal.size,
+            nonce: nonce, context: context)
+        nonce.store(payload, 0)
+        tag.store(payload, Nonce.size)
+    }
+
+    /// Opens a group's payload where it stands.
+    /// - Parameter log: the bytes of the whole log.
+    package func open(
+        _ group: LogReplay.Group, _ log: UnsafeMutableRawPointer, _ epoch: LogEpoch
+    ) -> UnsafeRawBufferPointer? {
+        open(
+            log + group.payloadOffset, group.payloadBytes,
+            .group(
+                epoch.tag, group.firstLSN...group.lastLSN, durableTo: group.durableTo, previous: group.previous))
+    }
+
+    /// Opens a payload where it stands.
+    private func open(
+        _ payload: UnsafeMutableRawPointer, _ payloadBytes: Int, _ context: SealContext
+    ) -> UnsafeRawBufferPointer? {
+        guard payloadBytes >= Seal.size else { return nil }
+        let sealed = UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes - Seal.size)
+        let isWhole = cipher.open(
+            sealed, to: payload + Seal.size, nonce: Nonce(payload, 0), tag: SealTag(payload, Nonce.size),
+            context: context)
+        return isWhole ? sealed : nil
+    }
+}

@@ -1,0 +1,191 @@
+import CStrataShim
+internal import StrataFiles
+internal import Synchronization
+
+/// Resolves references to bytes: in the mapped file, verified once, or in the arena of the open transaction.
+///
+/// A node counts as verified under a 32-bit tag for its first page: a hash, never 0, of the checksum, the kind and the
+/// number of pages in the reference that it was verified under. A page that is used again has another tag, so nothing
+/// is ever invalidated. The hash has a random key: no file can be made whose references pass for one another.
+/// Limit: of a clean page that the system drops and reads again, or that another program writes over, only the
+/// checksum that stands in it is compared again.
+///
+/// Concurrency: any thread, except that the arena belongs to the thread of the transaction. Tags are atomic and racing
+/// verifications write the same value.
+package final class PageReader: NodeReading, Sendable {
+    private nonisolated(unsafe) let map: UnsafeRawPointer
+    private nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
+    /// Guarded by the write lock: only the transaction's own reader has one.
+    private nonisolated(unsafe) let arena: UnsafeMutableRawPointer?
+    /// Pages that may be read: those of the reserved range that the file has.
+    private let limit: PageLimit
+    private let key: TagKey
+    /// Of the store that the file is.
+    package let seed: NodeSeed
+    let damage: MapDamage
+    private let owner: PageMap
+
+    package init(_ owner: PageMap, arena: UnsafeMutableRawPointer? = nil) {
+        self.owner = owner
+        map = owner.map.base
+        tags = owner.tags
+        limit = owner.limit
+        key = owner.key
+        seed = owner.seed
+        damage = owner.map.damage ?? .never
+        self.arena = arena
+    }
+
+    @inline(__always)
+    package func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        let page = Int(reference.page)
+        if reference.kindCode == kind.rawValue && page < limit.pages.load(ordering: .relaxed) {
+            let node = map + page * Format.pageSize
+            // The node's own checksum stands beside what is read first: a page that another program has written over
+            // since it verified is looked at again.
+            if tags[page].load(ordering: .relaxed) == tag(reference) && node.u64(16) == reference.checksum {
+                return node
+            }
+        } else if reference.isInArena, let arena, reference.kindCode == kind.rawValue {
+            return UnsafeRawPointer(arena + reference.arenaIndex * Format.pageSize)
+        }
+        return try verify(reference, kind)
+    }
+
+    /// Brings the beginning of a node, and what says that it is verified, nearer.
+    @inline(__always)
+    func prefetch(_ reference: NodeReference) {
+        let page = Int(reference.page)
+        if page >= limit.pages.load(ordering: .relaxed) { return }
+        strata_prefetch(tags + page)
+        let node = map + page * Format.pageSize
+        for line in 0..<4 { strata_prefetch(node + 64 * line) }
+    }
+
+    /// Whether the file has the pages that a reference names.
+    func hasPages(of reference: NodeReference) -> Bool {
+        Int(reference.page) >= Format.firstDataPage
+            && Int(reference.page) + Int(reference.pages) <= limit.pages.load(ordering: .relaxed)
+    }
+
+    /// Asked after a node of the file was copied: whether it was still the same one then, and no other program wrote
+    /// over it meanwhile.
+    func confirm(_ reference: NodeReference) throws(StorageError) {
+        let node = map + Int(reference.page) * Format.pageSize
+        if node.u64(8) != reference.birth || node.u64(16) != reference.checksum { throw damage(at: node) }
+        try confirm()
+    }
+
+    /// Follows the descriptor of a value that is a node of its own.
+    func long(_ descriptor: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
+        guard let base = descriptor.baseAddress, descriptor.count == LongValue.size else {
+            throw damage(at: descriptor.baseAddress ?? map)
+        }
+        let long = LongValue(base)
+        let node = try node(long.reference, .value)
+        guard long.count <= UInt64(long.reference.byteCount - Format.nodeHeaderSize) else {
+            throw .structure(long.reference)
+        }
+        return UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(long.count))
+    }
+
+    @inline(__always)
+    private func tag(_ reference: NodeReference) -> UInt32 {
+        let shape = UInt64(reference.kindCode) << 16 | UInt64(reference.pages)
+        return UInt32(truncatingIfNeeded: (reference.checksum &* key.first &+ shape &* key.second) >> 32) | 1
+    }
+
+    /// Says that a page holds what this process just wrote under `checksum`.
+    func trust(_ reference: NodeReference) {
+        tags[Int(reference.page)].store(tag(reference), ordering: .relaxed)
+    }
+
+    /// Asked after the last load from the map and before what was loaded is believed: a page that cannot be read is
+    /// zeros, and no signal.
+    /// - Throws: `corrupt` with `unreadable` when the map lost any page.
+    @inline(__always)
+    func confirm() throws(StorageError) {
+        if damage.happened { throw lostPage }
+    }
+
+    @inline(never)
+    private var lostPage: StorageError {
+        if damage.isForked { return .forked }
+        mark(.lostPage)
+        return .corrupt(
+            page: PageNumber(UInt32(clamping: damage.offset / Format.pageSize)),
+            offset: damage.offset % Format.pageSize, reason: .unreadable)
+    }
+
+    /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes. Zeros for a sealed
+    /// page that does not open.
+    package func unverified(_ page: Int) -> UnsafeRawPointer {
+        precondition(page >= 0 && page < limit.pages.load(ordering: .acquiring), "the file has the page")
+        do throws(StorageError) { try load(PageNumber(UInt32(page)), Format.pageSize) } catch { return Self.zeros }
+        return map + page * Format.pageSize
+    }
+
+    /// Never written after it was made.
+    private nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
+        return UnsafeRawPointer(page)
+    }()
+
+    @inline(never)
+    private func verify(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        let page = PageNumber(reference.page)
+        func fail(_ reason: StorageError.Corruption, offset: Int = 0) -> StorageError {
+            .corrupt(page: page, offset: offset, reason: reason)
+        }
+        guard reference.kindCode == kind.rawValue, reference.pages > 0, !reference.isInArena,
+            Int(reference.page) >= Format.firstDataPage, reference.birth < Format.versionLimit
+        else { throw fail(.structure) }
+        let end = Int(reference.page) + Int(reference.pages)
+        guard end <= limit.pages.load(ordering: .acquiring) else {
+            if owner.isShort { throw .limit(.addressSpace) }
+            throw fail(.fileTooShort)
+        }
+        let node = map + Int(reference.page) * Format.pageSize
+        let bytes = reference.byteCount
+        try load(page, bytes)
+        #if Zoo
+            if PlantedMistake.checksumUnchecked.isPlanted { return UnsafeRawPointer(node) }
+        #endif
+        guard NodeHeader.checksum(node, count: bytes, birth: reference.birth, seed: seed) == reference.checksum,
+            node.u64(16) == reference.checksum, node.u64(8) == reference.birth
+        else {
+            try confirm()
+            throw fail(.checksum)
+        }
+        guard node.u8(0) == Int(kind.rawValue), owner.checks.isWellFormed(node, kind, bytes) else {
+            throw fail(.structure)
+        }
+        trust(reference)
+        return node
+    }
+
+    /// Encrypted pages come by reading; others are mapped.
+    private func load(_ page: PageNumber, _ bytes: Int) throws(StorageError) {
+        do throws(FileError) {
+            try owner.map.load(offset: Int(page.rawValue) * Format.pageSize, count: bytes)
+        } catch {
+            // The parent's file, in a process that was forked off, cannot be read either.
+            try confirm()
+            if error.operation == .unseal { throw .corrupt(page: page, offset: 0, reason: .seal) }
+            throw StorageError(error)
+        }
+    }
+
+    /// Where a byte of a node stands, as an error: page 0 for nodes of the arena and of memory.
+    @inline(never)
+    func damage(at address: UnsafeRawPointer) -> StorageError {
+        if damage.happened { return lostPage }
+        let offset = address - map
+        guard offset >= 0, offset < owner.map.count else {
+            return .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+        }
+        return .corrupt(
+            page: PageNumber(UInt32(offset / Format.pageSize)), offset: offset % Format.pageSize, reason: .structure)
+    }
+}

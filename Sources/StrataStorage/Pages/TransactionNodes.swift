@@ -1,0 +1,240 @@
+internal import StrataFiles
+
+/// Makes, changes and gives up nodes for the open write transaction, one after the other.
+///
+/// Nodes of older versions are never changed: they are copied to the arena, and their pages become dead at commit.
+/// Concurrency: guarded by the write lock.
+final class TransactionNodes: NodeWriting {
+    let reader: PageReader
+    let arena: Arena
+    let allocator: PageAllocator
+    let file: any File
+    let limits: StoreLimits
+    /// For bytes on their way into a node. Whoever uses it empties it first.
+    let scratch = ByteHeap()
+    /// The version that this transaction will be.
+    @exclusivity(unchecked) var version: UInt64
+    /// Pages of nodes of older versions that this transaction has replaced: its version does not lead to them.
+    @exclusivity(unchecked) private(set) var dead: [Extent] = []
+    /// Nodes that went to the file before the commit (long values, and what spilled) and that the version to be leads
+    /// to: how many pages each has, by its first one.
+    @exclusivity(unchecked) private var early: [UInt32: UInt32] = [:]
+    /// The next transaction finds room for so many early nodes without allocating.
+    private static let kept = 256
+    /// Pages that the nodes of the arena got when the transaction was committed.
+    @exclusivity(unchecked) var landed: [Extent] = []
+    /// Nothing was added yet, so the transaction may take the pages that are kept for deleting from a full disk.
+    @exclusivity(unchecked) var usesReserve = false
+    /// Pages of early nodes that the same transaction has replaced again: no version ever led to them.
+    @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
+    /// The first pages of abandoned nodes, which the allocator may give out again while the transaction runs.
+    @exclusivity(unchecked) private var recycled: Set<UInt32> = []
+    /// While a compaction moves nodes towards the start of the file: nodes are placed below this page if there is room.
+    @exclusivity(unchecked) var placesBelow: Int?
+
+    /// Called before the first page is taken before the commit. A guest has to become the owner of writing there.
+    @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
+
+    init(
+        reader: PageReader, arena: Arena, allocator: PageAllocator, file: any File, limits: StoreLimits
+    ) {
+        self.reader = reader
+        self.arena = arena
+        self.allocator = allocator
+        self.file = file
+        self.limits = limits
+        version = 0
+    }
+
+    /// Starts a transaction that will be `version`. The arena is empty.
+    func begin(version: UInt64) {
+        self.version = version
+        dead.removeAll(keepingCapacity: true)
+        if early.capacity > Self.kept { early = [:] } else if !early.isEmpty { early.removeAll(keepingCapacity: true) }
+        if !recycled.isEmpty { recycled = [] }
+        abandoned.removeAll(keepingCapacity: true)
+        placesBelow = nil
+        landed = []
+        beforeFirstPage = nil
+        // Until something is added.
+        usesReserve = true
+    }
+
+    @inline(__always)
+    func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
+        try reader.node(reference, kind)
+    }
+
+    func makeNode(
+        _ kind: NodeKind, pages: Int, table: UInt32
+    ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
+        let reference = try arena.make(kind, pages: pages, table: table)
+        return (reference, arena.pointer(reference.arenaIndex))
+    }
+
+    func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer {
+        if reference.isInArena { return arena.pointer(reference.arenaIndex) }
+        guard let kind = NodeKind(rawValue: reference.kindCode) else {
+            throw .structure(reference)
+        }
+        let old = try reader.node(reference, kind)
+        let made = try arena.make(kind, pages: Int(reference.pages), table: NodeHeader.table(old), isFilled: true)
+        let target = arena.pointer(made.arenaIndex)
+        (target + Format.nodeHeaderSize).copyMemory(
+            from: old + Format.nodeHeaderSize, byteCount: reference.byteCount - Format.nodeHeaderSize)
+        do throws(StorageError) { try reader.confirm(reference) } catch {
+            arena.drop(made.arenaIndex)
+            throw error
+        }
+        drop(reference)
+        reference = made
+        return target
+    }
+
+    /// Gives a node up. References may come from pages that another program writes over while they are read: what can
+    /// be no node's is passed over.
+    func drop(_ reference: NodeReference) {
+        if reference.isNull { return }
+        if reference.isInArena {
+            if arena.hasNode(at: reference.arenaIndex) { arena.drop(reference.arenaIndex) }
+        } else if reader.hasPages(of: reference) {
+            let extent = Extent(page: reference.page, pages: UInt32(reference.pages), birth: reference.birth)
+            if early[reference.page] != nil, reference.birth == version {
+                early[reference.page] = nil
+                abandoned.append(extent)
+            } else {
+                dead.append(extent)
+            }
+        }
+    }
+
+    // MARK: Nodes that go to the file at once
+
+    /// Writes a value to a run of pages of its own.
+    /// - Throws: `limit` above 256 MiB, `noSpace`.
+    func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue {
+        mark(.longValue)
+        let total = Format.nodeHeaderSize + bytes.count
+        let pages = (total + Format.pageSize - 1) / Format.pageSize
+        guard pages <= Format.maxNodePages else { throw .limit(.valueSize) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pages * Format.pageSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .limit(.valueSize) }
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        NodeHeader.write(base, kind: .value, table: table)
+        if let source = bytes.baseAddress {
+            (base + Format.nodeHeaderSize).copyMemory(from: source, byteCount: bytes.count)
+        }
+        let page = try take(pages)
+        var reference = NodeReference(page: page, pages: pages, kind: .value)
+        reference.birth = version
+        reference.checksum = NodeHeader.seal(base, count: buffer.count, birth: version, seed: reader.seed)
+        try write(UnsafeRawBufferPointer(buffer), page: page)
+        reader.trust(reference)
+        return LongValue(reference, count: bytes.count)
+    }
+
+    /// Moves finished nodes from the arena to the file, so that a large transaction needs little memory.
+    func spill(_ references: inout [NodeReference]) throws(StorageError) {
+        for index in references.indices where references[index].isInArena {
+            let reference = references[index]
+            let pages = Int(reference.pages)
+            let base = arena.pointer(reference.arenaIndex)
+            let page = try take(pages)
+            var final = reference
+            final.page = page
+            final.birth = version
+            final.checksum = NodeHeader.seal(base, count: reference.byteCount, birth: version, seed: reader.seed)
+            try write(UnsafeRawBufferPointer(start: base, count: reference.byteCount), page: page)
+            reader.trust(final)
+            arena.drop(reference.arenaIndex)
+            references[index] = final
+        }
+    }
+
+    /// Sees that this process may give pages out.
+    func prepareForPages() throws(StorageError) {
+        guard let ready = beforeFirstPage else { return }
+        try ready()
+        beforeFirstPage = nil
+    }
+
+    private func take(_ pages: Int) throws(StorageError) -> UInt32 {
+        try prepareForPages()
+        let run = try allocator.allocateRun(pages, usesReserve: usesReserve)
+        early[run] = UInt32(pages)
+        return run
+    }
+
+    /// Pages of nodes that went to the file before the commit.
+    var placed: [Extent] {
+        if early.isEmpty { return [] }
+        return early.map { Extent(page: $0.key, pages: $0.value, birth: version) }
+    }
+
+    /// Nodes were written where they will stay, unless they are given up.
+    func place(_ extents: some Sequence<Extent>) { for extent in extents { early[extent.page] = extent.pages } }
+
+    /// Lets pages that were given up be taken again. Nothing of the transaction leads to them.
+    func recycle() {
+        allocator.giveBack(abandoned)
+        for extent in abandoned { recycled.insert(extent.page) }
+        abandoned.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives back what went to the file and is part of no version, and sees that it cannot be taken for a node of this
+    /// version by a salvage that has lost the way to the right one.
+    /// - Parameter all: the transaction is given up.
+    func discard(all: Bool) {
+        if early.isEmpty && abandoned.isEmpty && recycled.isEmpty { return }
+        if all { abandoned += placed }
+        recycle()
+        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
+        defer { zeros.deallocate() }
+        zeros.initializeMemory(as: UInt8.self, repeating: 0)
+        for page in allocator.free(among: recycled) {
+            // Nobody reads what stays when this fails, but for a salvage of a damaged file.
+            do throws(StorageError) { try write(UnsafeRawBufferPointer(zeros), page: page) } catch { return }
+        }
+    }
+
+    /// Moves a node of an older version, which is given up, as it is.
+    /// - Parameter limit: the new place ends at or below this page.
+    /// - Returns: nil, with nothing changed, when there is no room.
+    func relocate(_ reference: NodeReference, below limit: Int) throws(StorageError) -> NodeReference? {
+        guard let kind = NodeKind(rawValue: reference.kindCode) else {
+            throw .structure(reference)
+        }
+        let old = try reader.node(reference, kind)
+        let pages = Int(reference.pages)
+        guard let page = try allocator.allocateRun(pages, below: min(limit, Int(reference.page))) else { return nil }
+        early[page] = UInt32(pages)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: reference.byteCount, alignment: 4096)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .limit(.valueSize) }
+        base.copyMemory(from: old, byteCount: reference.byteCount)
+        try reader.confirm()
+        var moved = reference
+        moved.page = page
+        moved.birth = version
+        moved.checksum = NodeHeader.seal(base, count: reference.byteCount, birth: version, seed: reader.seed)
+        try write(UnsafeRawBufferPointer(buffer), page: page)
+        reader.trust(moved)
+        drop(reference)
+        return moved
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, page: UInt32) throws(StorageError) {
+        do { try file.write(bytes, at: Int64(page) * Int64(Format.pageSize)) } catch { throw StorageError(error) }
+    }
+}
+
+/// A run of pages that one version wrote.
+struct Extent: Equatable, Sendable {
+    var page: UInt32
+    var pages: UInt32
+    /// The version that wrote it.
+    var birth: UInt64
+    /// The first version that does not reach it; 0 while it lives.
+    var freed: UInt64 = 0
+}

@@ -1,0 +1,75 @@
+internal import StrataFiles
+
+/// Versions that other processes make and read. The owner of writing keeps pages that others have pinned; all others
+/// read the newest version that the process table names, and pin it there.
+///
+/// Every member is called with the monitor of `commits` held. Lock order: write gate, monitor, the table's lock, the
+/// allocator's lock.
+struct ForeignVersions {
+    /// The dead are looked for once in so many publications.
+    private static let announcementsPerLook = 64
+
+    let commits: Commits
+    let processes: ProcessTable
+
+    /// Sees that the newest version of all processes is the store's visible one, and that its pages stay. This process
+    /// does not own writing.
+    func pinNewest() throws(StorageError) {
+        while true {
+            try processes.confirm()
+            if processes.versions.publication == commits.state.others.publication,
+                commits.state.pins.holds(commits.state.visible.version)
+            {
+                return
+            }
+            let newest = try processes.versions.newest()
+            if commits.state.pins.holds(newest.version) { return try show(newest) }
+            guard let place = processes.pins.pin(newest.version) else { throw .limit(.pins) }
+            guard processes.versions.publication == newest.number else {
+                // Another version was made the newest before the pin was seen.
+                processes.pins.unpin(place)
+                continue
+            }
+            do throws(StorageError) { try show(newest) } catch {
+                processes.pins.unpin(place)
+                throw error
+            }
+            commits.state.pins.show(newest.version, at: place)
+            return
+        }
+    }
+
+    /// Makes what another process published the store's visible version; it cannot go meanwhile.
+    func show(_ newest: PublishedVersion) throws(StorageError) {
+        if newest.number == commits.state.others.publication { return }
+        commits.pages.admit(newest.pages)
+        let before = commits.state.visible
+        var version = VersionState.empty
+        if !newest.root.isNull { version = try RootNode.read(newest.root, commits.reader, known: before) }
+        guard version.version == newest.version, version.version >= before.version else {
+            throw .corrupt(page: PageNumber(newest.root.page), offset: 24, reason: .structure)
+        }
+        commits.state.observers.follow(version, after: before)
+        commits.state.others.publication = newest.number
+        commits.state.queue.restart(at: version)
+    }
+
+    /// Tells all processes of the newest version, and keeps what they have pinned. Versions that were visible before
+    /// are still protected.
+    func announce() {
+        let allocator = commits.allocator
+        commits.state.others.publication = processes.versions.publish(
+            commits.state.visible.version, commits.state.visible.root, pages: allocator.fileCapacity)
+        if !processes.slots.hasOthers && commits.state.pins.foreign.isEmpty { return }
+        processes.slots.wakeWaiters()
+        commits.state.others.announcements += 1
+        if commits.state.others.announcements % Self.announcementsPerLook == 0 {
+            // A table that cannot be locked keeps the pins of the dead; the next writer hears of it.
+            do throws(StorageError) { try processes.slots.clearDead() } catch {}
+        }
+        let changed = commits.state.pins.follow(foreign: processes.pins.foreign)
+        changed.protect.forEach(allocator.protect)
+        changed.unprotect.forEach(allocator.unprotect)
+        processes.slots.ringWatchers()
+    }
+}

@@ -1,0 +1,237 @@
+internal import StrataFiles
+
+/// A transaction in a process that does not own writing.
+///
+/// It is made here, in memory, and committed by the owner: only what was done is handed over, as a record. One that has
+/// to write pages before its commit (long values, more than fits memory, a record above the limit) takes ownership
+/// instead, in the middle.
+struct GuestTurn {
+    /// Bytes of a record that another process commits.
+    static let recordLimit = 256 << 10
+
+    let store: Store
+    let processes: ProcessTable
+    let grant: Grant
+
+    private var commits: Commits { store.commits }
+    private var monitor: any Monitor { store.commits.monitor }
+
+    /// Starts the transaction.
+    func begin(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction {
+        do throws(StorageError) {
+            store.pages.admit(grant.base.pages)
+            var base = VersionState.empty
+            if !grant.base.root.isNull {
+                let known = monitor.withLock { commits.state.visible }
+                base = try RootNode.read(grant.base.root, store.reader, known: known)
+            }
+            try store.reader.confirm()
+            guard base.version == grant.base.version else {
+                throw StorageError.corrupt(page: PageNumber(grant.base.root.page), offset: 24, reason: .structure)
+            }
+            let workspace: WriterWorkspace
+            if let kept = store.writer.workspace { workspace = kept } else { workspace = try store.makeWorkspace() }
+            workspace.begin(base, recordLimit: Self.recordLimit)
+            let transaction = WriteTransaction(store: store, base: base, workspace: workspace, permit)
+            transaction.guest = self
+            workspace.nodes.beforeFirstPage = { [unowned transaction] () throws(StorageError) in
+                try transaction.guest?.claim(transaction, canRepeat: false)
+            }
+            return transaction
+        } catch {
+            processes.grants.giveBack(grant)
+            throw error
+        }
+    }
+
+    /// Makes the process of the running transaction the owner of writing.
+    /// - Parameter canRepeat: no operation is under way, and the record holds all that was done.
+    /// - Throws: `commitOutcomeUnknown` when the owner died, and what the transaction is based on did not come back.
+    func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
+        mark(.guestClaimed)
+        transaction.guest = nil
+        transaction.nodes.beforeFirstPage = nil
+        processes.grants.claim(grant)
+        // A recovery on the way must not meet the nodes and the record of the open transaction.
+        store.writer.workspace = nil
+        defer { store.writer.workspace = transaction.workspace }
+        try store.becomeOwner()
+        let committed = monitor.withLock { commits.state.committed }
+        let isSame = committed.version == grant.base.version
+        if isSame, committed.root == grant.base.root { return try store.checkpoints.loadFreeMap() }
+        // The owner died meanwhile.
+        guard canRepeat, isSame, isOnlyDeath(recovered: committed.version) else {
+            throw .commitOutcomeUnknown(TransactionID(transaction.version))
+        }
+        mark(.guestOutlivedOwner)
+        let record = [UInt8](transaction.workspace.recorder.finish(lsn: transaction.version))
+        transaction.rebase(committed)
+        try store.checkpoints.loadFreeMap()
+        try ChangeReplay(in: transaction).apply(record)
+    }
+
+    /// Takes ownership before an operation that this process may not do without.
+    /// - Parameter isLong: the operation writes a value that has pages of its own.
+    func prepare(
+        _ transaction: WriteTransaction, cells: Int, bytes: Int, isLong: Bool
+    ) throws(StorageError) {
+        let used = transaction.workspace.recorder.byteCount
+        let isTooLarge = transaction.workspace.recorder.isTooLarge
+        // Cells without bytes, and their columns, take less than 32.
+        if !isLong, used + bytes + 32 * (cells + 1) <= Self.recordLimit { return }
+        try claim(transaction, canRepeat: !isTooLarge)
+    }
+
+    /// Whether the owner died, this process came after it, and nothing was committed since but what the log held.
+    private func isOnlyDeath(recovered version: UInt64) -> Bool {
+        processes.ownership.deaths == grant.deaths + 1 && processes.ownership.recovered(grant.deaths) == version
+    }
+
+    // MARK: The end
+
+    /// Hands the finished transaction to the owner, and waits until it is durable. Gives the write gate back.
+    func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
+        let version = TransactionID(transaction.version)
+        monitor.withLock { commits.state.observers.handIn(CommitNotice(of: transaction), transaction.version) }
+        // Before the record is handed in: whoever publishes its version wakes those that wait, and the answer none.
+        changeWaiters(by: 1)
+        let failure = handInAndWait(transaction)
+        changeWaiters(by: -1)
+        if let failure {
+            monitor.withLock { commits.state.observers.refuse(version.rawValue) }
+            throw failure
+        }
+        refreshForObservers()
+        commits.deliverNotices()
+        return version
+    }
+
+    /// Ends the transaction without a commit. Gives the write gate back.
+    /// - Returns: whether its base is durable.
+    func rollBack(_ transaction: WriteTransaction) -> Bool {
+        processes.grants.giveBack(grant)
+        transaction.giveGateBack()
+        return waitUntilPublished(grant.base.version)
+    }
+
+    /// - Returns: why the transaction is not committed.
+    private func handInAndWait(_ transaction: WriteTransaction) -> StorageError? {
+        let version = transaction.version
+        let outcome = handIn(transaction)
+        var failure: StorageError?
+        switch outcome {
+        case .refused(let error): failure = error
+        case .ownerGone:
+            mark(.guestOutlivedOwner)
+            do throws(StorageError) { try commitAgain(transaction) } catch { failure = error }
+        case .applied: break
+        }
+        transaction.end(.committed)
+        transaction.giveGateBack()
+        if failure == nil, case .applied = outcome, !waitUntilPublished(version) {
+            failure = .commitOutcomeUnknown(TransactionID(version))
+        }
+        return failure
+    }
+
+    private func handIn(_ transaction: WriteTransaction) -> Grants.Outcome {
+        do throws(StorageError) {
+            let record = transaction.workspace.recorder.finish(lsn: transaction.version)
+            try processes.grants.submit(grant, record, isInHurry: store.gate.hasWaiters)
+        } catch {
+            processes.grants.giveBack(grant)
+            return .refused(error)
+        }
+        do throws(StorageError) { return try processes.grants.awaitOutcome(grant, processes.ownership) } catch {
+            // The table is of no use any more.
+            return .refused(.commitOutcomeUnknown(TransactionID(transaction.version)))
+        }
+    }
+
+    /// The owner died with a record of this process. The write gate is held.
+    private func commitAgain(_ transaction: WriteTransaction) throws(StorageError) {
+        let version = transaction.version
+        let unknown = StorageError.commitOutcomeUnknown(TransactionID(version))
+        let record = [UInt8](transaction.workspace.recorder.finish(lsn: version))
+        transaction.end(.committed)
+        do throws(StorageError) { try store.becomeOwner() } catch { throw unknown }
+        guard let recovered = processes.ownership.recovered(grant.deaths) else { throw unknown }
+        // Only this process could make that version: it was in the log.
+        if recovered >= version { return }
+        let committed = monitor.withLock { commits.state.committed }
+        guard committed.version == grant.base.version, isOnlyDeath(recovered: committed.version) else { throw unknown }
+        try store.commit(record: record, on: committed)
+        if !commits.waitUntilDurable(version) { throw unknown }
+    }
+
+    private func refreshForObservers() {
+        if monitor.withLock({ commits.state.observers.isEmpty || commits.state.isOwner }) { return }
+        // A damaged version is reported to whoever reads it.
+        do throws(StorageError) { _ = try store.snapshot() } catch {}
+    }
+
+    /// Waits until the owner has made a version durable and visible.
+    /// - Parameter recovers: comes after an owner that died. The write gate is not held then.
+    /// - Returns: false when it may not be, or is lost with its owner.
+    func waitUntilPublished(_ version: UInt64, recovers: Bool = true) -> Bool {
+        changeWaiters(by: 1)
+        defer { changeWaiters(by: -1) }
+        var nextLook = processes.slots.nextLook
+        let ownership = processes.ownership
+        do throws(StorageError) {
+            while true {
+                let value = processes.slots.guestBell
+                let newest = try processes.versions.newest().version
+                processes.fence()
+                if ownership.deaths != grant.deaths {
+                    return ownership.recovered(grant.deaths).map { $0 >= version } ?? false
+                }
+                if newest >= version { return true }
+                if processes.isPoisoned || processes.isEnded { return false }
+                processes.slots.waitAsGuest(value)
+                if !processes.slots.isTimeToLook(&nextLook, rang: processes.slots.guestBell != value) { continue }
+                guard try ownership.isGone(grant), try processes.versions.newest().version < version else { continue }
+                if !recovers { return false }
+                try store.gate.whileHeld { (_) throws(StorageError) in try store.becomeOwner() }
+            }
+        } catch {
+            return false
+        }
+    }
+
+    private func changeWaiters(by count: Int) {
+        monitor.withLock {
+            commits.state.others.waiters += count
+            processes.slots.setWaiters(commits.state.others.waiters)
+            if commits.state.others.waiters == 0 { monitor.wakeAll() }
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Takes ownership before an operation that this process may not do without.
+    func prepareAsGuest(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
+        guard let guest else { return }
+        var bytes = 0
+        var isLong = false
+        for cell in cells where cell.kind == .bytes {
+            bytes += cell.count
+            if cell.count > nodes.limits.inlineBytes { isLong = true }
+        }
+        do throws(StorageError) {
+            try guest.prepare(self, cells: cells.count, bytes: bytes, isLong: isLong)
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    func prepareAsGuest(_ cell: Cell) throws(StorageError) {
+        guard let guest else { return }
+        let bytes = cell.kind == .bytes ? cell.count : 0
+        do throws(StorageError) {
+            try guest.prepare(self, cells: 1, bytes: bytes, isLong: bytes > nodes.limits.inlineBytes)
+        } catch {
+            throw noted(error)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import StrataFiles
+
+/// A word of 4 bytes in the lock file, by its offset.
+struct Word32: Sendable {
+    let offset: Int
+    init(_ offset: Int) { self.offset = offset }
+}
+
+/// A word of 8 bytes in the lock file, by its offset.
+struct Word64: Sendable {
+    let offset: Int
+    init(_ offset: Int) { self.offset = offset }
+}
+
+extension SharedMemory {
+    subscript(word: Word32) -> UInt32 {
+        get { load32(word.offset) }
+        set { store32(word.offset, newValue) }
+    }
+
+    subscript(word: Word64) -> UInt64 {
+        get { load64(word.offset) }
+        set { store64(word.offset, newValue) }
+    }
+}
+
+extension ProcessTable {
+    /// Where the words of the table are. docs/file-format.md lists them.
+    enum Layout {
+        static let magicNumber: UInt64 = 0x314B_434C_5453_5453
+        static let versionNumber: UInt32 = 3
+
+        static let magic = Word64(64)
+        static let version = Word32(72)
+        static let slotCount = Word32(76)
+        static let device = Word64(80)
+        static let inode = Word64(88)
+        static let session = Word64(96)
+        static let poison = Word32(120)
+        static let usesLog = Word32(124)
+        /// Whether one process alone is attached.
+        static let alone = Word32(128)
+        /// 0 while the owner before has left a hand-over block.
+        static let phase = Word32(132)
+        /// Slot of the owner, plus 1.
+        static let owner = Word32(136)
+        static let lastTicket = Word64(144)
+        /// How often a process began to own writing.
+        static let ownerships = Word64(152)
+        static let blockBytes = Word64(160)
+        static let blockChecksum = Word64(168)
+        static let publication = Word64(192)
+        /// How many owners have died.
+        static let deaths = Word64(768)
+        static let lastGrant = Word64(840)
+        /// ``Durability`` of the owner, plus 1.
+        static let durability = Word32(848)
+        /// What the open grant is based on.
+        static let base = Version(base: 896)
+
+        /// Of publications: the newest one is in the record of its number, modulo this.
+        static let versions: UInt64 = 8
+        /// So many deaths are remembered.
+        static let deathsKept: UInt64 = 8
+        static let slots = 32
+        static let pinsPerSlot = (slotBytes - Slot.pinsOffset) / 8
+        /// Behind it stands what one owner leaves to the next, or a guest's record.
+        static let bytes = slotsOffset + slots * slotBytes
+
+        private static let slotsOffset = 4096
+        private static let slotBytes = 8192
+
+        static func slot(_ index: Int) -> Slot { Slot(base: slotsOffset + index * slotBytes) }
+        static func version(_ number: UInt64) -> Version { Version(base: 256 + Int(number % versions) * 64) }
+        /// Up to which version the work of the owner came back that died as number so and so.
+        static func recovered(_ number: UInt64) -> Word64 { Word64(776 + 8 * Int(number % deathsKept)) }
+
+        /// A version, as the table says it.
+        struct Version {
+            let base: Int
+            var version: Word64 { Word64(base) }
+            /// Page, pages and kind of the root.
+            var place: Word64 { Word64(base + 8) }
+            var rootChecksum: Word64 { Word64(base + 16) }
+            var birth: Word64 { Word64(base + 24) }
+            var filePages: Word64 { Word64(base + 32) }
+            /// Of the words before, and of the number that names the record.
+            var checksum: Word64 { Word64(base + 40) }
+        }
+
+        /// A process.
+        struct Slot {
+            static let pinsOffset = 128
+            let base: Int
+            /// 1 when it is taken.
+            var state: Word32 { Word32(base) }
+            /// Wakes the attendant.
+            var bell: Word32 { Word32(base + 4) }
+            /// When it asked for its turn; 0 when it does not.
+            var ticket: Word64 { Word64(base + 8) }
+            /// Whether it is told of new versions.
+            var watches: Word32 { Word32(base + 16) }
+            var pinsUsed: Word32 { Word32(base + 20) }
+            /// Wakes threads that wait for a turn, an answer, or a version.
+            var guestBell: Word32 { Word32(base + 24) }
+            /// How many of its threads wait for a version to be published.
+            var waiters: Word32 { Word32(base + 28) }
+            /// Number of its grant and how far that has come: ``GrantWord``.
+            var grant: Word64 { Word64(base + 32) }
+            var flags: Word32 { Word32(base + 44) }
+            var recordBytes: Word32 { Word32(base + 48) }
+            var recordChecksum: Word64 { Word64(base + 56) }
+            /// Why its record was refused.
+            var failure: Word32 { Word32(base + 64) }
+            var failureFirst: Word64 { Word64(base + 72) }
+            var failureSecond: Word64 { Word64(base + 80) }
+            /// A pinned version, plus 1.
+            func pin(_ index: Int) -> Word64 { Word64(base + Self.pinsOffset + 8 * index) }
+        }
+
+        /// Flag of an asking process: a grant will not do.
+        static let wantsOwnership: UInt32 = 1
+        /// Flag of a guest: other threads of its process wait for its turn to end.
+        static let isInHurry: UInt32 = 2
+    }
+}

@@ -1,0 +1,83 @@
+internal import StrataFiles
+
+/// What all processes may read from now on.
+struct PublishedVersion: Equatable {
+    /// Counts publications.
+    var number: UInt64
+    var version: UInt64
+    var root: NodeReference
+    /// Pages that the file has room for.
+    var pages: Int
+}
+
+/// Which version is the newest that readers of all processes may pin.
+struct PublishedVersions: Sendable {
+    typealias Layout = ProcessTable.Layout
+
+    let file: ProcessTableFile
+    private var memory: any SharedMemory { file.memory }
+
+    /// Counts publications: says without reading it whether there is another newest version.
+    var publication: UInt64 { memory[Layout.publication] }
+
+    /// Makes a version the newest one. The owner of writing calls it, under its store's monitor.
+    /// - Returns: the number of this publication.
+    @discardableResult
+    func publish(_ version: UInt64, _ root: NodeReference, pages: Int) -> UInt64 {
+        let number = publication &+ 1
+        put(
+            PublishedVersion(number: number, version: version, root: root, pages: pages), Layout.version(number))
+        memory[Layout.publication] = number
+        memory.fence()
+        return number
+    }
+
+    /// The newest version. A record stays for seven publications, so one that was torn is read again.
+    /// - Throws: `lockFile` when somebody wrote over it.
+    func newest() throws(StorageError) -> PublishedVersion {
+        while true {
+            let number = publication
+            let found = get(number, Layout.version(number))
+            memory.fence()
+            if publication != number { continue }
+            guard let found else { throw .lockFile(path: file.path) }
+            return found
+        }
+    }
+
+    /// Stores a version with its number's checksum.
+    func put(_ version: PublishedVersion, _ words: Layout.Version) {
+        let root = version.root
+        let place = UInt64(root.page) | UInt64(root.pages) << 32 | UInt64(root.kindCode) << 48
+        let pages = UInt64(version.pages)
+        memory[words.version] = version.version
+        memory[words.place] = place
+        memory[words.rootChecksum] = root.checksum
+        memory[words.birth] = root.birth
+        memory[words.filePages] = pages
+        memory[words.checksum] = Self.checksum(
+            (version.number, version.version, place, root.checksum, root.birth, pages))
+    }
+
+    /// What ``put(_:_:)`` stored under that number; nil when it is anything else.
+    func get(_ number: UInt64, _ words: Layout.Version) -> PublishedVersion? {
+        let place = memory[words.place]
+        let version = memory[words.version]
+        let pages = memory[words.filePages]
+        var root = NodeReference.null
+        root.page = UInt32(truncatingIfNeeded: place)
+        root.pages = UInt16(truncatingIfNeeded: place >> 32)
+        root.kindCode = UInt8(truncatingIfNeeded: place >> 48)
+        root.checksum = memory[words.rootChecksum]
+        root.birth = memory[words.birth]
+        let checksum = Self.checksum((number, version, place, root.checksum, root.birth, pages))
+        guard memory[words.checksum] == checksum, version < Format.versionLimit, root.birth < Format.versionLimit
+        else { return nil }
+        return PublishedVersion(
+            number: number, version: version, root: root, pages: Int(truncatingIfNeeded: pages))
+    }
+
+    private static func checksum(_ words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)) -> UInt64 {
+        withUnsafeBytes(of: words, ProcessTableFile.checksum)
+    }
+}

@@ -1,0 +1,205 @@
+/// Where a row stands in a version: valid as long as that version is pinned, in a transaction until its next write.
+package struct RowLocation: Sendable {
+    /// The group's node; kept alive by the version's pin.
+    package nonisolated(unsafe) let group: UnsafeRawPointer
+    /// A main slot, or the complement of the place among inserted rows.
+    package let slot: Int32
+    /// The table's position in the schema.
+    package let table: Int32
+
+    /// A place that was taken apart.
+    @inlinable @inline(__always)
+    package init(group: UnsafeRawPointer, slot: Int32, table: Int32) {
+        self.group = group
+        self.slot = slot
+        self.table = table
+    }
+
+    @inline(__always)
+    init(_ group: Group, slot: Int32, table: Int) {
+        self.group = group.base
+        self.slot = slot
+        self.table = Int32(truncatingIfNeeded: table)
+    }
+}
+
+extension Group {
+    /// The segment that holds a main slot of a column, and the place in it. Patches aside.
+    @inline(__always)
+    func mainSegment(
+        _ column: Int, _ slot: Int, _ pages: PageReader
+    ) throws(StorageError) -> (segment: Segment, index: Int) {
+        let descriptor = descriptor(segmentIndex(column, slot))
+        let index = slot - descriptor.firstSlot
+        if descriptor.node == Self.inThisNode { return (Segment(base + descriptor.offset), index) }
+        return (try foreignSegment(descriptor, pages), index)
+    }
+
+    /// A segment in a node of its own; checked to be there and to have the rows that the directory says.
+    @inline(__always)
+    func foreignSegment(_ descriptor: SegmentDescriptor, _ pages: PageReader) throws(StorageError) -> Segment {
+        let reference = reference(descriptor.node)
+        let node = try pages.node(reference, .segments)
+        guard descriptor.index < SegmentNode.count(node) else { throw .structure(reference) }
+        let segment = SegmentNode.segment(node, descriptor.index)
+        guard segment.rows == descriptor.rows else { throw .structure(reference) }
+        return segment
+    }
+
+    /// Any segment by its number in the directory.
+    func segment(_ number: Int, _ pages: PageReader) throws(StorageError) -> Segment {
+        let descriptor = descriptor(number)
+        if descriptor.node == Self.inThisNode { return Segment(base + descriptor.offset) }
+        return try foreignSegment(descriptor, pages)
+    }
+
+    /// The value of a row: the newest segment that has it, and the place in it.
+    @inline(__always)
+    func value(
+        _ column: Int, _ row: Int32, _ kind: SegmentKind, _ pages: PageReader
+    ) throws(StorageError) -> (segment: Segment, index: Int) {
+        let slot = Int(row)
+        let found: (segment: Segment, index: Int)
+        if slot >= 0 {
+            if let patched = patchedValue(column, slot) {
+                found = patched
+            } else {
+                found = try mainSegment(column, slot, pages)
+            }
+        } else {
+            found = (insertedSegment(column), ~slot)
+        }
+        guard found.segment.kindCode == kind.rawValue, found.index >= 0, found.index < found.segment.rows else {
+            throw pages.damage(at: base)
+        }
+        return found
+    }
+
+    /// The row with a key, as ``RowLocation/slot`` counts, or nil.
+    @inline(__always)
+    func locate(_ key: Int64, _ pages: PageReader) throws(StorageError) -> Int32? {
+        if inserted > 0, let place = findInserted(key) { return ~Int32(truncatingIfNeeded: place) }
+        guard let slot = try mainSlot(key, pages) else { return nil }
+        if deleted > 0 && isDeleted(slot) { return nil }
+        return Int32(truncatingIfNeeded: slot)
+    }
+
+    /// The main slot of a key, deleted or not.
+    @inline(__always)
+    func mainSlot(_ key: Int64, _ pages: PageReader) throws(StorageError) -> Int? {
+        if isDense {
+            let slot = key &- baseKey
+            return slot >= 0 && slot < Int64(rows) ? Int(slot) : nil
+        }
+        let slot = try mainLowerBound(key, pages)
+        guard slot < rows else { return nil }
+        let (segment, index) = try mainSegment(RowSet.keyColumn, slot, pages)
+        try segment.require(.integer, pages)
+        return segment.integer(index) == key ? slot : nil
+    }
+
+    /// The first main slot whose key is not below `key`.
+    func mainLowerBound(_ key: Int64, _ pages: PageReader) throws(StorageError) -> Int {
+        if rows == 0 { return 0 }
+        if isDense {
+            let slot = key &- baseKey
+            return key < baseKey ? 0 : slot >= Int64(rows) || slot < 0 ? rows : Int(slot)
+        }
+        let first = firstSegment(RowSet.keyColumn)
+        var number = first
+        let end = first + segmentCount(RowSet.keyColumn)
+        // The last segment whose first key is not above the key.
+        while number + 1 < end {
+            let next = try segment(number + 1, pages)
+            try next.require(.integer, pages)
+            if next.rows == 0 || next.integer(0) > key { break }
+            number += 1
+        }
+        let segment = try segment(number, pages)
+        try segment.require(.integer, pages)
+        return descriptor(number).firstSlot + segment.lowerBound(key)
+    }
+
+    /// The first inserted row whose key is not below `key`.
+    func insertedLowerBound(_ key: Int64) -> Int {
+        inserted == 0 ? 0 : insertedSegment(RowSet.keyColumn).lowerBound(key)
+    }
+
+    func findInserted(_ key: Int64) -> Int? {
+        let segment = insertedSegment(RowSet.keyColumn)
+        let place = segment.lowerBound(key)
+        return place < inserted && segment.integer(place) == key ? place : nil
+    }
+
+    /// The key of a row.
+    func key(_ row: Int32, _ pages: PageReader) throws(StorageError) -> Int64 {
+        if row < 0 { return insertedSegment(RowSet.keyColumn).integer(Int(~row)) }
+        if isDense { return baseKey &+ Int64(row) }
+        guard row < rows else { throw pages.damage(at: base) }
+        let (segment, index) = try mainSegment(RowSet.keyColumn, Int(row), pages)
+        try segment.require(.integer, pages)
+        return segment.integer(index)
+    }
+
+    /// The `ordinal`-th live row in key order.
+    func select(_ ordinal: Int, _ pages: PageReader) throws(StorageError) -> Int32? {
+        if ordinal >= liveRows || ordinal < 0 { return nil }
+        if deleted == 0 && inserted == 0 { return Int32(truncatingIfNeeded: ordinal) }
+        // How many inserted rows come before: the smallest i whose position is beyond the ordinal.
+        var low = 0
+        var high = inserted
+        while low < high {
+            let middle = (low + high) / 2
+            let before = try liveMainRows(below: insertedSegment(RowSet.keyColumn).integer(middle), pages)
+            if before + middle < ordinal { low = middle + 1 } else { high = middle }
+        }
+        if low < inserted {
+            let before = try liveMainRows(below: insertedSegment(RowSet.keyColumn).integer(low), pages)
+            if before + low == ordinal { return ~Int32(truncatingIfNeeded: low) }
+        }
+        // Keys that do not ascend may lead past the end.
+        let slot = liveMainSlot(ordinal - low)
+        guard slot >= 0, slot < rows else { throw pages.damage(at: base) }
+        return Int32(truncatingIfNeeded: slot)
+    }
+
+    private func liveMainRows(below key: Int64, _ pages: PageReader) throws(StorageError) -> Int {
+        let slot = try mainLowerBound(key, pages)
+        return slot - deletedRank(slot)
+    }
+
+    /// The slot of the n-th main row that is not deleted.
+    private func liveMainSlot(_ n: Int) -> Int {
+        var low = n
+        var high = min(rows - 1, n + deleted)
+        while low < high {
+            let middle = (low + high) / 2
+            if middle + 1 - deletedRank(middle + 1) > n { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// How many live rows have a key below `key`.
+    func rank(of key: Int64, _ pages: PageReader) throws(StorageError) -> Int {
+        try liveMainRows(below: key, pages) + insertedLowerBound(key)
+    }
+}
+
+extension Segment {
+    /// The first place whose integer is not below `key`; integers ascend.
+    @inline(__always)
+    func lowerBound(_ key: Int64) -> Int {
+        var low = 0
+        var n = rows
+        while n > 0 {
+            let half = n >> 1
+            if integer(low + half) < key {
+                low += half + 1
+                n -= half + 1
+            } else {
+                n = half
+            }
+        }
+        return low
+    }
+}

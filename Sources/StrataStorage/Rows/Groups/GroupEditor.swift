@@ -1,0 +1,271 @@
+/// Changes one group: what a transaction does to rows that are there already.
+///
+/// Changes go beside the main rows, as patches, inserted rows and deleted slots, so that a commit costs this one node;
+/// ``GroupDraft`` makes them where the node stands in the arena. When they no longer fit, the segment with the most
+/// patch bytes is folded; when that is not enough, the group is rebuilt. Every operation returns what stands in the
+/// group's place: nil when it is the same node, changed.
+///
+/// Concurrency: confined to the write transaction.
+struct GroupEditor {
+    // Kept by the table's editor, which outlives this: a copy counts no references.
+    unowned(unsafe) let layout: TableLayout
+    unowned(unsafe) let nodes: TransactionNodes
+    /// The group's own reference and its key in the branch above.
+    private(set) var entry: BranchEntry
+    private var group: Group
+    /// The node in the arena; nil when it must be rebuilt to be changed.
+    private var draft: GroupDraft?
+
+    private var limits: StoreLimits { nodes.limits }
+
+    /// - Parameter changing: false when the group is only to be rebuilt or given up.
+    init(
+        _ entry: BranchEntry, _ layout: TableLayout, _ nodes: TransactionNodes, changing: Bool = false
+    ) throws(StorageError) {
+        self.entry = entry
+        self.layout = layout
+        self.nodes = nodes
+        group = Group(try nodes.node(entry.reference, .group))
+        guard changing, group.hasColumns(of: layout) else { return }
+        if !entry.reference.isInArena {
+            if !GroupDraft.isPacked(group) || !group.hasKinds(of: layout) { return }
+            let node = try nodes.mutable(&self.entry.reference)
+            group = Group(UnsafeRawPointer(node))
+        }
+        let node = nodes.arena.pointer(self.entry.reference.arenaIndex)
+        draft = GroupDraft(base: node, capacity: entry.reference.byteCount, layout: layout, nodes: nodes)
+    }
+
+    var liveRows: Int { group.liveRows }
+    var isSmall: Bool { group.isSmall }
+
+    /// Whether the node that was changed would be accepted from a file.
+    var isSound: Bool {
+        GroupDraft.isPacked(group) && GroupShape(group.base, bytes: entry.reference.byteCount, isOpen: true).isRight
+    }
+
+    // MARK: Operations
+
+    /// Sets one column of a row.
+    mutating func set(
+        _ row: Int32, _ key: Int64, column: Int, _ value: CellValue
+    ) throws(StorageError) -> [BranchEntry]? {
+        while let draft {
+            if try draft.set(column, row, value) { return nil }
+            if try !makeRoom(draft, for: column) { break }
+        }
+        if let draft, row >= 0, !group.isSmall, let made = try refold(draft, column, Int(row), value) { return made }
+        return try rebuild { (rows) throws(StorageError) in
+            let place = rows.lowerBound(key)
+            // Keys that do not ascend hide the row that was located.
+            guard place < rows.count, rows.key(place) == key else { throw nodes.reader.damage(at: group.base) }
+            value.set(rows.columns[column], place)
+        }
+    }
+
+    /// Adds a row whose key is not there, from a set of rows.
+    mutating func insert(_ source: RowSet, _ row: Int) throws(StorageError) -> [BranchEntry]? {
+        let key = source.key(row)
+        while let draft {
+            if group.isSmall {
+                guard group.rows < limits.smallRows, group.inserted == 0, group.deleted == 0 else { break }
+                if try draft.insert(try group.mainLowerBound(key, nodes.reader), inMain: true, source, row) {
+                    return nil
+                }
+            } else {
+                if group.inserted >= limits.insertedRows { break }
+                if try draft.insert(group.insertedLowerBound(key), inMain: false, source, row) { return nil }
+            }
+            if try !makeRoom(draft, for: nil) { break }
+        }
+        return try rebuild { rows in rows.insert(at: rows.lowerBound(key), source, row) }
+    }
+
+    /// Adds a row behind all others to a small group where it stands.
+    /// - Returns: false, with nothing changed, when there is no room.
+    func append(_ source: RowSet, _ row: Int) throws(StorageError) -> Bool {
+        guard let draft, group.isSmall, group.rows < limits.smallRows, group.inserted == 0, group.deleted == 0 else {
+            return false
+        }
+        return try draft.insert(group.rows, inMain: true, source, row)
+    }
+
+    /// Whether rows that go are noted beside the main rows; else the group is rebuilt without them.
+    /// - Parameters:
+    ///   - slots: how many main rows go.
+    ///   - rows: how many rows go, inserted ones among them.
+    static func keeps(_ group: Group, _ slots: Int, _ rows: Int, _ limits: StoreLimits) -> Bool {
+        !group.isSmall && group.deleted + slots <= limits.deletedSlots && group.liveRows - rows >= group.rows / 4
+    }
+
+    /// Notes deleted slots and takes inserted rows out, both ascending.
+    /// - Returns: false when the group must be rebuilt. Nothing has changed then but the encoding.
+    mutating func delete(slots: [Int], inserted: [Int]) throws(StorageError) -> Bool {
+        if draft == nil { return false }
+        let grown = aligned8(2 * (group.deleted + slots.count)) - aligned8(2 * group.deleted)
+        while let draft, draft.room < grown { if try !makeRoom(draft, for: nil) { return false } }
+        guard let draft else { return false }
+        if !inserted.isEmpty {
+            let extra = RowSet(layout, capacity: group.inserted)
+            for column in layout.kinds.indices {
+                try group.decodeInserted(column, layout, extra.columns[column], nodes.reader)
+            }
+            var bits = [UInt64](repeating: 0, count: extra.count / 64 + 1)
+            for place in inserted { bits[place >> 6] |= 1 << UInt64(place & 63) }
+            extra.removeRows(marked: bits)
+            if !draft.setInserted(extra, keeping: grown) { return false }
+        }
+        return draft.delete(slots)
+    }
+
+    // MARK: Room
+
+    /// Folds a segment, or gives the node the pages that its directory needs.
+    /// - Parameter column: the column whose patches are too many, when that may be the reason.
+    /// - Returns: false when nothing more can be done where the node stands.
+    private mutating func makeRoom(_ draft: GroupDraft, for column: Int?) throws(StorageError) -> Bool {
+        let pages = GroupImage.pages(forDirectory: draft.directorySize)
+        if !group.isSmall && pages * Format.pageSize > draft.capacity {
+            let (reference, node) = try nodes.makeNode(.group, pages: pages, table: layout.table)
+            (node + Format.nodeHeaderSize).copyMemory(
+                from: draft.base + Format.nodeHeaderSize, byteCount: group.size - Format.nodeHeaderSize)
+            nodes.drop(entry.reference)
+            entry.reference = reference
+            group = Group(UnsafeRawPointer(node))
+            self.draft = GroupDraft(base: node, capacity: reference.byteCount, layout: layout, nodes: nodes)
+            return true
+        }
+        var only: Int?
+        if let column {
+            for index in 0..<group.patched where group.patch(index).column == column {
+                if group.patch(index).count >= limits.patches { only = column }
+            }
+        }
+        return try draft.fold(only: only) == .done
+    }
+
+    // MARK: Segments that are cut anew
+
+    /// Sets a value where the node takes no more patches and the segment that would be folded does not fit its node:
+    /// folds by way of an image.
+    /// - Returns: nil when the group has no room for the segments: it must be rebuilt.
+    private func refold(
+        _ draft: GroupDraft, _ column: Int, _ slot: Int, _ value: CellValue
+    ) throws(StorageError) -> [BranchEntry]? {
+        var image = GroupImage(group)
+        let heap = ByteHeap()
+        image.patch(column, slot, value, layout.kinds[column], heap)
+        var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: heap)
+        repeat {
+            try fold(&image, &folder)
+        } while !image.patches.isEmpty && (image.size > image.capacity || image.hasPatches(over: limits.patches))
+        if image.size > image.capacity || image.references.count >= Group.inThisNode {
+            for reference in folder.made { nodes.drop(reference) }
+            return nil
+        }
+        let reference = try GroupBuilder.write(image, table: layout.table, nodes)
+        for old in folder.released { nodes.drop(old) }
+        nodes.drop(entry.reference)
+        return [BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)]
+    }
+
+    /// Folds the segment with the most patch bytes into new ones.
+    private func fold(_ image: inout GroupImage, _ folder: inout SegmentReplacer) throws(StorageError) {
+        var best = (bytes: -1, patch: 0, segment: 0)
+        for (number, patch) in image.patches.enumerated() {
+            let each = patch.values.count / max(patch.slots.count, 1) + 2
+            let columnImage = image.columns[patch.column]
+            for segment in columnImage.first..<(columnImage.first + columnImage.count) {
+                let range = image.patchRange(number, segment)
+                if range.count * each > best.bytes && !range.isEmpty {
+                    best = (range.count * each, number, segment)
+                }
+            }
+        }
+        guard best.bytes >= 0 else {
+            throw .corrupt(page: PageNumber(entry.reference.page), offset: 0, reason: .structure)
+        }
+        let patch = image.patches[best.patch]
+        let range = image.patchRange(best.patch, best.segment)
+        let descriptor = image.segments[best.segment]
+        let buffer = ColumnBuffer(layout.kinds[patch.column], capacity: descriptor.rows)
+        let segment = try mainSegment(image, best.segment)
+        guard segment.kindCode == buffer.kind.rawValue, segment.rows == descriptor.rows else {
+            throw .corrupt(page: PageNumber(entry.reference.page), offset: 0, reason: .structure)
+        }
+        segment.decode(into: buffer)
+        let values = Segment(patch.values.base)
+        for place in range {
+            values.cellValue(place).set(buffer, Int(patch.slots[place]) - descriptor.firstSlot)
+        }
+        try folder.replace(best.segment, of: patch.column, with: buffer, &image)
+        image.removePatches(best.patch, range, buffer.kind, folder.heap)
+    }
+
+    private func mainSegment(_ image: GroupImage, _ number: Int) throws(StorageError) -> Segment {
+        if let blob = image.blobs[number] { return Segment(blob.base) }
+        let reference = image.references[image.segments[number].node]
+        let node = try nodes.node(reference, .segments)
+        guard image.segments[number].index < SegmentNode.count(node) else { throw .structure(reference) }
+        return SegmentNode.segment(node, image.segments[number].index)
+    }
+
+    // MARK: Rebuilding
+
+    /// Decodes everything, changes it, and builds new groups from it.
+    func rebuild(_ change: (RowSet) throws(StorageError) -> Void) throws(StorageError) -> [BranchEntry] {
+        if !group.isSmall { mark(.rebuiltGroup) }
+        let rows = RowSet(layout, capacity: group.liveRows + 1)
+        try group.decode(into: rows, layout, nodes.reader)
+        try change(rows)
+        return try build(rows)
+    }
+
+    private func build(_ rows: RowSet) throws(StorageError) -> [BranchEntry] {
+        let builder = GroupBuilder(layout: layout, nodes: nodes)
+        let n = rows.count
+        // An even split leaves both halves room to grow.
+        let cut = n > limits.wideRows ? n / 2 : group.isSmall && n > limits.smallRows ? n / 2 : n
+        var made = try builder.build(rows, 0..<cut)
+        if cut < n { made += try builder.build(rows, cut..<n) }
+        if !made.isEmpty { made[0].key = min(made[0].key, entry.key) }
+        giveUp()
+        return made
+    }
+
+    /// Builds groups without some rows: main slots and places among inserted rows, each ascending.
+    /// - Parameter left: the group before this one; what is built takes the place of both.
+    func rebuild(
+        without slots: [Int], _ inserted: [Int], behind left: GroupEditor?
+    ) throws(StorageError) -> [BranchEntry] {
+        let before = left?.liveRows ?? 0
+        let rows = RowSet(layout, capacity: before + group.liveRows)
+        try left?.group.decode(into: rows, layout, nodes.reader)
+        try group.decode(into: rows, layout, nodes.reader)
+        var bits = [UInt64](repeating: 0, count: rows.count / 64 + 1)
+        func mark(_ row: Int) { bits[row >> 6] |= 1 << UInt64(row & 63) }
+        if group.deleted == 0 && group.inserted == 0 {
+            for slot in slots { mark(before + slot) }
+        } else {
+            for slot in slots {
+                mark(before + (try group.rank(of: try group.key(Int32(slot), nodes.reader), nodes.reader)))
+            }
+            for place in inserted {
+                mark(before + (try group.rank(of: try group.key(~Int32(place), nodes.reader), nodes.reader)))
+            }
+        }
+        rows.removeRows(marked: bits)
+        guard let left else { return try build(rows) }
+        var made = try GroupBuilder(layout: layout, nodes: nodes).build(rows, 0..<rows.count)
+        if !made.isEmpty { made[0].key = min(made[0].key, left.entry.key) }
+        left.giveUp()
+        giveUp()
+        return made
+    }
+
+    /// Drops the group and its segments; values in nodes of their own belong to the rows and stay.
+    func giveUp() {
+        for index in 0..<group.nodes { nodes.drop(group.reference(index)) }
+        nodes.drop(entry.reference)
+    }
+}

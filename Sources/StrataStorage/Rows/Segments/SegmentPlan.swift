@@ -1,0 +1,291 @@
+/// How rows of a column will be encoded: decided once, then written.
+///
+/// Integers get a frame of reference and the narrowest width that fits; when a few values alone would widen it, those
+/// become exceptions.
+struct SegmentPlan {
+    let kind: SegmentKind
+    let rows: Range<Int>
+    /// In bytes.
+    let size: Int
+    let flags: Int
+    let width: Int
+    let base: Int64
+    /// Exceptions, or the equal length.
+    let auxiliary: Int
+
+    /// How integers get their frame of reference.
+    enum Frame {
+        /// The narrowest.
+        case tight
+        /// At least one byte wide, the values in the middle: others will follow, and shall fit. No exceptions.
+        case roomy
+    }
+
+    /// - Complexity: O(rows), one pass, two when exceptions pay.
+    init(_ column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame = .tight) {
+        switch column.kind {
+        case .integer: self.init(integers: column, rows, frame)
+        case .double:
+            let nulls = Self.nullFlag(column, rows)
+            let size = 8 + rows.count * 8 + (nulls != 0 ? Segment.bitBytes(rows.count) : 0)
+            self.init(kind: .double, rows: rows, size: size, flags: nulls, width: 8)
+        case .bytes: self.init(bytes: column, rows)
+        }
+    }
+
+    private init(
+        kind: SegmentKind, rows: Range<Int>, size: Int, flags: Int, width: Int = 0, base: Int64 = 0, auxiliary: Int = 0
+    ) {
+        self.kind = kind
+        self.rows = rows
+        self.size = size
+        self.flags = flags
+        self.width = width
+        self.base = base
+        self.auxiliary = auxiliary
+    }
+
+    private static func nullFlag(_ column: ColumnBuffer, _ rows: Range<Int>) -> Int {
+        guard column.hasFlags else { return 0 }
+        for row in rows where column.flags[row] & ColumnBuffer.Flag.null != 0 { return Segment.hasNulls }
+        return 0
+    }
+
+    // MARK: Integers
+
+    private init(integers column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame) {
+        let nulls = Self.nullFlag(column, rows)
+        let (low, high) = Self.bounds(column, rows, skippingNulls: nulls != 0)
+        let span = UInt64(bitPattern: high) &- UInt64(bitPattern: low)
+        let width = frame == .tight ? Self.width(of: span) : max(Self.width(of: span), 1)
+        let nullSize = nulls != 0 ? Segment.bitBytes(rows.count) : 0
+        let plain = Self(
+            kind: .integer, rows: rows, size: 16 + aligned8(rows.count * width) + nullSize, flags: nulls,
+            width: width, base: frame == .tight ? low : Self.middle(low, span, width))
+        guard frame == .tight, width > 1, rows.count >= 64,
+            let better = Self.withExceptions(column, rows, low, high, width, nulls, nullSize), better.size < plain.size
+        else {
+            self = plain
+            return
+        }
+        self = better
+    }
+
+    private static func bounds(
+        _ column: ColumnBuffer, _ rows: Range<Int>, skippingNulls: Bool
+    ) -> (low: Int64, high: Int64) {
+        var low = Int64.max
+        var high = Int64.min
+        if skippingNulls {
+            for row in rows where !column.isNull(row) {
+                low = min(low, column.integer(row))
+                high = max(high, column.integer(row))
+            }
+        } else {
+            let words = column.words
+            for row in rows {
+                let value = Int64(bitPattern: words[row])
+                low = value < low ? value : low
+                high = value > high ? value : high
+            }
+        }
+        return low > high ? (0, 0) : (low, high)
+    }
+
+    @inline(__always)
+    static func width(of span: UInt64) -> Int {
+        span == 0 ? 0 : span < 1 << 8 ? 1 : span < 1 << 16 ? 2 : span < 1 << 32 ? 4 : 8
+    }
+
+    /// The base that leaves as much room below the lowest value as above the highest.
+    private static func middle(_ low: Int64, _ span: UInt64, _ width: Int) -> Int64 {
+        if width == 8 { return .min }
+        let reach = Int64(1) << Int64(8 * width) - 1
+        let half = (reach - Int64(truncatingIfNeeded: span)) / 2
+        let (base, overflow) = low.subtractingReportingOverflow(half)
+        return min(overflow ? .min : base, .max - reach)
+    }
+
+    /// A narrower plan that leaves at most one row in 64 out, at the top or at the bottom.
+    private static func withExceptions(
+        _ column: ColumnBuffer, _ rows: Range<Int>, _ low: Int64, _ high: Int64, _ width: Int, _ nulls: Int,
+        _ nullSize: Int
+    ) -> SegmentPlan? {
+        let narrow = width == 8 ? 4 : width / 2
+        let span = UInt64(1) << UInt64(8 * narrow) - 1
+        let limit = rows.count / 64
+        for fromTop in [false, true] {
+            let base = fromTop ? Int64(bitPattern: UInt64(bitPattern: high) &- span) : low
+            var outside = 0
+            for row in rows {
+                if nulls != 0 && column.isNull(row) { continue }
+                if UInt64(bitPattern: column.integer(row)) &- UInt64(bitPattern: base) > span { outside += 1 }
+                if outside > limit { break }
+            }
+            if outside <= limit {
+                let size = 16 + aligned8(rows.count * narrow) + nullSize + aligned8(2 * outside) + 8 * outside
+                return Self(
+                    kind: .integer, rows: rows, size: size, flags: nulls | Segment.hasExceptions, width: narrow,
+                    base: base, auxiliary: outside)
+            }
+        }
+        return nil
+    }
+
+    // MARK: Bytes
+
+    private init(bytes column: ColumnBuffer, _ rows: Range<Int>) {
+        var total = 0
+        var isEqual = true
+        let first = rows.isEmpty ? 0 : Int(column.lengths[rows.lowerBound])
+        var all: UInt8 = 0
+        for row in rows {
+            let length = Int(column.lengths[row])
+            total += length
+            isEqual = isEqual && length == first
+            all |= column.flags[row]
+        }
+        var flags = isEqual ? Segment.equalLength : 0
+        var size = Segment.headSize + (isEqual ? total : total + 2 * (rows.count + 1))
+        if all & ColumnBuffer.Flag.null != 0 {
+            flags |= Segment.hasNulls
+            size += Segment.bitBytes(rows.count)
+        }
+        if all & ColumnBuffer.Flag.long != 0 {
+            flags |= Segment.hasLong
+            size += Segment.bitBytes(rows.count)
+        }
+        self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
+    }
+
+    /// How many rows from `start` on fit a segment of `capacity` bytes; at least one.
+    static func fitting(_ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int) -> Int {
+        let n = end - start
+        switch column.kind {
+        case .integer:
+            let whole = SegmentPlan(column, start..<end)
+            if whole.size <= capacity { return n }
+            return max(1, min(n, (capacity - 32) * 8 / (whole.width * 8 + (whole.flags & Segment.hasNulls) + 1)))
+        case .double:
+            let bits = column.hasFlags ? 65 : 64
+            return max(1, min(n, (capacity - 24) * 8 / bits))
+        case .bytes:
+            var used = Segment.headSize + 2 + 16
+            let perRow = 2
+            var row = start
+            let bits = column.hasFlags ? 2 : 0
+            while row < end {
+                used += perRow + Int(column.lengths[row])
+                if used + bits * ((row - start) / 8 + 1) > capacity { break }
+                row += 1
+            }
+            let counted = row - start
+            if counted < n, n > 1, let equal = equalFit(column, start, end, capacity), equal > counted { return equal }
+            return max(1, counted)
+        }
+    }
+
+    private static func equalFit(_ column: ColumnBuffer, _ start: Int, _ end: Int, _ capacity: Int) -> Int? {
+        let length = Int(column.lengths[start])
+        if length == 0 || column.hasFlags { return nil }
+        let most = min(end - start, (capacity - Segment.headSize) / length)
+        var row = start
+        while row < start + most && Int(column.lengths[row]) == length { row += 1 }
+        return row - start
+    }
+
+    // MARK: Writing
+
+    /// Writes the segment to `size` zeroed or stale bytes; every byte of it is set.
+    func write(_ column: ColumnBuffer, to target: UnsafeMutableRawPointer) {
+        target.put64(0, 0)
+        target.put8(Segment.Field.kind, Int(kind.rawValue))
+        target.put8(Segment.Field.flags, flags)
+        target.put16(Segment.Field.rows, rows.count)
+        target.put8(Segment.Field.width, width)
+        target.put16(Segment.Field.auxiliary, auxiliary)
+        switch kind {
+        case .integer: writeIntegers(column, target)
+        case .double:
+            (target + Segment.headSize).copyMemory(from: column.words + rows.lowerBound, byteCount: rows.count * 8)
+            if flags & Segment.hasNulls != 0 {
+                writeBits(column, ColumnBuffer.Flag.null, target + Segment.headSize + rows.count * 8)
+            }
+        case .bytes: writeBytes(column, target)
+        }
+    }
+
+    private func writeBits(_ column: ColumnBuffer, _ flag: UInt8, _ target: UnsafeMutableRawPointer) {
+        target.initializeMemory(as: UInt8.self, repeating: 0, count: Segment.bitBytes(rows.count))
+        for (index, row) in rows.enumerated() where column.flags[row] & flag != 0 {
+            let old = target.load(fromByteOffset: index >> 3, as: UInt8.self)
+            target.storeBytes(of: old | 1 << UInt8(index & 7), toByteOffset: index >> 3, as: UInt8.self)
+        }
+    }
+
+    private func writeIntegers(_ column: ColumnBuffer, _ target: UnsafeMutableRawPointer) {
+        target.putI64(Segment.Field.integerBase, base)
+        let values = target + Segment.integersOffset
+        let words = column.words + rows.lowerBound
+        let n = rows.count
+        let frame = UInt64(bitPattern: base)
+        let bytes = n * width
+        if aligned8(bytes) != bytes { values.put64(bytes & ~7, 0) }
+        switch width {
+        case 1:
+            for i in 0..<n {
+                values.storeBytes(of: UInt8(truncatingIfNeeded: words[i] &- frame), toByteOffset: i, as: UInt8.self)
+            }
+        case 2: for i in 0..<n { values.put16(i * 2, Int(truncatingIfNeeded: words[i] &- frame)) }
+        case 4: for i in 0..<n { values.put32(i * 4, UInt32(truncatingIfNeeded: words[i] &- frame)) }
+        case 8: for i in 0..<n { values.put64(i * 8, words[i] &- frame) }
+        default: break
+        }
+        var offset = 16 + aligned8(bytes)
+        if flags & Segment.hasNulls != 0 {
+            writeBits(column, ColumnBuffer.Flag.null, target + offset)
+            offset += Segment.bitBytes(n)
+        }
+        if flags & Segment.hasExceptions != 0 { writeExceptions(column, target, offset) }
+    }
+
+    private func writeExceptions(_ column: ColumnBuffer, _ target: UnsafeMutableRawPointer, _ offset: Int) {
+        let span = UInt64(1) << UInt64(8 * width) - 1
+        let slots = aligned8(2 * auxiliary)
+        if slots > 0 { target.put64(offset + slots - 8, 0) }
+        var index = 0
+        for (slot, row) in rows.enumerated() where !column.isNull(row) {
+            if column.words[row] &- UInt64(bitPattern: base) > span {
+                target.put16(offset + 2 * index, slot)
+                target.put64(offset + slots + 8 * index, column.words[row])
+                index += 1
+            }
+        }
+    }
+
+    private func writeBytes(_ column: ColumnBuffer, _ target: UnsafeMutableRawPointer) {
+        var offset = Segment.headSize
+        if flags & Segment.hasNulls != 0 {
+            writeBits(column, ColumnBuffer.Flag.null, target + offset)
+            offset += Segment.bitBytes(rows.count)
+        }
+        if flags & Segment.hasLong != 0 {
+            writeBits(column, ColumnBuffer.Flag.long, target + offset)
+            offset += Segment.bitBytes(rows.count)
+        }
+        var heap = target + offset
+        if flags & Segment.equalLength == 0 {
+            heap = target + (offset + 2 * (rows.count + 1))
+            target.put16(offset, 0)
+        }
+        var used = 0
+        for (index, row) in rows.enumerated() {
+            let length = Int(column.lengths[row])
+            if length > 0, let source = UnsafeRawPointer(bitPattern: UInt(column.words[row])) {
+                (heap + used).copyMemory(from: source, byteCount: length)
+            }
+            used += length
+            if flags & Segment.equalLength == 0 { target.put16(offset + 2 * (index + 1), used) }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// What a table's rows look like in memory: a segment kind for each column, the two system columns first.
+package final class TableLayout: Sendable {
+    static let keyID: UInt16 = 0xFFFF
+    package static let createdID: UInt16 = 0xFFFE
+
+    package let table: UInt32
+    package let kinds: [SegmentKind]
+    package let ids: [UInt16]
+    /// Optional columns that a group lacks read null, others their default.
+    package nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes
+
+    package init(_ definition: TableDefinition) {
+        table = definition.id.rawValue
+        kinds = [.integer, .integer] + definition.columns.map { SegmentKind($0.type) }
+        ids = [Self.keyID, Self.createdID] + definition.columns.map(\.id.rawValue)
+        missing = [.null, .integer(0)] + definition.columns.map(\.missingCell)
+    }
+}
+
+extension ColumnDefinition {
+    /// What a row that lacks the column reads.
+    package var missingCell: Cell {
+        switch type {
+        case .link: return .null
+        case .links: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .integer, .double, .bytes:
+            if let bits = defaultBits, type != .bytes {
+                return type == .integer
+                    ? .integer(Int64(bitPattern: bits))
+                    : .double(Double(bitPattern: bits))
+            }
+            if isOptional { return .null }
+            switch type {
+            case .integer: return .integer(0)
+            case .double: return .double(0)
+            default: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+/// Changes the tree of one table within a transaction.
+///
+/// Appended rows and deletes that follow one another are held back and done group by group; everything else first
+/// does what is held back. The path of branches to the group at hand stands in the arena.
+///
+/// Concurrency: confined to the write transaction.
+final class TableEditor {
+    let table: Int
+    let layout: TableLayout
+    /// The open transaction's, which keeps it. Only used while ``isOpen``.
+    @exclusivity(unchecked) private unowned(unsafe) var roots: (any TreeRoots)?
+    @exclusivity(unchecked) private(set) var isOpen = false
+    @exclusivity(unchecked) private var tree = NodeReference.null
+    let nodes: TransactionNodes
+
+    struct Step {
+        var node: UnsafeMutableRawPointer
+        var reference: NodeReference
+        var index: Int
+    }
+
+    /// From the root down to the branch above the group.
+    @exclusivity(unchecked) var path: [Step] = []
+    /// Keys that belong to the group at the end of the path; the path is void when there is none.
+    @exclusivity(unchecked) var reach: KeyReach?
+    /// Rows to be appended, with keys above all others; or the one row that is being inserted.
+    private let appended: RowSet
+    /// The highest key of the table, rows held back included; nil when not known, or no row.
+    @exclusivity(unchecked) private var lastKey: Int64?
+    @exclusivity(unchecked) private var isLastKeyKnown = false
+    @exclusivity(unchecked) private var deletion = PendingDeletion()
+
+    /// A range of keys that may have no end.
+    struct KeyReach {
+        var low: Int64
+        var high: Int64?
+
+        @inline(__always)
+        func contains(_ key: Int64) -> Bool {
+            guard key >= low else { return false }
+            guard let high else { return true }
+            return key < high
+        }
+    }
+
+    /// Rows of one group that are to be deleted.
+    private struct PendingDeletion {
+        var count = 0
+        var reach: KeyReach?
+        var group: Group?
+        /// A bit per main slot, and per inserted row.
+        var slots: [UInt64] = []
+        var inserted: [UInt64] = []
+        /// Whether any value of the group stands in a node of its own; found out when some rows are gone.
+        var mayHaveLong = true
+        /// How many rows are looked at one by one before the whole group is.
+        static let rowsBeforeGroup = 8
+
+        static func list(_ bits: [UInt64]) -> [Int] {
+            var found: [Int] = []
+            for (index, word) in bits.enumerated() {
+                var rest = word
+                while rest != 0 {
+                    found.append(index * 64 + rest.trailingZeroBitCount)
+                    rest &= rest - 1
+                }
+            }
+            return found
+        }
+    }
+
+    init(_ table: Int, _ layout: TableLayout, _ nodes: TransactionNodes) {
+        self.table = table
+        self.nodes = nodes
+        self.layout = layout
+        appended = RowSet(layout, capacity: 16)
+    }
+
+    /// Starts with a transaction's state of the table.
+    func begin(_ roots: any TreeRoots) {
+        self.roots = roots
+        isOpen = true
+        tree = roots.tree(of: table)
+    }
+
+    /// Forgets the transaction, and what it held back.
+    func end() {
+        if !isOpen { return }
+        isOpen = false
+        roots = nil
+        path.removeAll(keepingCapacity: true)
+        reach = nil
+        appended.removeAll()
+        isLastKeyKnown = false
+        deletion = PendingDeletion()
+    }
+
+    /// The tree of rows; the transaction's view has it too.
+    var root: NodeReference {
+        @inline(__always) get { tree }
+        set {
+            tree = newValue
+            roots?.setTree(newValue, of: table)
+        }
+    }
+
+    @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 }
+
+    // MARK: Operations
+
+    /// Adds a row.
+    /// - Throws: `misuse(.duplicateKey)`.
+    @inline(__always)
+    func insert(
+        _ key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
+    ) throws(StorageError) {
+        if deletion.count > 0 { try flush() }
+        if !isLastKeyKnown { try findLastKey() }
+        if key > lastKey ?? .min || (lastKey == nil && appended.count == 0) {
+            append(key, created, cells, values)
+            lastKey = key
+            if appended.count >= nodes.limits.wideRows { try flush() }
+            return
+        }
+        try insertBetween(key, created, cells, values)
+    }
+
+    @inline(never)
+    private func insertBetween(
+        _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
+    ) throws(StorageError) {
+        try flush()
+        let group = try seek(key)
+        if try group.locate(key, nodes.reader) != nil { throw .misuse(.duplicateKey) }
+        append(key, created, cells, values)
+        defer { appended.removeAll() }
+        var editor = try groupEditor()
+        let made = try editor.insert(appended, 0)
+        try finish(editor, made)
+    }
+
+    private func append(
+        _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
+    ) {
+        appended.append(key: key, created: created, cells)
+        guard let values else { return }
+        let row = appended.count - 1
+        for (index, value) in values.enumerated() where value.long != nil {
+            value.set(appended.columns[index + RowSet.firstUserColumn], row)
+        }
+    }
+
+    /// Changes one column of a row. A value in a node of its own is given up with the value that it was.
+    /// - Throws: `misuse(.noSuchRow)`.
+    func set(_ key: Int64, _ column: Int, _ value: CellValue) throws(StorageError) {
+        if hasPending { try flush() }
+        if root.isNull { throw .misuse(.noSuchRow) }
+        let group = try seek(key)
+        guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
+        let column = column + RowSet.firstUserColumn
+        if layout.kinds[column] == .bytes { try dropLong(group, slot, column) }
+        var editor = try groupEditor()
+        let made = try editor.set(slot, key, column: column, value)
+        try finish(editor, made)
+    }
+
+    private func dropLong(_ group: Group, _ slot: Int32, _ column: Int) throws(StorageError) {
+        guard let position = group.position(of: layout.ids[column], near: column) else { return }
+        let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)
+        guard segment.isLong(index), let descriptor = segment.bytes(index).baseAddress else { return }
+        nodes.drop(LongValue(descriptor).reference)
+    }
+
+    /// The row that is about to be deleted, without doing first what is held back of deletes in the same group.
+    func locateForDelete(_ key: Int64) throws(StorageError) -> RowLocation {
+        if appended.count > 0 { try flush() }
+        if let reach = deletion.reach, !reach.contains(key) { try flush() }
+        if deletion.reach == nil {
+            if root.isNull { throw .misuse(.noSuchRow) }
+            let group = try seek(key)
+            deletion.group = group
+            deletion.reach = reach
+            deletion.slots = Array(repeating: 0, count: group.rows / 64 + 1)
+            deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
+        }
+        if deletion.count == PendingDeletion.rowsBeforeGroup, let group = deletion.group {
+            deletion.mayHaveLong = try mayHaveLong(group)
+        }
+        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
+            throw .misuse(.noSuchRow)
+        }
+        return RowLocation(group, slot: slot, table: table)
+    }
+
+    @inline(__always)
+    private func isDoomed(_ slot: Int32) -> Bool {
+        let place = Int(slot >= 0 ? slot : ~slot)
+        return (slot >= 0 ? deletion.slots[place >> 6] : deletion.inserted[place >> 6]) >> UInt64(place & 63) & 1 != 0
+    }
+
+    /// Whether the row that was just located may have values in nodes of their own.
+    @inline(__always) var mayDeleteLong: Bool { deletion.mayHaveLong }
+
+    private func mayHaveLong(_ group: Group) throws(StorageError) -> Bool {
+        let reader = nodes.reader
+        for column in layout.kinds.indices where layout.kinds[column] == .bytes {
+            guard let position = group.position(of: layout.ids[column], near: column) else { continue }
+            let first = group.firstSegment(position)
+            for number in first..<(first + group.segmentCount(position)) {
+                if try group.segment(number, reader).flags & Segment.hasLong != 0 { return true }
+            }
+            if group.inserted > 0, group.insertedSegment(position).flags & Segment.hasLong != 0 { return true }
+        }
+        for index in 0..<group.patched where group.patch(index).segment.kindCode == SegmentKind.bytes.rawValue {
+            if group.patch(index).segment.flags & Segment.hasLong != 0 { return true }
+        }
+        return false
+    }
+
+    /// Takes out a row that ``locateForDelete(_:)`` just found.
+    @inline(__always)
+    func delete(_ row: RowLocation) {
+        let place = Int(row.slot >= 0 ? row.slot : ~row.slot)
+        let bit = UInt64(1) << UInt64(place & 63)
+        if row.slot >= 0 { deletion.slots[place >> 6] |= bit } else { deletion.inserted[place >> 6] |= bit }
+        deletion.count += 1
+        isLastKeyKnown = false
+    }
+
+    // MARK: What is held back
+
+    /// Does what is held back.
+    func flush() throws(StorageError) {
+        if deletion.reach != nil {
+            let pending = deletion
+            deletion = PendingDeletion()
+            if pending.count > 0 { try delete(pending) }
+        }
+        if appended.count > 0 { try flushAppended() }
+    }
+
+    private func flushAppended() throws(StorageError) {
+        defer { appended.removeAll() }
+        if root.isNull {
+            let builder = GroupBuilder(layout: layout, nodes: nodes)
+            try startTree(try builder.build(appended, 0..<appended.count))
+            return
+        }
+        var group = try seek(.max)
+        let done = group.isSmall && group.rows < nodes.limits.smallRows ? try appendInPlace() : 0
+        if done == appended.count { return }
+        let builder = GroupBuilder(layout: layout, nodes: nodes)
+        group = try seek(.max)
+        guard let leaf = path.last else { return }
+        let isJoined =
+            done == 0 && group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
+            && group.size < Format.pageSize * 3 / 4
+        if !isJoined {
+            let made = try builder.build(appended, done..<appended.count)
+            try replace(path.count - 1, (leaf.index + 1)..<(leaf.index + 1), with: made)
+            try promote(atKey: appended.key(done))
+            return
+        }
+        let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
+        let rows = RowSet(layout, capacity: group.liveRows + appended.count)
+        try group.decode(into: rows, layout, nodes.reader)
+        rows.append(appended, 0..<appended.count)
+        var made = try builder.build(rows, 0..<rows.count)
+        made[0].key = min(made[0].key, entry.key)
+        try replace(path.count - 1, leaf.index..<(leaf.index + 1), with: made)
+        nodes.drop(entry.reference)
+        if made.count > 1 { try promote(atKey: entry.key) }
+    }
+
+    /// Puts rows into the last group, a small one, where it stands, as long as they fit.
+    /// - Returns: how many did.
+    private func appendInPlace() throws(StorageError) -> Int {
+        if appended.count > Self.appendedInPlace { return 0 }
+        let editor = try groupEditor()
+        var done = 0
+        while done < appended.count, try editor.append(appended, done) { done += 1 }
+        try update(editor)
+        return done
+    }
+
+    /// More rows than these are built into groups at once.
+    private static let appendedInPlace = 8
+
+    private func delete(_ pending: PendingDeletion) throws(StorageError) {
+        guard let low = pending.reach?.low else { return }
+        let group = try seek(low)
+        let slots = PendingDeletion.list(pending.slots)
+        let inserted = PendingDeletion.list(pending.inserted)
+        if pending.count < group.liveRows {
+            var editor = try groupEditor(changing: GroupEditor.keeps(group, slots.count, pending.count, nodes.limits))
+            if try editor.delete(slots: slots, inserted: inserted) { return try update(editor) }
+            if try rebuild(editor, slots, inserted, joiningLeftOf: low) { return }
+        } else {
+            try groupEditor(changing: false).giveUp()
+            try replaceGroup(with: [])
+        }
+        try mergeWithLeft(low)
+    }
+
+    /// Rebuilds a group without some of its rows, together with its left neighbour where both fit one.
+    /// - Returns: whether they were joined.
+    private func rebuild(
+        _ editor: GroupEditor, _ slots: [Int], _ inserted: [Int], joiningLeftOf low: Int64
+    ) throws(StorageError) -> Bool {
+        guard let leaf = path.last else { return false }
+        let remaining = editor.liveRows - slots.count - inserted.count
+        if leaf.index > 0 {
+            let left = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index - 1)
+            let neighbour = try GroupEditor(left, layout, nodes)
+            if !neighbour.isSmall && left.rows + remaining <= nodes.limits.wideRows {
+                let made = try editor.rebuild(without: slots, inserted, behind: neighbour)
+                try replace(path.count - 1, (leaf.index - 1)..<(leaf.index + 1), with: made)
+                return true
+            }
+        }
+        try replaceGroup(with: try editor.rebuild(without: slots, inserted, behind: nil))
+        return false
+    }
+
+    private func findLastKey() throws(StorageError) {
+        isLastKeyKnown = true
+        lastKey = nil
+        var reference = root
+        if reference.isNull { return }
+        var level = Branch.maxLevel + 1
+        while reference.is(.branch) {
+            let branch = try nodes.reader.branch(reference, below: &level)
+            reference = branch.reference(branch.count - 1)
+        }
+        let group = Group(try nodes.node(reference, .group))
+        if let row = try group.select(group.liveRows - 1, nodes.reader) {
+            lastKey = try group.key(row, nodes.reader)
+        }
+    }
+
+    // MARK: The group at hand
+
+    /// An editor for the group at the end of the path.
+    private func groupEditor(changing: Bool = true) throws(StorageError) -> GroupEditor {
+        guard let leaf = path.last else { throw .misuse(.noSuchRow) }
+        let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
+        return try GroupEditor(entry, layout, nodes, changing: changing)
+    }
+
+    /// Lets the tree know what became of the group at the end of the path.
+    private func finish(_ editor: GroupEditor, _ entries: [BranchEntry]?) throws(StorageError) {
+        guard let entries else { return try update(editor) }
+        try replaceGroup(with: entries)
+    }
+
+    /// The group was changed where it stands.
+    private func update(_ editor: GroupEditor) throws(StorageError) {
+        guard let leaf = path.last else { return }
+        #if DEBUG
+            // Not an assertion: a crafted file can bring it about, with keys that do not ascend for example.
+            if !editor.isSound { throw .structure(editor.entry.reference) }
+        #endif
+        let branch = Branch(UnsafeRawPointer(leaf.node))
+        let delta = editor.liveRows - branch.rows(leaf.index)
+        Branch.setReference(leaf.node, leaf.index, editor.entry.reference)
+        if delta == 0 { return }
+        Branch.setRows(leaf.node, leaf.index, editor.liveRows)
+        addRows(delta, above: path.count - 1)
+    }
+}

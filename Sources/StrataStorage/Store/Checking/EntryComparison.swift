@@ -1,0 +1,118 @@
+internal import StrataFiles
+
+/// A sum over entries that is equal for equal sets of them, and in whatever order they come.
+///
+/// Each entry counts with a hash of it under random keys, times its count, so different sets have the same sum with a
+/// probability of about 2^-64, and no file can be made that has one. This compares a tree with a column in one pass
+/// over each, and without holding either.
+struct EntrySum: Equatable {
+    /// What entries are hashed with.
+    struct Keys {
+        let words: [UInt64]
+
+        init(_ fileSystem: any FileSystem) { words = (0..<4).map { _ in fileSystem.randomBits() } }
+    }
+
+    private var first: UInt64 = 0
+    private var second: UInt64 = 0
+
+    mutating func add(high: Int64, low: Int64, count: UInt64, _ keys: Keys) {
+        let high = UInt64(bitPattern: high)
+        let low = UInt64(bitPattern: low)
+        first &+= Self.mix(Self.mix(high ^ keys.words[0]) &+ (low ^ keys.words[1])) &* count
+        second &+= Self.mix(Self.mix(low ^ keys.words[2]) &+ (high ^ keys.words[3])) &* count
+    }
+
+    private static func mix(_ value: UInt64) -> UInt64 {
+        let a = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        let b = (a ^ a >> 27) &* 0x94D0_49BB_1331_11EB
+        return b ^ b >> 31
+    }
+}
+
+/// Compares the entries of one index, or of one column's backlinks, with what the rows say.
+struct EntryComparison {
+    /// The column's, in the schema.
+    let position: Int
+    private let root: EntryRoot
+    private let table: TableDefinition
+    private let keys: EntrySum.Keys
+    private var expected = EntrySum()
+
+    private var column: ColumnDefinition { table.columns[position] }
+
+    init(_ root: EntryRoot, _ table: TableDefinition, _ position: Int, _ keys: EntrySum.Keys) {
+        self.root = root
+        self.table = table
+        self.position = position
+        self.keys = keys
+    }
+
+    /// Adds what the tree must have of rows. Long values stand in the place of their descriptors.
+    mutating func add(_ rows: RowSet) throws {
+        let values = rows.columns[position + RowSet.firstUserColumn]
+        for row in 0..<rows.count {
+            let key = rows.key(row)
+            try forEachHigh(values, row, key) { expected.add(high: $0, low: key, count: 1, keys) }
+        }
+    }
+
+    /// What a row's entries begin with; one that is there twice comes twice.
+    private func forEachHigh(_ values: ColumnBuffer, _ row: Int, _ key: Int64, _ body: (Int64) -> Void) throws {
+        let isNull = values.isNull(row)
+        guard root.kind == .backlinks else {
+            let cell: Cell =
+                switch values.kind {
+                case _ where isNull: .null
+                case .integer: .integer(values.integer(row))
+                case .double: .double(Double(bitPattern: values.words[row]))
+                case .bytes: .bytes(values.bytes(row))
+                }
+            return body(IndexKey.high(cell, column))
+        }
+        if isNull { return }
+        if values.kind == .integer { return body(values.integer(row)) }
+        guard let links = LinkPayload.Reader(values.bytes(row)) else {
+            throw InvariantViolation("the links of \(table.name).\(column.name) in row \(key) contradict themselves")
+        }
+        for index in 0..<links.count where links[index] != LinkPayload.null { body(links[index]) }
+    }
+
+    /// Walks the tree, and compares. What differs is looked for, and named, when something does.
+    func compare(_ view: ReadView, _ tablePosition: Int, _ reached: inout ReachedPages) throws {
+        var found = EntrySum()
+        var violation: (any Error)?
+        try EntryTree.walk(
+            root.root, reading: view.reader,
+            visitNode: { (node) throws(StorageError) in
+                do { if violation == nil { try reached.note(node) } } catch { violation = error }
+            },
+            visitEntry: { (high, low, count) throws(StorageError) in
+                found.add(high: high, low: low, count: UInt64(count), keys)
+            })
+        if let violation { throw violation }
+        if found != expected { throw try difference(view, tablePosition) }
+    }
+
+    private func difference(_ view: ReadView, _ tablePosition: Int) throws -> InvariantViolation {
+        let name = "\(root.kind) of \(table.name).\(column.name) differs"
+        var missing: String?
+        var failure: (any Error)?
+        try view.scan(tablePosition, columns: [position]) { (batch) throws(StorageError) in
+            let values = batch.rows.columns[position + RowSet.firstUserColumn]
+            for row in 0..<batch.count {
+                let key = batch.key(row).rawValue
+                var highs: [Int64: UInt32] = [:]
+                do { try forEachHigh(values, row, key) { highs[$0, default: 0] += 1 } } catch { failure = error }
+                for (high, count) in highs {
+                    let found = try EntryTree.count(at: (high, key), in: root.root, reading: view.reader)
+                    if found != count { missing = "row \(key) is there \(found) times instead of \(count)" }
+                }
+                if missing != nil || failure != nil { return false }
+            }
+            return true
+        }
+        if let failure { throw failure }
+        return InvariantViolation("\(name): \(missing ?? "it has entries that no row has")")
+    }
+}

@@ -1,0 +1,172 @@
+/// A rule that the bytes of a store break.
+package struct InvariantViolation: Error, Sendable, CustomStringConvertible {
+    package var description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension Store {
+    /// Verifies all that the newest committed version consists of; see ``StoreCheck``.
+    ///
+    /// Waits for the open transaction and the checkpoint in progress. Opened for reading only, beside another process
+    /// that writes, it does not look at who owns which page.
+    /// - Parameter progress: told now and then how many pages were visited, of about how many.
+    /// - Throws: `InvariantViolation`, or the `StorageError` that reading threw.
+    /// - Complexity: O(size of the store) time; some bytes per page, and the rows of one group, in memory.
+    package func checkInvariants(
+        progress: @escaping (_ pagesDone: Int, _ pagesTotal: Int) -> Void = { _, _ in }
+    ) throws {
+        try StoreCheck(store: self, progress: progress).run()
+    }
+}
+
+/// Verifies a whole store: what it calls sound no read stumbles over, and all ways to read give the same.
+///
+/// 1. Every node that the version reaches verifies, is not younger than the version, and is reached once.
+/// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each
+///    row is found from the root by its key.
+/// 3. Indexes and backlinks equal the columns; what columns of links and of collections hold has its layout.
+/// 4. Pages that are reachable, held, free, or the free map's own tile the file, and none is two of these.
+struct StoreCheck {
+    let store: Store
+    let progress: (_ pagesDone: Int, _ pagesTotal: Int) -> Void
+
+    func run() throws {
+        try store.checkOrigin()
+        try store.gate.whileHeld { (permit) throws in try run(permit) }
+    }
+
+    private func run(_ permit: borrowing WritePermit) throws {
+        if !store.options.readOnly { try store.becomeOwner() }
+        try store.checkpoints.waitUntilDone()
+        // Readers keep writers out unless they were there first: then the free map is a writer's business.
+        let ownsMap = !store.options.readOnly || store.processes == nil
+        if ownsMap { try store.checkpoints.loadFreeMap() }
+        // Beside a writer of another process the version is pinned; of its own, this one keeps the gate.
+        let pinned = store.options.readOnly ? try store.snapshot() : nil
+        let version = pinned?.view.state ?? store.commits.monitor.withLock { store.commits.state.committed }
+        let counts = store.allocator.counts
+        let total = max(counts.pages - counts.free - counts.held, 0)
+        let keys = EntrySum.Keys(store.fileSystem)
+        var walker = StoreWalker(ReadView(version, store.reader), keys) { [progress] in progress(min($0, total), total)
+        }
+        do { try walker.walk() } catch {
+            // Pages that could not be read break rules too.
+            try store.reader.confirm()
+            throw error
+        }
+        try store.reader.confirm()
+        progress(total, total)
+        if ownsMap { try checkTiling(walker.reached) }
+    }
+
+    /// What a page is taken for.
+    private enum Use: UInt8 { case nobodys, header, reachable, held, map, free }
+
+    private func checkTiling(_ reached: ReachedPages) throws {
+        let (free, unreached, hanging, map, pageCount) = try store.allocator.snapshotForCheck()
+        var uses = [Use](repeating: .nobodys, count: pageCount)
+        func claim(_ page: Int, _ use: Use) throws {
+            guard page < pageCount else { throw InvariantViolation("\(use) page \(page) of \(pageCount)") }
+            if uses[page] != .nobodys { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
+            uses[page] = use
+        }
+        for page in 0..<Format.firstDataPage { try claim(page, .header) }
+        try reached.forEach { try claim($0, .reachable) }
+        for extent in hanging { for page in extent.range { try claim(page, .held) } }
+        for extent in map { for page in extent.range { try claim(page, .map) } }
+        for page in 0..<pageCount where free[page] { try claim(page, .free) }
+        for page in 0..<pageCount {
+            let use = uses[page]
+            if use == .nobodys { throw InvariantViolation("page \(page) is nobody's") }
+            if use != .map && unreached[page] != (use == .held || use == .free) {
+                throw InvariantViolation("\(use) page \(page) counts as reached: \(!unreached[page])")
+            }
+        }
+    }
+}
+
+/// Visits all nodes of a version, and compares what must be equal.
+struct StoreWalker {
+    private(set) var reached: ReachedPages
+    private let view: ReadView
+    private let keys: EntrySum.Keys
+
+    init(
+        _ view: ReadView, _ keys: EntrySum.Keys, progress: @escaping (_ pagesDone: Int) -> Void = { _ in }
+    ) {
+        self.view = view
+        self.keys = keys
+        reached = ReachedPages(version: view.state.version, progress)
+    }
+
+    mutating func walk() throws {
+        let version = view.state
+        try reached.note(version.root)
+        try reached.note(version.schemaNode)
+        for table in version.tables.indices {
+            var comparisons = try comparisons(table)
+            var rows = RowTreeCheck(view, table)
+            try rows.walk(&reached, &comparisons)
+            for comparison in comparisons { try comparison.compare(view, table, &reached) }
+        }
+    }
+
+    private func comparisons(_ table: Int) throws -> [EntryComparison] {
+        let definition = view.state.schema.tables[table]
+        return try view.state.tables[table].entries.map { root in
+            guard let column = definition.position(of: root.column) else {
+                throw InvariantViolation("\(definition.name) has a tree of a column that is not there")
+            }
+            return EntryComparison(root, definition, column, keys)
+        }
+    }
+}
+
+/// The pages that a version's nodes stand on: a bit each.
+struct ReachedPages {
+    private let version: UInt64
+    private let progress: (_ pagesDone: Int) -> Void
+    private var bits: [UInt64] = []
+    private var count = 0
+    private var nextReport = reportInterval
+    /// Pages from one report of the progress to the next.
+    private static let reportInterval = 1024
+
+    init(version: UInt64, _ progress: @escaping (_ pagesDone: Int) -> Void) {
+        self.version = version
+        self.progress = progress
+    }
+
+    /// - Throws: `InvariantViolation` when a page was noted before, or the node is younger than the version.
+    mutating func note(_ reference: NodeReference) throws {
+        if reference.isNull { return }
+        let name = NodeKind(rawValue: reference.kindCode).map { "\($0)" } ?? "node"
+        if reference.birth > version {
+            throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")
+        }
+        let pages = Int(reference.page)..<Int(reference.page) + Int(reference.pages)
+        if pages.upperBound > bits.count * 64 {
+            bits += [UInt64](repeating: 0, count: max(bits.count, pages.upperBound / 64 + 1 - bits.count))
+        }
+        for page in pages {
+            if bits[page >> 6] >> UInt64(page & 63) & 1 != 0 {
+                throw InvariantViolation("page \(page) of a \(name) is another node's, too")
+            }
+            bits[page >> 6] |= 1 << UInt64(page & 63)
+        }
+        count += pages.count
+        if count < nextReport { return }
+        nextReport = count + Self.reportInterval
+        progress(count)
+    }
+
+    func forEach(_ body: (_ page: Int) throws -> Void) rethrows {
+        for (index, word) in bits.enumerated() {
+            var left = word
+            while left != 0 {
+                try body(index * 64 + left.trailingZeroBitCount)
+                left &= left - 1
+            }
+        }
+    }
+}

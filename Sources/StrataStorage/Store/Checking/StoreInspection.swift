@@ -1,0 +1,135 @@
+internal import StrataFiles
+
+/// What a store's file consists of, for people who look into it.
+package struct StoreInspection: Sendable {
+    package var storeID: RandomID
+    /// The version that the data file alone holds.
+    package var checkpoint: TransactionID
+    /// The version that a reader sees.
+    package var version: TransactionID
+    /// Header slots that verify: 2 in a sound file.
+    package var validSlots: Int
+    /// Whether the log must be replayed.
+    package var isLogRequired: Bool
+    /// Nil when there is none.
+    package var logBytes: Int?
+    package var fileBytes: Int
+    /// Pages of the checkpoint that nothing uses, and the file's tail.
+    package var freeBytes: Int
+    /// Runs of free pages, the tail not counted, and the longest of them in bytes.
+    package var freeRuns: Int
+    package var longestFreeRun: Int
+    package var schema: StoreSchema
+    package var tables: [Table]
+
+    package struct Table: Sendable {
+        package var rows: Int
+        package var nextKey: Int64
+        /// Nodes of rows, long values not counted.
+        package var rowBytes: Int
+        /// Nodes of indexes and backlinks.
+        package var indexBytes: Int
+    }
+
+    package var liveBytes: Int { fileBytes - freeBytes }
+}
+
+extension Store {
+    /// Looks at a store that was opened for reading only.
+    ///
+    /// - Throws: `inUse` beside other processes, whose free map is the writer's; `corrupt` for damage in what it reads:
+    ///   branches, group directories, the free map.
+    /// - Complexity: a page per group of rows, and the branches.
+    package func inspect() throws(StorageError) -> StoreInspection { try StoreInspection(of: self) }
+}
+
+extension StoreInspection {
+    fileprivate init(of store: Store) throws(StorageError) {
+        precondition(store.options.readOnly, "the free map is the checkpoint's")
+        if store.processes != nil { throw .inUse(path: store.path) }
+        let view = try store.snapshot().view
+        let slot = store.checkpoints.slot
+        let file = store.file
+        storeID = slot.storeID
+        checkpoint = slot.checkpoint
+        version = view.version
+        isLogRequired = slot.logRequired
+        do throws(FileError) {
+            fileBytes = Int(try file.size())
+            logBytes = try store.fileSystem.status(Store.logPath(store.path)).map { Int($0.size) }
+        } catch {
+            throw StorageError(error)
+        }
+        // Without a commit there is no map yet.
+        let map = slot.freeMap.isNull ? FreeMap() : try FreeMap(slot.freeMap, store.reader)
+        let free = map.freeRuns(below: Int(slot.pageCount))
+        freeBytes = free.pages * Format.pageSize + max(0, fileBytes - Int(slot.pageCount) * Format.pageSize)
+        freeRuns = free.runs
+        longestFreeRun = free.longest * Format.pageSize
+        schema = view.schema
+        tables = []
+        for (index, state) in view.state.tables.enumerated() {
+            var table = Table(rows: try view.rowCount(index), nextKey: state.nextKey, rowBytes: 0, indexBytes: 0)
+            if !state.tree.isNull { table.rowBytes = try Self.rowBytes(state.tree, store.reader) }
+            for entry in state.entries where !entry.root.isNull {
+                table.indexBytes += try Self.indexBytes(entry.root, store.reader)
+            }
+            tables.append(table)
+        }
+        validSlots = 0
+        for index in 0..<2 {
+            if case .valid = try Store.slot(file, index) { validSlots += 1 }
+        }
+    }
+
+    private static func rowBytes(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> Int {
+        var bytes = reference.byteCount
+        if reference.is(.group) {
+            let group = Group(try reader.node(reference, .group))
+            for index in 0..<group.nodes { bytes += group.reference(index).byteCount }
+        } else {
+            let branch = Branch(try reader.node(reference, .branch))
+            for index in 0..<branch.count { bytes += try rowBytes(branch.reference(index), reader) }
+        }
+        return bytes
+    }
+
+    private static func indexBytes(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> Int {
+        var bytes = reference.byteCount
+        if reference.is(.entryLeaf) { return bytes }
+        let branch = EntryBranch(try reader.node(reference, .entryBranch))
+        for index in 0..<branch.count { bytes += try indexBytes(branch.reference(index), reader) }
+        return bytes
+    }
+}
+
+extension FreeMap {
+    /// Free pages below a page, the runs that they stand in, and the longest of these.
+    fileprivate func freeRuns(below end: Int) -> (pages: Int, runs: Int, longest: Int) {
+        var result = (pages: 0, runs: 0, longest: 0)
+        var length = 0
+        for page in 0..<min(end, bits.count * 64) {
+            guard bits[page >> 6] >> UInt64(page & 63) & 1 != 0 else {
+                length = 0
+                continue
+            }
+            result.pages += 1
+            if length == 0 { result.runs += 1 }
+            length += 1
+            result.longest = max(result.longest, length)
+        }
+        return result
+    }
+}
+
+extension RandomID {
+    /// 32 hexadecimal digits, first byte first.
+    package var text: String {
+        [first, second].map { word in
+            (0..<8).map { byte in
+                let value = String(UInt8(truncatingIfNeeded: word >> UInt64(8 * byte)), radix: 16)
+                return value.utf8.count == 1 ? "0" + value : value
+            }.joined()
+        }.joined()
+    }
+}

@@ -1,0 +1,100 @@
+internal import StrataFiles
+internal import Synchronization
+
+/// The part of a checkpoint that writes: beside commits on a thread of its own, or while the caller waits.
+///
+/// Concurrency: one checkpoint at a time is begun, by whoever has the write gate. Every member may be called from any
+/// thread.
+final class CheckpointWriting: Sendable {
+    /// Microseconds between two chunks, so that write-back leaves the disk to commits.
+    private static let pause = 1000
+
+    private let file: any File
+    private let scheduling: any Scheduling
+    /// The store's.
+    private let monitor: any Monitor
+    /// Guarded by `monitor`.
+    @exclusivity(unchecked) nonisolated(unsafe) private var isInBackground = false
+    /// Commits would soon have to wait for the checkpoint: it leaves the disk to nobody any more.
+    private let isUrgent = Atomic<Bool>(false)
+
+    init(_ file: any File, _ scheduling: any Scheduling, _ monitor: any Monitor) {
+        self.file = file
+        self.scheduling = scheduling
+        self.monitor = monitor
+    }
+
+    /// Whether a checkpoint is being written beside commits.
+    var isInProgress: Bool { monitor.withLock { isInBackground } }
+
+    /// Lets the checkpoint that is written beside commits go on without pauses.
+    func hurry() { isUrgent.store(true, ordering: .relaxed) }
+
+    /// Waits for the checkpoint that is written beside commits.
+    func waitUntilDone() {
+        hurry()
+        monitor.withLock { while isInBackground { monitor.wait() } }
+    }
+
+    /// Writes beside the caller, or at once where there is no thread for it.
+    /// - Parameters:
+    ///   - mayFinish: as for ``write(_:paced:mayFinish:)``.
+    ///   - ending: told whether the checkpoint is durable before anybody sees that it is over; `monitor` is held.
+    func start(
+        _ plan: CheckpointPlan, mayFinish: @escaping @Sendable () -> Bool,
+        ending: @escaping @Sendable (_ isDone: Bool) -> Void
+    ) {
+        isUrgent.store(false, ordering: .relaxed)
+        monitor.withLock { isInBackground = true }
+        let work: @Sendable (Bool) -> Void = { [self] isPaced in
+            let isDone = write(plan, paced: isPaced, mayFinish: mayFinish)
+            monitor.withLock {
+                ending(isDone)
+                isInBackground = false
+                monitor.wakeAll()
+            }
+        }
+        if !scheduling.spawn("checkpoint", { work(true) }) { work(false) }
+    }
+
+    /// Makes the pages durable, then the slot.
+    /// - Parameter mayFinish: asked before the slot is written: what it speaks of may be in doubt by then.
+    /// - Returns: whether both are durable.
+    func write(_ plan: CheckpointPlan, paced: Bool, mayFinish: () -> Bool) -> Bool {
+        do throws(FileError) {
+            if paced { try writeBack(plan.dirty) }
+            try file.syncData()
+            if !mayFinish() { return false }
+            try write(plan.slot, at: plan.slotIndex)
+        } catch {
+            mark(.failedCheckpoint)
+            return false
+        }
+        return true
+    }
+
+    private func writeBack(_ runs: [Range<Int>]) throws(FileError) {
+        for run in runs {
+            // What is left is brought to the disk by one sync, which waits for no piece before it begins the next.
+            if isUrgent.load(ordering: .relaxed) { return }
+            try file.writeBack(
+                offset: Int64(run.lowerBound) * Int64(Format.pageSize), count: Int64(run.count * Format.pageSize))
+            scheduling.pause(microseconds: Self.pause)
+        }
+    }
+
+    /// Writes a slot and syncs it.
+    func write(_ slot: HeaderSlot, at index: Int) throws(FileError) {
+        let bytes = slot.encode(at: index)
+        var failure: FileError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(FileError) {
+                try file.write(buffer, at: Int64(index * Format.pageSize))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        try file.syncData()
+    }
+}

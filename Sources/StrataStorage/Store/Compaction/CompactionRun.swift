@@ -1,0 +1,191 @@
+internal import StrataFiles
+
+/// Takes the steps that ``OnlineCompaction`` decides on, each as a piece of background work that waits for the write
+/// gate like any other writer.
+///
+/// Concurrency: may be called from any thread. What has changed is guarded by the write gate.
+final class CompactionRun: Sendable {
+    /// Microseconds from one step to the next, at least and at most.
+    private static let pause = 500
+    private static let longestPause = 50_000
+    /// Between two steps, so many times as long as the one took is left to others.
+    private static let rest = 4
+    private static let second = 1_000_000
+    /// Microseconds that a step waits for the writers in front of it at a time.
+    private static let patience = 100_000
+
+    private enum StepEnd {
+        case finished
+        case more
+        /// Before the next step this version should be durable.
+        case waits(UInt64)
+    }
+
+    /// Guarded by the write gate.
+    @exclusivity(unchecked) private nonisolated(unsafe) var compaction: OnlineCompaction
+    private let scheduling: any Scheduling
+
+    init(_ options: StoreOptions) {
+        compaction = OnlineCompaction(options)
+        scheduling = options.scheduling
+    }
+
+    /// Nodes shall end at or below this page, where there is room; nil where it does not matter.
+    var limit: Int? { compaction.limit }
+
+    /// Another process has written meanwhile, and its commits were not counted.
+    func forget() { compaction.forget() }
+
+    /// Begins an online compaction where the policy wants one. The write gate is held.
+    @inline(__always)
+    func beginIfDue(_ store: Store) {
+        if compaction.mayBegin(afterCommits: store.writer.commits) { begin(store) }
+    }
+
+    @inline(never)
+    private func begin(_ store: Store) {
+        guard store.commits.mayMoveNodes, compaction.begins(afterCommits: store.writer.commits, space(of: store)) else {
+            return
+        }
+        // Without a thread a later commit begins it again.
+        if !goOn(store, after: Self.pause) { compaction.end() }
+    }
+
+    /// Begins an online compaction of a store that was just opened, where the policy wants one.
+    func beginAtOpen(_ store: Store) {
+        guard case .online = store.options.compaction, !store.options.readOnly else { return }
+        store.gate.whileHeld { _ in
+            // A map that cannot be read is reported to whoever writes.
+            do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return }
+            beginIfDue(store)
+        }
+    }
+
+    private func space(of store: Store) -> OnlineCompaction.Space {
+        let counts = store.allocator.counts
+        return OnlineCompaction.Space(pages: counts.pages, free: counts.free, held: counts.held)
+    }
+
+    // MARK: Steps
+
+    /// - Parameter pause: microseconds to the next step.
+    /// - Returns: false where there is no thread for it.
+    private func goOn(_ store: Store, after pause: Int) -> Bool {
+        scheduling.spawn("compaction") { [weak store, self] in
+            guard let store else { return }
+            scheduling.pause(microseconds: pause)
+            let start = scheduling.deadline(after: Self.second)
+            switch takeStep(store) {
+            case .more:
+                let taken = Self.second - min(Self.second, scheduling.remaining(until: start))
+                continueOrEnd(store, after: min(max(Self.pause, Self.rest * taken), Self.longestPause))
+            case .waits(let version):
+                _ = store.commits.waitUntilDurable(version)
+                continueOrEnd(store, after: 0)
+            case .finished: break
+            }
+        }
+    }
+
+    /// The write gate is not held.
+    private func continueOrEnd(_ store: Store, after pause: Int) {
+        if goOn(store, after: pause) { return }
+        store.gate.whileHeld { _ in compaction.end() }
+    }
+
+    /// After `finished` the pass is over, but in a closed or poisoned store, which begins none again. A close that is
+    /// in progress may leave the store open.
+    private func takeStep(_ store: Store) -> StepEnd {
+        if store.commits.isOver { return .finished }
+        let patience = scheduling.deadline(after: Self.patience)
+        guard let permit = store.gate.acquire(until: patience) else { return .more }
+        guard store.commits.mayMoveNodes else {
+            compaction.end()
+            permit.giveBack()
+            return .finished
+        }
+        let step = nextStep(store)
+        if case .move(let cursor, let limit) = step {
+            return move(store, from: cursor, limit, permit) ? .more : .finished
+        }
+        let end = take(step, store.checkpoints)
+        if case .finished = end { compaction.end() }
+        permit.giveBack()
+        return end
+    }
+
+    private func nextStep(_ store: Store) -> OnlineCompaction.Step {
+        // What goes wrong here and in the steps is met, and reported, by whoever uses the store next.
+        do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return .finish }
+        let isCheckpointing = store.checkpoints.writing.isInProgress
+        let space = space(of: store)
+        let (committed, durable) = store.commits.monitor.withLock {
+            (store.commits.state.committed, store.commits.state.durable)
+        }
+        return compaction.step(
+            OnlineCompaction.Situation(
+                isCheckpointing: isCheckpointing, undurable: durable < committed.version ? committed.version : nil,
+                space: space, definitions: committed.definitions))
+    }
+
+    /// The write gate is held.
+    private func take(_ step: OnlineCompaction.Step, _ checkpoints: Checkpoints) -> StepEnd {
+        do throws(StorageError) {
+            switch step {
+            case .nothing: return .more
+            case .waitUntilDurable(let version): return .waits(version)
+            case .checkpoint:
+                try checkpoints.startOfNewest()
+                return .more
+            case .cut(let most):
+                let capacity = try checkpoints.giveTailBack(slack: 0, atMost: most)
+                return compaction.hasCut(to: capacity) ? .more : .finished
+            case .move, .finish: return .finished
+            }
+        } catch {
+            return .finished
+        }
+    }
+
+    /// - Returns: false when something failed; the pass is over then.
+    private func move(
+        _ store: Store, from cursor: CompactionCursor, _ limit: Int, _ permit: consuming WritePermit
+    ) -> Bool {
+        let transaction: WriteTransaction
+        do throws(StorageError) {
+            try store.checkPath()
+            try store.checkOwnSize()
+            try store.reader.confirm()
+        } catch {
+            compaction.end()
+            return false
+        }
+        do throws(StorageError) {
+            transaction = try store.makeTransaction(store.commits.newest, permit)
+        } catch {
+            // The permit went with the transaction that was not to be.
+            store.gate.whileHeld { _ in compaction.end() }
+            return false
+        }
+        var walk = CompactionWalk(transaction.nodes, limit: limit, pages: store.options.limits.compactionStep)
+        do throws(StorageError) {
+            let next = try walk.run(&transaction.view.state, from: cursor)
+            try store.reader.confirm()
+            compaction.hasMoved(to: next)
+        } catch {
+            compaction.end()
+            transaction.rollback()
+            return false
+        }
+        if !walk.hasMoved {
+            transaction.rollback()
+            return true
+        }
+        do throws(StorageError) { _ = try store.commit(transaction, ending: .pending) } catch {
+            // The commit gave the gate back.
+            store.gate.whileHeld { _ in compaction.end() }
+            return false
+        }
+        return true
+    }
+}

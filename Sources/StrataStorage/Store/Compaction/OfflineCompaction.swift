@@ -1,0 +1,104 @@
+internal import StrataFiles
+
+extension Store {
+    /// Rewrites a store that nobody has open, without its free pages.
+    ///
+    /// By a temporary file, a sync, a rename and a sync of the directory: at any moment the path leads to the old
+    /// contents or the new.
+    /// - Throws: `noSpace`, before anything is written, when the disk has no room for a copy; `inUse`; what reading and
+    ///   writing throw. The store is as it was then, and the temporary file is gone.
+    /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
+    package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
+        try OfflineCompaction(path, options).run()
+    }
+}
+
+/// Puts a copy without free pages in the place of a store that nobody else has open meanwhile.
+struct OfflineCompaction {
+    private let path: String
+    private let options: StoreOptions
+
+    init(_ path: String, _ options: StoreOptions) {
+        self.path = path
+        self.options = options
+    }
+
+    /// Where a compaction writes before it takes the store's place.
+    static func unfinishedPath(_ path: String) -> String { path + ".compacting" }
+
+    func run() throws(StorageError) {
+        let store = try open()
+        do throws(StorageError) {
+            try store.checkpoints.loadFreeMap()
+            try rewrite(store)
+        } catch {
+            closeAfterFailure(store)
+            throw error
+        }
+    }
+
+    /// Asks the policy, and compacts when it says so. A store that another process has open is left alone, and so is
+    /// one of which the disk has no room for a copy.
+    func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
+        do throws(FileError) {
+            if try options.fileSystem.status(path) == nil { return }
+        } catch {
+            throw StorageError(error)
+        }
+        let store: Store
+        do throws(StorageError) { store = try open() } catch {
+            if case .inUse = error { return }
+            throw error
+        }
+        do throws(StorageError) {
+            try store.checkpoints.loadFreeMap()
+            let space = try store.space()
+            if policy(space.fileBytes, space.liveBytes) {
+                try rewrite(store)
+            } else {
+                try store.close()
+            }
+        } catch {
+            closeAfterFailure(store)
+            guard case .noSpace = error else { throw error }
+            mark(.noSpaceToCompact)
+        }
+    }
+
+    private func open() throws(StorageError) -> Store {
+        try Store.openPlain(path: path, options: options, isAlone: true)
+    }
+
+    /// What failed is what has to be said, not that something else fails on the way out.
+    private func closeAfterFailure(_ store: Store) { do throws(StorageError) { try store.close() } catch {} }
+
+    private func rewrite(_ store: Store) throws(StorageError) {
+        let unfinished = Self.unfinishedPath(store.path)
+        let fileSystem = store.fileSystem
+        try checkRoom(for: store)
+        do throws(StorageError) {
+            var options = store.options
+            options.madeLike = store.path
+            try StoreCopy(of: try store.snapshot().view, beside: unfinished, options).run()
+            // The old file must not need its log when the new one takes its place, and nobody may open it in between.
+            try store.close { () throws(FileError) in
+                try fileSystem.rename(unfinished, to: store.path)
+                try fileSystem.syncDirectory(of: store.path)
+            }
+        } catch {
+            StoreCopy.removeUnfinished(unfinished, fileSystem)
+            throw error
+        }
+    }
+
+    /// - Throws: `noSpace` when the disk has less room than the contents take.
+    private func checkRoom(for store: Store) throws(StorageError) {
+        let needed = Int64(try store.space().liveBytes)
+        let available: Int64?
+        do throws(FileError) { available = try store.fileSystem.availableBytes(beside: store.path) } catch {
+            throw StorageError(error)
+        }
+        guard let available, available < needed else { return }
+        throw .noSpace(FileError(.write, path: Self.unfinishedPath(store.path), errno: 28))
+    }
+}

@@ -1,0 +1,163 @@
+internal import StrataFiles
+
+extension Store {
+    /// Writes a compacted copy of the newest visible version.
+    ///
+    /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination`
+    /// whole or not at all.
+    /// - Parameter isNew: the copy is a store of its own from now on, with the rights of a new file, and not as private
+    ///   as this one.
+    /// - Throws: `file` with EEXIST when something stands there; `noSpace`; what reading throws.
+    /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
+    package func writeCopy(
+        to destination: String, cipher: (any Cipher)? = nil, isNew: Bool = false
+    ) throws(StorageError) {
+        let snapshot = try snapshot()
+        var target = options
+        target.cipher = cipher
+        // A copy of a store in memory is there to outlive it.
+        if !fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
+        if fileSystem.isPersistent && !isNew { target.madeLike = path }
+        try StoreCopy(of: snapshot.view, beside: destination + ".copying", target).publish(at: destination)
+    }
+}
+
+/// A copy of one version as a store of its own, without free pages, under the same version number. It is made under a
+/// name of its own, and gets its place when it is whole.
+struct StoreCopy {
+    private let source: ReadView
+    /// Where it is made.
+    private let unfinished: String
+    private let options: StoreOptions
+    private var fileSystem: any FileSystem { options.fileSystem }
+
+    /// - Parameters:
+    ///   - source: is kept by whoever makes the copy.
+    ///   - unfinished: where it is made, beside its place.
+    ///   - options: those of the copy.
+    init(of source: ReadView, beside unfinished: String, _ options: StoreOptions) {
+        self.source = source
+        self.unfinished = unfinished
+        var options = options
+        options.durability = .none
+        options.compaction = .never
+        options.compactOnLaunch = nil
+        options.readOnly = false
+        self.options = options
+    }
+
+    /// Makes the copy, and lets it appear where nothing stands.
+    /// - Throws: `file` with EEXIST when something stands there; `inUse` while another copy is made for that place.
+    func publish(at destination: String) throws(StorageError) {
+        do throws(FileError) {
+            if try fileSystem.status(destination) != nil {
+                throw FileError(.open, path: destination, errno: FileError.alreadyThere)
+            }
+        } catch {
+            throw StorageError(error)
+        }
+        try removeAbandoned()
+        do throws(StorageError) {
+            // Renamed while it is locked still: another copy to the same place must not take it for abandoned.
+            try make { () throws(FileError) in
+                try fileSystem.renameNew(unfinished, to: destination)
+                try fileSystem.syncDirectory(of: destination)
+            }
+        } catch {
+            if case .inUse = error { throw error }
+            Self.removeUnfinished(unfinished, fileSystem)
+            throw error
+        }
+    }
+
+    /// Makes the copy, complete and synced, under its unfinished name. After an error something may be left there.
+    /// - Throws: `inUse` while another copy is at it.
+    func run() throws(StorageError) {
+        try removeAbandoned()
+        try make { () throws(FileError) in }
+    }
+
+    /// Takes away what a copy left whose process died.
+    /// - Throws: `inUse` while another copy is at it.
+    private func removeAbandoned() throws(StorageError) {
+        do throws(FileError) { if try fileSystem.status(unfinished) == nil { return } } catch {
+            throw StorageError(error)
+        }
+        let (file, _) = try DataFileClaim(unfinished, options, isAlone: true).take()
+        defer { Store.release(file) }
+        do throws(FileError) { try fileSystem.remove(unfinished) } catch { throw StorageError(error) }
+    }
+
+    /// Takes away what was left where a copy is made. That it cannot be removed is not what has to be said.
+    static func removeUnfinished(_ path: String, _ fileSystem: any FileSystem) {
+        do throws(FileError) { if try fileSystem.status(path) != nil { try fileSystem.remove(path) } } catch {}
+    }
+
+    /// - Parameter last: done when the file is complete and still locked.
+    private func make(_ last: () throws(FileError) -> Void) throws(StorageError) {
+        let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
+        do throws(StorageError) {
+            if source.state.version > 0 {
+                let transaction = try target.beginWrite()
+                try fill(transaction)
+                try transaction.commit()
+            }
+            try target.close(mayStayOpen: false, last)
+        } catch {
+            // What failed is what has to be said, not that something else fails on the way out.
+            do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
+            throw error
+        }
+    }
+
+    /// Copies all tables into an empty store, with keys, creation versions and version number.
+    private func fill(_ transaction: WriteTransaction) throws(StorageError) {
+        transaction.version = source.state.version
+        try transaction.apply(schema: source.schema)
+        for table in source.state.tables.indices {
+            try fill(table, transaction)
+            transaction.view.state.tables[table].nextKey = source.state.tables[table].nextKey
+        }
+    }
+
+    private func fill(_ table: Int, _ transaction: WriteTransaction) throws(StorageError) {
+        let columns = source.schema.tables[table].columns
+        let layout = source.state.layouts[table]
+        let rows = RowSet(layout)
+        var cells = [Cell](repeating: .null, count: columns.count)
+        try source.forEachGroup(table, from: .min) { (group) throws(StorageError) in
+            rows.removeAll()
+            try group.decode(into: rows, layout, source.reader)
+            for row in 0..<rows.count {
+                for column in columns.indices {
+                    cells[column] = try source.cell(rows.columns[column + RowSet.firstUserColumn], row)
+                }
+                let created = rows.columns[RowSet.createdColumn].words[row]
+                var failure: StorageError?
+                cells.withUnsafeBufferPointer { buffer in
+                    do throws(StorageError) {
+                        try transaction.insert(table, key: RowKey(rows.key(row)), created: created, buffer)
+                    } catch {
+                        failure = error
+                    }
+                }
+                if let failure { throw failure }
+                try transaction.spillIfLarge()
+            }
+            try source.reader.confirm()
+            return true
+        }
+    }
+}
+
+extension ReadView {
+    /// A decoded value as a cell; long bytes are followed.
+    fileprivate func cell(_ column: ColumnBuffer, _ row: Int) throws(StorageError) -> Cell {
+        if column.isNull(row) { return .null }
+        switch column.kind {
+        case .integer: return .integer(column.integer(row))
+        case .double: return .double(Double(bitPattern: column.words[row]))
+        case .bytes: return .bytes(column.isLong(row) ? try long(column.bytes(row)) : column.bytes(row))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import StrataFiles
+
+// All that have a store open hold the shared lock on `LockByte.open`; who gets the exclusive one is alone: the first
+// opener, who recovers and makes the process table, and the last one to close, who writes the checkpoint and takes log
+// and table away.
+
+/// Opens a data file and takes a lock on it.
+struct DataFileClaim {
+    /// How this process has a data file.
+    enum Access {
+        /// With all others kept out, until they are admitted.
+        case alone
+        /// With others that read only, and nobody who writes.
+        case readOnly
+        /// With others that have a process table.
+        case besideOthers
+    }
+
+    private let path: String
+    private let options: StoreOptions
+    /// Others may have it open meanwhile.
+    private let isShared: Bool
+
+    init(_ path: String, _ options: StoreOptions, isAlone: Bool) {
+        self.path = path
+        self.options = options
+        isShared = options.fileSystem.isShared && !isAlone
+    }
+
+    /// Tries again when the path was replaced in between, and while another process opens, recovers or closes the
+    /// store.
+    /// - Throws: `inUse`, `beingRead`, `unshared` after ``StoreOptions/openTimeout``; `file`.
+    func take() throws(StorageError) -> (any File, Access) {
+        let fileSystem = options.fileSystem
+        var unattached = 0
+        // Who wants the store for itself waits for an opener that is on its way out, not for one that works.
+        let attempts = isShared ? max(1, options.openTimeout / 1000) : fileSystem.isShared ? 50 : 1
+        do throws(FileError) {
+            for _ in 0..<(attempts + 100) {
+                let file = options.dataFile(try fileSystem.open(path, options.readOnly ? .read : .write))
+                let access = try lock(file)
+                if access != nil, try !fileSystem.leads(path, to: file) {
+                    Store.release(file)
+                    continue
+                }
+                switch access {
+                case .alone: return (file, .alone)
+                case .readOnly where options.readOnly: return (file, .readOnly)
+                case .besideOthers:
+                    if !options.readOnly { return (file, .besideOthers) }
+                    Store.release(file)
+                    if let writable = try writableBesideOthers() { return (writable, .besideOthers) }
+                    unattached += 1
+                case .readOnly:
+                    Store.release(file)
+                    unattached += 1
+                case nil: Store.release(file)
+                }
+                // A reader that may not write the lock file will not be let in later either.
+                if !fileSystem.isShared || options.readOnly && unattached > 100 { break }
+                options.scheduling.pause(microseconds: 1000)
+            }
+            throw FileError(.lock, path: path, errno: 0)
+        } catch {
+            if error.operation == .lock && error.errno == 0 { throw keptOut() }
+            throw StorageError(error)
+        }
+    }
+
+    /// Why the store is not to be had: looked at once more, since it makes a message.
+    private func keptOut() -> StorageError {
+        guard options.fileSystem.isShared else { return .inUse(path: path) }
+        do throws(FileError) {
+            let file = try options.fileSystem.open(path, options.readOnly ? .read : .write)
+            defer { file.close() }
+            if try file.isLocked(byte: LockByte.unshared) { return .unshared(path: path) }
+            let isShared = try file.tryLock(byte: LockByte.open, exclusive: false)
+            if isShared, try !file.isLocked(byte: LockByte.attached) {
+                try file.unlock(byte: LockByte.open)
+                return .beingRead(path: path, by: file.lockHolders(byte: LockByte.open))
+            }
+        } catch {
+            return .inUse(path: path)
+        }
+        return .inUse(path: path)
+    }
+
+    /// Takes the lock that is to be had; nil when somebody keeps all others out.
+    private func lock(_ file: any File) throws(FileError) -> Access? {
+        if !options.readOnly, try file.tryLock(byte: LockByte.open, exclusive: true) { return .alone }
+        guard options.readOnly || isShared, try file.tryLock(byte: LockByte.open, exclusive: false) else { return nil }
+        if options.fileSystem.isShared, try file.isLocked(byte: LockByte.attached) {
+            return isShared ? .besideOthers : nil
+        }
+        return .readOnly
+    }
+
+    /// The file opened so that it can be locked like a writer's, for reading beside writers.
+    private func writableBesideOthers() throws(FileError) -> (any File)? {
+        let file: any File
+        do throws(FileError) { file = options.dataFile(try options.fileSystem.open(path, .write)) } catch { return nil }
+        if try file.tryLock(byte: LockByte.open, exclusive: false), try file.isLocked(byte: LockByte.attached),
+            try options.fileSystem.leads(path, to: file)
+        {
+            return file
+        }
+        Store.release(file)
+        return nil
+    }
+}

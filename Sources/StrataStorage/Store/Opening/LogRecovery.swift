@@ -1,0 +1,158 @@
+internal import StrataFiles
+
+// Recovery runs alone, before any version is shown, and can crash at any point and run again: it writes only pages
+// that the last durable checkpoint does not use, and the slot that it did not start from.
+
+/// Brings back what a process left in the log that did not close its store. The write gate is held.
+struct LogRecovery {
+    private let store: Store
+    private var options: StoreOptions { store.options }
+    private var fileSystem: any FileSystem { store.fileSystem }
+    private var checkpoints: Checkpoints { store.checkpoints }
+    private var allocator: PageAllocator { store.allocator }
+    private var logPath: String { Store.logPath(store.path) }
+    /// The slot to start from.
+    private var slot: HeaderSlot { checkpoints.slot }
+
+    init(of store: Store) { self.store = store }
+
+    /// Brings back what the log holds that the data file alone does not, when a store is opened, and finishes a close
+    /// that was not.
+    /// - Parameter isClean: both slots say that the checkpoint is all there is.
+    func runAtOpen(isClean: Bool) throws(StorageError) {
+        if slot.logRequired {
+            try checkpoints.secureInheritance()
+            let newest = try run(on: store.commits.state.committed)
+            if newest.version > store.commits.state.visible.version { store.commits.show(newest) }
+        } else if fileSystem.isPersistent {
+            let hasLog = try hasLog
+            if hasLog { try refuseNewerLog() }
+            if (!isClean || hasLog) && !options.readOnly {
+                mark(.settledAtOpen)
+                try checkpoints.secureInheritance()
+                try checkpoints.settle(isHalfDone: false)
+            }
+        }
+    }
+
+    /// The newest version that the files hold, made durable, while other processes read.
+    /// - Parameters:
+    ///   - base: the last checkpoint.
+    ///   - isClean: both slots say that the checkpoint is all there is.
+    ///   - visible: the newest version that other processes have seen.
+    func run(on base: VersionState, isClean: Bool, visible: UInt64) throws(StorageError) -> VersionState {
+        if slot.logRequired {
+            try checkpoints.secureInheritance()
+            return try run(on: base, visible: visible)
+        }
+        let hasLog = try hasLog
+        if hasLog { try refuseNewerLog() }
+        if !isClean || hasLog {
+            try checkpoints.secureInheritance()
+            try checkpoints.settle(isHalfDone: false)
+        }
+        return base
+    }
+
+    private var hasLog: Bool {
+        get throws(StorageError) {
+            do { return try fileSystem.status(logPath) != nil } catch { throw StorageError(error) }
+        }
+    }
+
+    /// A log that no slot requires is left from before a close, or was made and not used. One with a newer base says
+    /// that a checkpoint was lost; one with the same base and commits, that the slot was that requires it.
+    private func refuseNewerLog() throws(StorageError) {
+        let last: TransactionID
+        do throws(StorageError) {
+            guard let header = try LogFile.header(fileSystem: fileSystem, path: logPath),
+                header.storeID == slot.storeID, header.baseVersion >= slot.checkpoint
+            else { return }
+            let log = try LogFile.open(
+                fileSystem: fileSystem, path: logPath, storeID: header.storeID, salt: header.salt, readOnly: true,
+                cipher: options.cipher)
+            defer { log.close() }
+            last = max(header.baseVersion, try log.lastVersion())
+        } catch {
+            // Half made, or no log at all: no slot requires it.
+            if error.isDamage { return }
+            throw error
+        }
+        if last == slot.checkpoint { return }
+        mark(.olderThanLog)
+        throw damagedSlot
+    }
+
+    private var damagedSlot: StorageError {
+        .corrupt(page: PageNumber(UInt32(checkpoints.checkpointer.slotIndex)), offset: 40, reason: .header)
+    }
+
+    /// Replays the log on top of the last checkpoint and makes the result durable; in a read-only store, the result
+    /// stays in memory.
+    /// - Parameters:
+    ///   - base: the last checkpoint.
+    ///   - visible: the newest version that other processes have seen, when there are any.
+    /// - Returns: the newest version.
+    private func run(on base: VersionState, visible: UInt64? = nil) throws(StorageError) -> VersionState {
+        let slot = slot
+        let log = try LogFile.open(
+            fileSystem: fileSystem, path: logPath, storeID: slot.storeID, salt: slot.salt, readOnly: options.readOnly,
+            cipher: options.cipher)
+        defer { log.close() }
+        guard log.header.baseVersion <= slot.checkpoint else { throw damagedSlot }
+        let transaction = try store.makeTransaction(base, nil, isReplay: true)
+        let replay = ChangeReplay(in: transaction)
+        let last: UInt64
+        do throws(StorageError) {
+            last = try log.replay(
+                fromSegment: Int(slot.logSegment), firstLSN: slot.checkpoint.rawValue + 1, reach: slot.logReach,
+                toleratesLoss: options.toleratesLogLoss
+            ) { (payload, first, last) throws(StorageError) in
+                try replay.apply(payload, firstLSN: first, lastLSN: last)
+            }.lastLSN
+            // What others have seen must come back.
+            if let visible, last < visible { throw StorageError.poisoned }
+            try transaction.flushAll()
+        } catch {
+            transaction.rollback()
+            // A record that verifies and cannot be done contradicts the checkpoint.
+            if case .misuse = error { throw .logCorrupt(path: log.path, offset: 0) }
+            throw error
+        }
+        var newest = base
+        let isReplayed = last > slot.checkpoint.rawValue
+        mark(isReplayed ? .replayed : .emptyLog)
+        if isReplayed {
+            newest = try finish(transaction, last, isShared: visible != nil)
+        } else {
+            transaction.rollback()
+        }
+        if !options.readOnly { try checkpoints.settle(isHalfDone: isReplayed) }
+        return newest
+    }
+
+    private func finish(
+        _ transaction: WriteTransaction, _ last: UInt64, isShared: Bool
+    ) throws(StorageError) -> VersionState {
+        transaction.version = last
+        let version: VersionState
+        do throws(StorageError) {
+            version = try transaction.place()
+            try store.reader.confirm()
+        } catch {
+            transaction.rollback()
+            throw error
+        }
+        allocator.protect(last)
+        allocator.settle(transaction.nodes)
+        // Others may read a version of the same number that a dead process made of other pages.
+        allocator.bury(transaction.nodes.dead, freed: isShared ? last + 1 : last)
+        transaction.end(.committed)
+        if options.readOnly {
+            mark(.replayedInMemory)
+            return version
+        }
+        try checkpoints.complete(checkpoints.prepare(version, isFinal: true))
+        return version
+    }
+}

@@ -1,0 +1,27 @@
+internal import StrataFiles
+
+// A path may come to lead to another file at any time: another process makes the store first, a backup is restored, the
+// file is removed. What is decided by path is compared with the file that is open.
+
+/// The path by which a file was opened, and the file that it led to.
+struct OpenedPath: Sendable {
+    private let path: String
+    private let identity: FileStatus
+    private let fileSystem: any FileSystem
+
+    init(_ path: String, _ identity: FileStatus, _ fileSystem: any FileSystem) {
+        self.path = path
+        self.identity = identity
+        self.fileSystem = fileSystem
+    }
+
+    /// Whether the path leads to another file now, or to none.
+    var isStale: Bool {
+        get throws(StorageError) {
+            if !fileSystem.isPersistent { return false }
+            do throws(FileError) { return try !fileSystem.leads(path, to: identity) } catch {
+                throw StorageError(error)
+            }
+        }
+    }
+}

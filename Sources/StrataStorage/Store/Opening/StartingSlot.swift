@@ -1,0 +1,75 @@
+internal import StrataFiles
+
+/// What a data file says at its start: the slot in force, with a log that it may have lost.
+struct StartingSlot {
+    private(set) var choice: HeaderSlot.Choice
+    let status: FileStatus
+    /// Bytes of the data file, as the engine sees it.
+    let size: Int64
+
+    /// - Throws: `notAStore`, `unsupportedFormat`; `corrupt` when the slots contradict each other, the file or its log;
+    ///   `file`.
+    init(_ file: any File, _ path: String, _ options: StoreOptions) throws(StorageError) {
+        do throws(FileError) {
+            size = try file.size()
+            status = try file.status()
+        } catch {
+            throw StorageError(error)
+        }
+        guard status.isRegularFile, size >= Int64(Format.firstDataPage * Format.pageSize) else {
+            if status.isRegularFile, size >= Int64(Format.slotSize), case .valid = try Self.read(file, 0) {
+                throw .corrupt(page: PageNumber(1), offset: 0, reason: .fileTooShort)
+            }
+            throw .notAStore(path: path)
+        }
+        guard let found = try HeaderSlot.choose(try Self.read(file, 0), try Self.read(file, 1), path: path) else {
+            throw .notAStore(path: path)
+        }
+        choice = found
+        guard choice.slot.pageCount <= UInt64(size) / UInt64(Format.pageSize), choice.slot.pageCount >= 2 else {
+            throw .corrupt(
+                page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))), offset: 0, reason: .fileTooShort)
+        }
+        if !choice.slot.logRequired, choice.isOtherLost { try adoptLostLog(path, options) }
+    }
+
+    /// The other slot is unreadable: it may have been the newer one that required a log.
+    private mutating func adoptLostLog(_ path: String, _ options: StoreOptions) throws(StorageError) {
+        guard let header = try LogFile.header(fileSystem: options.fileSystem, path: Store.logPath(path)),
+            header.storeID == choice.slot.storeID
+        else { return }
+        if header.baseVersion > choice.slot.checkpoint {
+            throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
+        }
+        if header.baseVersion == choice.slot.checkpoint {
+            mark(.lostSlot)
+            choice.slot.logRequired = true
+            choice.slot.salt = header.salt
+            choice.slot.logSegment = 0
+            choice.slot.logReach = 0
+        }
+    }
+
+    /// The version that a slot leads to.
+    static func version(_ slot: HeaderSlot, _ reader: PageReader) throws(StorageError) -> VersionState {
+        if slot.root.isNull { return .empty }
+        let version = try RootNode.read(slot.root, reader)
+        guard version.version == slot.checkpoint.rawValue else {
+            throw .corrupt(page: PageNumber(slot.root.page), offset: 24, reason: .structure)
+        }
+        return version
+    }
+
+    /// One of the two slots of a data file.
+    static func read(_ file: any File, _ index: Int) throws(StorageError) -> HeaderSlot.Decoded {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.slotSize, alignment: 8)
+        defer { buffer.deallocate() }
+        do throws(FileError) {
+            let count = try file.read(into: buffer, at: Int64(index * Format.pageSize))
+            if count < Format.slotSize { return .foreign }
+        } catch {
+            throw StorageError(error)
+        }
+        return HeaderSlot.decode(UnsafeRawBufferPointer(buffer), at: index)
+    }
+}

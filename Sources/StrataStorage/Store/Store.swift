@@ -1,0 +1,400 @@
+internal import StrataFiles
+
+// Invariants (numbers of docs/file-format.md)
+// 3. Versions become durable, acknowledged and visible in order; outside the open transaction nobody sees one earlier.
+// 6. After a failed write or sync no later version is ever reported durable by this store.
+// 8. A half of the log is written over only after a later header is durable.
+//
+// Lock order: write gate, the monitor of `commits`, the allocator's lock. No lock but the write gate is held across a
+// sync; docs/storage.md says where.
+
+/// An open store.
+///
+/// Readers pin a version by ``snapshot()`` and read it without locks; one transaction at a time changes the store.
+/// Concurrency: every member may be called from any thread.
+package final class Store: Sendable {
+    package let path: String
+    package let options: StoreOptions
+    let file: any File
+    let opened: OpenedPath
+    /// Nothing can be written: it was opened so, or there was no space to recover in.
+    package var isReadOnly: Bool { options.readOnly }
+    /// A log that a process left behind was replayed in memory, and neither file was changed. True of read-only stores
+    /// alone.
+    package let isReplayedInMemory: Bool
+    let pages: PageMap
+    let reader: PageReader
+    /// Guarded by its own lock.
+    nonisolated(unsafe) let allocator: PageAllocator
+    let fileSystem: any FileSystem
+    /// The other processes that have the store open; nil while this one keeps it for itself.
+    var processes: ProcessTable? { commits.processes }
+    /// Leads the syncs of what this process commits for others.
+    let groupLeader: GroupLeader
+    /// The store's monitor, and what it guards.
+    let commits: Commits
+    let gate: WriteGate
+    let checkpoints: Checkpoints
+    let periodicSync: PeriodicSync
+    let compaction: CompactionRun
+    /// Guarded by the write gate.
+    @exclusivity(unchecked) nonisolated(unsafe) var writer = WriterState()
+
+    init(
+        path: String, options: StoreOptions, file: any File, identity: FileStatus, pages: PageMap,
+        allocator: PageAllocator, state: StoreState, checkpointer: Checkpointer, processes: ProcessTable?,
+        isReplayedInMemory: Bool = false
+    ) {
+        self.isReplayedInMemory = isReplayedInMemory
+        self.path = path
+        self.options = options
+        self.file = file
+        fileSystem = options.fileSystem
+        opened = OpenedPath(path, identity, options.fileSystem)
+        self.pages = pages
+        self.allocator = allocator
+        gate = WriteGate(options.scheduling)
+        commits = Commits(state, processes, pages, allocator, options)
+        groupLeader = GroupLeader(options.scheduling)
+        reader = commits.reader
+        checkpoints = Checkpoints(path, options, file, commits, checkpointer)
+        periodicSync = PeriodicSync(commits, options)
+        compaction = CompactionRun(options)
+    }
+
+    /// Until a checkpoint in progress has ended, others wait for what this process holds: nobody else hurries it.
+    deinit { if !isForked { checkpoints.writing.hurry() } }
+
+    /// Whether the store is the parent's of this process, which was forked off since. Its threads are not here, and its
+    /// locks count for both: nothing of it may be used.
+    var isForked: Bool { commits.origin.isForked }
+
+    /// - Throws: `forked`.
+    func checkOrigin() throws(StorageError) { if isForked { throw .forked } }
+
+    /// Where the log of a store stands.
+    package static func logPath(_ path: String) -> String { path + ".log" }
+
+    var hasLog: Bool { fileSystem.isPersistent && options.durability != .none }
+
+    // MARK: Reading
+
+    /// Pins the newest visible version.
+    /// - Throws: `closed`, `forked`; `corrupt` with `fileTooShort` when the file was cut since it was opened.
+    package func snapshot() throws(StorageError) -> Snapshot {
+        try checkOrigin()
+        let commits = commits
+        let (snapshot, isOwner) = try commits.monitor.withLock { () throws(StorageError) -> (Snapshot, Bool) in
+            if commits.state.isClosed { throw .closed }
+            if let processes, !commits.state.isOwner {
+                try ForeignVersions(commits: commits, processes: processes).pinNewest()
+            }
+            guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
+            return (Snapshot(self, commits.state.visible), commits.state.isOwner)
+        }
+        // The pin keeps the file open. Beside another process that has written, the limit here may be older than the
+        // end that it gave back.
+        if isOwner || processes?.ownership.wasTaken != true { try checkOwnSize() }
+        return snapshot
+    }
+
+    /// Whether the file is as long as its pages need: where it was cut within a page, what is missing reads as zeros
+    /// without a signal. Only the owner of writing knows.
+    func checkOwnSize() throws(StorageError) {
+        guard fileSystem.isPersistent else { return }
+        while true {
+            let ownerships = processes?.ownership.count
+            let expected = pages.limit.pages.load(ordering: .acquiring)
+            let size: Int64
+            do { size = try file.size() } catch { throw StorageError(error) }
+            if size >= Int64(expected) * Int64(Format.pageSize) { return }
+            // The tail is given back after the limit was lowered.
+            if pages.limit.pages.load(ordering: .acquiring) < expected { continue }
+            if let processes {
+                // Writing may have gone to a process that gave a tail back; the limit follows when it comes here again.
+                if processes.ownership.wasTaken, !commits.monitor.withLock({ commits.state.isOwner }) { return }
+                if processes.ownership.count != ownerships { continue }
+            }
+            throw cutWhileOpen(to: size)
+        }
+    }
+
+    /// What is wrong with a file of `size` bytes that was longer.
+    func cutWhileOpen(to size: Int64) -> StorageError {
+        mark(.cutWhileOpen)
+        return .corrupt(
+            page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
+            offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
+    }
+
+    /// The newest version that readers may pin.
+    package var newestVersion: TransactionID {
+        commits.monitor.withLock {
+            let visible = TransactionID(commits.state.visible.version)
+            guard let processes, !commits.state.isOwner else { return visible }
+            // A table that somebody wrote over says nothing; the next use of the store says so.
+            do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
+                return visible
+            }
+        }
+    }
+
+    /// How many versions are kept: the newest, and those that somebody has pinned, in this process or in another.
+    /// - Complexity: O(pins).
+    package var activeVersions: Int { commits.activeVersions }
+
+    /// Calls `body` after each version became visible, in order, on the thread that published it, without locks held.
+    package func addObserver(_ body: @escaping @Sendable (CommitNotice) -> Void) -> ObserverToken {
+        if isForked { return ObserverToken {} }
+        if let processes {
+            processes.slots.watch()
+            Attendant(store: self, processes: processes).start()
+        }
+        let id = commits.monitor.withLock { commits.state.observers.add(body) }
+        return ObserverToken { [weak commits] in
+            guard let commits, !commits.origin.isForked else { return }
+            commits.monitor.withLock { commits.state.observers.remove(id) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Whether the path still leads to the file that is open.
+    package var isStale: Bool {
+        get throws(StorageError) {
+            if isForked { return true }
+            return try opened.isStale
+        }
+    }
+
+    /// Refuses to write to a file that the next open would not find. The write gate is held.
+    ///
+    /// Before each commit that waits for a disk anyway, else before every 64th: the call costs half a microsecond.
+    func checkPath() throws(StorageError) {
+        if options.durability == .none && writer.commits & 63 != 0 { return }
+        if try isStale { throw .stale(path: path) }
+    }
+
+    /// Waits for the write lock and starts a transaction on the newest committed version.
+    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`; `busy` after ``StoreOptions/writeTimeout``; `stale` when
+    ///   the file was replaced or removed; `corrupt` when the free map cannot be read.
+    package func beginWrite() throws(StorageError) -> WriteTransaction {
+        if options.readOnly { throw .readOnly(path: path) }
+        try checkOrigin()
+        let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
+        guard let permit = gate.acquire(until: deadline) else { throw .busy(path: path) }
+        var (base, isOwner) = try writableBase()
+        try checkPath()
+        try processes?.confirm()
+        if !isOwner {
+            if let processes, let guest = try Succession(store: self, processes: processes).guestTurn(until: deadline) {
+                return try guest.begin(permit)
+            }
+            (base, isOwner) = try writableBase()
+        }
+        try checkOwnSize()
+        try reader.confirm()
+        return try makeTransaction(base, permit)
+    }
+
+    /// The newest committed version, and whether this process may write on top of it at once: an owner that has nobody
+    /// to answer other processes tries for a thread first.
+    private func writableBase() throws(StorageError) -> (VersionState, isOwner: Bool) {
+        commits.monitor.lock()
+        defer { commits.monitor.unlock() }
+        if commits.state.isClosed { throw .closed }
+        if commits.state.isPoisoned { throw .poisoned }
+        let answers = processes == nil || commits.state.others.hasAttendant
+        return (commits.state.committed, commits.state.isOwner && answers)
+    }
+
+    /// - Parameter permit: the transaction's from now on; nil where whoever makes it keeps the write gate.
+    func makeTransaction(
+        _ base: VersionState, _ permit: consuming WritePermit?, isReplay: Bool = false
+    ) throws(StorageError) -> WriteTransaction {
+        try checkpoints.loadFreeMap()
+        let workspace: WriterWorkspace
+        if let kept = writer.workspace { workspace = kept } else { workspace = try makeWorkspace() }
+        workspace.begin(base, recordLimit: hasLog && !isReplay ? recordLimit : 0)
+        workspace.nodes.placesBelow = compaction.limit
+        return WriteTransaction(store: self, base: base, workspace: workspace, permit, isReplay: isReplay)
+    }
+
+    func makeWorkspace() throws(StorageError) -> WriterWorkspace {
+        let arena = try Arena(capacity: options.mapReserve)
+        let nodes = TransactionNodes(
+            reader: PageReader(pages, arena: arena.base), arena: arena, allocator: allocator, file: file,
+            limits: options.limits)
+        let workspace = WriterWorkspace(nodes)
+        writer.workspace = workspace
+        return workspace
+    }
+
+    /// Largest record that may go to the log.
+    private var recordLimit: Int {
+        // The record is held in memory.
+        let budget = max(options.limits.memoryBudget / 4, 1 << 16)
+        if let log = checkpoints.log.file { return min(log.maxPayloadBytes, budget) }
+        if !writer.wantsLog { return 0 }
+        return min(LogFile.maxPayloadBytes(checkpoints.plannedHalfBytes, options.cipher), budget)
+    }
+
+    // MARK: Committing
+
+    /// Makes a finished transaction a version, and ends it. It keeps its permit in a batch that goes on.
+    /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`.
+    @discardableResult
+    func commit(
+        _ transaction: WriteTransaction, ending: CommitEnding = .durable
+    ) throws(StorageError) -> PendingCommit {
+        if isForked {
+            transaction.rollback()
+            throw .forked
+        }
+        if let guest = transaction.guest {
+            let isTooLarge = transaction.workspace.recorder.isTooLarge
+            if !isTooLarge { return PendingCommit(self, try guest.commit(transaction)) }
+            do throws(StorageError) { try guest.claim(transaction, canRepeat: false) } catch {
+                transaction.end(.undone)
+                transaction.giveGateBack()
+                throw error
+            }
+        }
+        return try commitAsOwner(transaction, ending)
+    }
+
+    private func commitAsOwner(
+        _ transaction: WriteTransaction, _ ending: CommitEnding
+    ) throws(StorageError) -> PendingCommit {
+        let state: VersionState
+        let plan: CheckpointPlan?
+        do throws(StorageError) {
+            (state, plan) = try place(transaction)
+        } catch {
+            if case .noSpace = error { mark(.noSpaceAtCommit) }
+            if case .file(let file) = error, file.mayHaveLostBytes { commits.poison() }
+            transaction.end(.undone)
+            transaction.giveGateBack()
+            throw error
+        }
+        noteWritten(transaction)
+        if let plan {
+            try commit(transaction, state, plan)
+        } else if !hasLog {
+            commitWithoutLog(transaction, state)
+        } else if options.durability == .periodic {
+            try commitPeriodically(transaction, state)
+        } else if let pinned = try commit(transaction, state, ending) {
+            return PendingCommit(self, TransactionID(state.version), snapshot: pinned)
+        }
+        if ending != .handedIn { commits.deliverNotices() }
+        return PendingCommit(self, TransactionID(state.version))
+    }
+
+    /// Commits what the log cannot hold, by a checkpoint of its own.
+    private func commit(
+        _ transaction: WriteTransaction, _ state: VersionState, _ plan: CheckpointPlan
+    ) throws(StorageError) {
+        mark(.largeTransaction)
+        append(transaction, state, isDurable: false)
+        defer { transaction.giveGateBack() }
+        do throws(StorageError) { try checkpoints.commit(by: plan) } catch {
+            commits.poison()
+            throw .commitOutcomeUnknown(TransactionID(state.version))
+        }
+        compaction.beginIfDue(self)
+    }
+
+    private func commitWithoutLog(_ transaction: WriteTransaction, _ state: VersionState) {
+        append(transaction, state, isDurable: true)
+        checkpoints.startIfDue()
+        compaction.beginIfDue(self)
+        transaction.giveGateBack()
+    }
+
+    /// Writes the record at once and syncs every now and then.
+    private func commitPeriodically(_ transaction: WriteTransaction, _ state: VersionState) throws(StorageError) {
+        appendWithRecord(transaction, state, isHeldBack: false)
+        compaction.beginIfDue(self)
+        defer { transaction.giveGateBack() }
+        try periodicSync.write(state.version, checkpoints.log.file)
+    }
+
+    /// Commits by the log, as the leader of a sync or as one that waits for it.
+    /// - Returns: what was committed, when it is not waited for.
+    private func commit(
+        _ transaction: WriteTransaction, _ state: VersionState, _ ending: CommitEnding
+    ) throws(StorageError) -> Snapshot? {
+        appendWithRecord(transaction, state, isHeldBack: ending == .grouped)
+        let pinned = ending == .pending || ending == .grouped ? pin(state) : nil
+        compaction.beginIfDue(self)
+        // Where too many versions are pinned a batch ends here: it is waited for.
+        if ending != .grouped || pinned == nil { transaction.giveGateBack() }
+        if pinned != nil || ending == .handedIn { return pinned }
+        if !commits.waitUntilDurable(state.version) { throw .commitOutcomeUnknown(TransactionID(state.version)) }
+        return nil
+    }
+
+    /// Writes the pages of a transaction, unsynced.
+    /// - Returns: the version to be, and the checkpoint that it has to be when the log cannot hold its record.
+    private func place(_ transaction: WriteTransaction) throws(StorageError) -> (VersionState, CheckpointPlan?) {
+        if hasLog { try checkPath() }
+        try processes?.confirm()
+        if hasLog && writer.wantsLog { try checkpoints.makeLog(afterCommits: writer.commits) }
+        let bytes = transaction.workspace.recorder.byteCount
+        let isLarge = hasLog && (transaction.workspace.recorder.isTooLarge || !checkpoints.log.fits(bytes))
+        if hasLog && !isLarge { try checkpoints.makeRoom(forRecord: bytes) }
+        if commits.isPoisoned { throw .poisoned }
+        let made = try transaction.place()
+        try reader.confirm()
+        return (made, isLarge ? try checkpoints.prepareOwn(transaction.nodes, made) : nil)
+    }
+
+    /// Counts what the transaction has written, for the next checkpoint.
+    private func noteWritten(_ transaction: WriteTransaction) {
+        writer.commits += 1
+        checkpoints.noteWrittenEarly(transaction.nodes.placed)
+    }
+
+    /// Lets a version follow the last committed one, with a record for the log, and ends its transaction.
+    private func appendWithRecord(_ transaction: WriteTransaction, _ state: VersionState, isHeldBack: Bool) {
+        checkpoints.noteRecord(transaction.workspace.recorder.byteCount)
+        let record = transaction.workspace.recorder.finish(lsn: state.version)
+        append(transaction, state, isDurable: false, record: record, isHeldBack: isHeldBack)
+    }
+
+    /// Lets a version follow the last committed one, and ends its transaction.
+    private func append(
+        _ transaction: WriteTransaction, _ state: VersionState, isDurable: Bool,
+        record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
+    ) {
+        commits.append(transaction, state, isDurable: isDurable, record: record, isHeldBack: isHeldBack)
+        transaction.end(.committed)
+    }
+
+    /// Begins the next transaction of a batch.
+    /// - Returns: nil when the store is closed, or has failed.
+    func continueBatch(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction? {
+        let base = commits.monitor.withLock { commits.state.isUsable ? commits.state.committed : nil }
+        guard let base else { return nil }
+        return try makeTransaction(base, permit)
+    }
+
+    /// Pins a version that is protected and may not be visible yet. Nil when there are too many pins.
+    private func pin(_ version: VersionState) -> Snapshot? {
+        commits.pin(version.version) ? Snapshot(self, version) : nil
+    }
+
+    // MARK: Space
+
+    package func space() throws(StorageError) -> SpaceStatistics {
+        let (newest, log) = commits.monitor.withLock { (commits.state.visible.version, commits.state.logBytes) }
+        let counts = allocator.counts
+        let size: Int64
+        do { size = try file.size() } catch { throw StorageError(error) }
+        return SpaceStatistics(
+            fileBytes: Int(size), liveBytes: (counts.pages - counts.free - counts.held) * Format.pageSize,
+            freeBytes: counts.free * Format.pageSize, heldBytes: counts.held * Format.pageSize, logBytes: log,
+            oldestProtected: TransactionID(allocator.oldestProtected ?? newest), newest: TransactionID(newest))
+    }
+}

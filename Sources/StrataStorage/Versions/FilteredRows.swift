@@ -1,0 +1,169 @@
+import CStrataShim
+
+/// The rows of a table that pass a filter, found over the packed values of the columns that the filter names.
+package struct FilteredRows {
+    private let view: ReadView
+    private let table: Int
+    private let filter: RowFilter
+    private let selector: GroupSelector
+
+    /// - Throws: `misuse` when the filter does not suit the table.
+    package init(_ view: ReadView, _ table: Int, _ filter: RowFilter) throws(StorageError) {
+        try view.prepareRows(table)
+        try filter.check(view.state.schema.tables[table].columns)
+        self.view = view
+        self.table = table
+        self.filter = filter
+        selector = GroupSelector(filter, view.state.layouts[table], view.reader)
+    }
+
+    /// Hands out each group with the rows of it that pass, in key order.
+    private func forEach(_ body: (Group, Selection) throws(StorageError) -> Void) throws(StorageError) {
+        guard let bounds = filter.keyBounds else { return }
+        try view.forEachGroup(table, from: bounds.lowerBound) { (group) throws(StorageError) in
+            if bounds.upperBound != .max, try isBehind(bounds.upperBound, group) { return false }
+            try body(group, try selector.select(group))
+            return true
+        }
+        try view.reader.confirm()
+    }
+
+    /// Whether all keys of a group are greater.
+    private func isBehind(_ key: Int64, _ group: Group) throws(StorageError) -> Bool {
+        guard let first = try group.select(0, view.reader) else { return false }
+        return try group.key(first, view.reader) > key
+    }
+
+    func count() throws(StorageError) -> Int {
+        var total = 0
+        try forEach { (_, selection) in total += selection.count }
+        return total
+    }
+
+    /// The keys, ascending.
+    func keys() throws(StorageError) -> [Int64] {
+        var keys = KeyCollector()
+        try forEach { (group, selection) throws(StorageError) in try keys.append(group, selection, view.reader) }
+        return keys.keys
+    }
+
+    // MARK: Aggregates
+
+    /// Sum and number of an integer column's values.
+    /// - Throws: `misuse` when the column does not suit.
+    package func integers(_ column: Int) throws(StorageError) -> IntegerTotals {
+        try totals(column, .sum, IntegerTotals())
+    }
+
+    /// Sum and number of a double column's values.
+    /// - Throws: `misuse` when the column does not suit.
+    package func doubles(_ column: Int) throws(StorageError) -> DoubleTotals {
+        try totals(column, .sum, DoubleTotals())
+    }
+
+    /// The least and the greatest value of an integer column; nil when every value is null.
+    /// - Throws: `misuse` when the column does not suit.
+    package func integerExtremes(_ column: Int) throws(StorageError) -> ClosedRange<Int64>? {
+        let totals = try totals(column, .extremes, IntegerTotals())
+        return totals.count == 0 ? nil : totals.least...totals.most
+    }
+
+    /// The least and the greatest value of a double column; NaN is skipped: nil also when there is nothing else.
+    /// - Throws: `misuse` when the column does not suit.
+    package func doubleExtremes(_ column: Int) throws(StorageError) -> ClosedRange<Double>? {
+        let totals = try totals(column, .extremes, DoubleTotals())
+        return totals.least <= totals.most ? totals.least...totals.most : nil
+    }
+
+    /// What the values of a column come to.
+    /// - Throws: `misuse` when the column is not there, or of another type.
+    private func totals<Totals: ColumnTotals>(
+        _ column: Int, _ part: AggregatePart, _ start: Totals
+    ) throws(StorageError) -> Totals {
+        let wanted = try place(of: column, Totals.kind)
+        var totals = start
+        try forEach { (group, selection) throws(StorageError) in
+            if selection.isEmpty { return }
+            try group.aggregate(
+                selection, wanted, selector.layout, part, into: &totals, spare: selector.spare, view.reader)
+        }
+        return totals
+    }
+
+    /// The sum of an integer column, wrapping, and how many values were not null. The filter lets every row pass, so
+    /// that groups without nulls and exceptions are summed up without a selection.
+    func plainSum(_ column: Int) throws(StorageError) -> (sum: Int64, count: Int) {
+        let wanted = try place(of: column, .integer)
+        let layout = selector.layout
+        var plain: UInt64 = 0
+        var totals = IntegerTotals()
+        var count = 0
+        try view.forEachGroup(table, from: .min) { (group) throws(StorageError) in
+            if let sum = try group.plainSum(layout, wanted, view.reader) {
+                plain &+= sum
+                count += group.liveRows
+            } else {
+                try group.aggregate(
+                    try selector.select(group), wanted, layout, .sum, into: &totals, spare: selector.spare, view.reader)
+            }
+            return true
+        }
+        try view.reader.confirm()
+        return (totals.sum &+ Int64(bitPattern: plain), totals.count + count)
+    }
+
+    /// Where a column stands among those of a row set.
+    private func place(of column: Int, _ kind: SegmentKind) throws(StorageError) -> Int {
+        let wanted = column + RowSet.firstUserColumn
+        guard column >= 0, wanted < selector.layout.kinds.count else { throw .misuse(.noSuchColumn) }
+        guard selector.layout.kinds[wanted] == kind else { throw .misuse(.wrongType) }
+        return wanted
+    }
+}
+
+/// Turns selections into keys, group by group.
+private struct KeyCollector {
+    var keys: [Int64] = []
+    private var slots: [Int64] = []
+    private var places: [Int64] = []
+
+    mutating func append(_ group: Group, _ selection: Selection, _ reader: PageReader) throws(StorageError) {
+        let mainCount = strata_bits_count(selection.main, selection.mainWords)
+        let extraCount = strata_bits_count(selection.extra, selection.extraWords)
+        if mainCount + extraCount == 0 { return }
+        if extraCount == 0 && group.isDense {
+            let first = keys.count
+            keys.append(contentsOf: repeatElement(0, count: mainCount))
+            keys.withUnsafeMutableBufferPointer { keys in
+                if let target = keys.baseAddress {
+                    _ = strata_bits_list(selection.main, selection.mainWords, group.baseKey, target + first)
+                }
+            }
+            return
+        }
+        Self.list(selection.main, selection.mainWords, mainCount, &slots)
+        Self.list(selection.extra, selection.extraWords, extraCount, &places)
+        var next = 0
+        let extra = extraCount > 0 ? group.insertedSegment(RowSet.keyColumn) : nil
+        for slot in slots {
+            let key = try group.key(Int32(truncatingIfNeeded: slot), reader)
+            while next < places.count, let extra, extra.integer(Int(places[next])) < key {
+                keys.append(extra.integer(Int(places[next])))
+                next += 1
+            }
+            keys.append(key)
+        }
+        while next < places.count, let extra {
+            keys.append(extra.integer(Int(places[next])))
+            next += 1
+        }
+    }
+
+    private static func list(
+        _ bits: UnsafePointer<UInt64>, _ words: Int, _ count: Int, _ target: inout [Int64]
+    ) {
+        target = [Int64](unsafeUninitializedCapacity: count) { buffer, written in
+            written = buffer.baseAddress.map { strata_bits_list(bits, words, 0, $0) } ?? 0
+        }
+    }
+}

@@ -1,0 +1,387 @@
+/// Reads one version of the store, or a write transaction's own state.
+///
+/// Tables and columns are named by their position in ``schema``.
+/// Concurrency: a version's view may be used from any thread as long as the version is pinned; a transaction's view
+/// belongs to whoever has the transaction.
+package final class ReadView: Sendable {
+    /// Immutable in a version's view; guarded by the write lock in a transaction's.
+    @exclusivity(unchecked) nonisolated(unsafe) var state: VersionState
+    /// Of `state`, which keeps them alive.
+    @exclusivity(unchecked) private nonisolated(unsafe) var columnIDs: UnsafeMutablePointer<ColumnIDs.Table>
+    @exclusivity(unchecked) private nonisolated(unsafe) var tableCount: Int
+    let reader: PageReader
+    /// Set while a transaction is open, which takes itself out before it goes; flushes what it holds back before
+    /// something is read. Guarded by the write lock.
+    nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
+    private let isWriter: Bool
+    /// Whose pages the view keeps from being used again, by a pin that goes with it. Nil in a transaction's view.
+    private let pinnedIn: Store?
+    /// Counts the writes of a transaction. Row locations from before the last one are void.
+    @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
+
+    init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pinnedIn: Store? = nil) {
+        self.state = state
+        columnIDs = state.definitions.columnIDs.tables
+        tableCount = state.definitions.columnIDs.count
+        self.reader = reader
+        self.isWriter = isWriter
+        self.pinnedIn = pinnedIn
+    }
+
+    deinit { pinnedIn?.unpin(state.version) }
+
+    /// The transaction has another schema from now on.
+    func layoutsChanged() {
+        columnIDs = state.definitions.columnIDs.tables
+        tableCount = state.definitions.columnIDs.count
+    }
+
+    package var version: TransactionID { TransactionID(state.version) }
+    package var schema: StoreSchema { state.schema }
+
+    @inline(__always)
+    func prepareRows(_ table: Int) throws(StorageError) {
+        if isWriter { try openWriter().flushRows(table) }
+    }
+
+    func prepareEntries(_ table: Int) throws(StorageError) {
+        if isWriter { try openWriter().flushEntries(table) }
+    }
+
+    /// The transaction that this view is of. Its nodes go with it: the next one has others in their place.
+    private func openWriter() throws(StorageError) -> WriteTransaction {
+        guard let writer else { throw .misuse(.transactionEnded) }
+        return writer
+    }
+
+    /// Rows of a table. O(1): the root knows.
+    package func rowCount(_ table: Int) throws(StorageError) -> Int {
+        try prepareRows(table)
+        return try RowOrder(state.tables[table].tree, reader).count()
+    }
+
+    // MARK: Finding rows
+
+    /// The group that a key belongs to, or nil in an empty table.
+    @inline(__always)
+    func group(_ table: Int, _ key: Int64) throws(StorageError) -> Group? {
+        var reference = state.tables[table].tree
+        if reference.isNull { return nil }
+        var level = Branch.maxLevel + 1
+        while reference.is(.branch) {
+            let branch = try reader.branch(reference, below: &level)
+            reference = branch.reference(branch.find(key))
+        }
+        return Group(try reader.node(reference, .group))
+    }
+
+    /// Where a row stands; nil when there is none with this key.
+    /// - Complexity: O(log rows), without allocation.
+    @inline(__always)
+    package func locate(_ table: Int, _ key: RowKey) throws(StorageError) -> RowLocation? {
+        try prepareRows(table)
+        let group = try group(table, key.rawValue)
+        let slot = try group?.locate(key.rawValue, reader)
+        try reader.confirm()
+        guard let group, let slot else { return nil }
+        return RowLocation(group, slot: slot, table: table)
+    }
+
+    /// The `ordinal`-th row in key order. O(log rows).
+    package func key(at ordinal: Int, in table: Int) throws(StorageError) -> RowKey? {
+        try prepareRows(table)
+        return try RowOrder(state.tables[table].tree, reader).key(at: ordinal).map(RowKey.init)
+    }
+
+    /// How many rows come before a key. O(log rows).
+    package func rank(of key: RowKey, in table: Int) throws(StorageError) -> Int {
+        try prepareRows(table)
+        return try RowOrder(state.tables[table].tree, reader).rank(of: key.rawValue)
+    }
+
+    /// The place of a row in key order, or nil when it is not there. O(log rows).
+    package func ordinal(of key: RowKey, in table: Int) throws(StorageError) -> Int? {
+        try locate(table, key) == nil ? nil : try rank(of: key, in: table)
+    }
+
+    // MARK: Values
+
+    @inline(__always)
+    private func position(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int? {
+        if isWriter { _ = try openWriter() }
+        let table = Int(row.table)
+        let wanted = column + RowSet.firstUserColumn
+        precondition(table < tableCount && wanted >= 0 && wanted < columnIDs[table].count, "no such column")
+        return Group(row.group).position(of: columnIDs[table].ids[wanted], near: wanted)
+    }
+
+    /// Values around a row that are read without asking the view again; nil where they do not stand plainly side by
+    /// side: a null, a change or an exception is near, or the row was inserted later.
+    /// - Complexity: O(patched columns); makes sense for a row that is read more than once.
+    package func window(
+        _ row: RowLocation, _ column: Int, _ kind: SegmentKind
+    ) throws(StorageError) -> ColumnWindow? {
+        guard row.slot >= 0, let position = try position(row, column) else { return nil }
+        let group = Group(row.group)
+        for index in 0..<group.patched where group.patch(index).column == position { return nil }
+        let number = group.segmentIndex(position, Int(row.slot))
+        let first = group.descriptor(number).firstSlot
+        return ColumnWindow(row.group, try group.segment(number, reader), kind, firstSlot: first, reader.damage)
+    }
+
+    // A group that was lost reads zeros: it has no column at all. Whoever finds none asks first whether all is there.
+
+    /// An integer, or the key that a link leads to; nil for null.
+    @inline(__always)
+    package func integer(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int64? {
+        guard let position = try position(row, column) else {
+            try confirm()
+            let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
+            return cell.isNull ? nil : cell.integerValue
+        }
+        let (segment, index) = try Group(row.group).value(position, row.slot, .integer, reader)
+        let value = segment.isNull(index) ? nil : segment.integer(index)
+        try reader.confirm()
+        return value
+    }
+
+    @inline(__always)
+    package func double(_ row: RowLocation, _ column: Int) throws(StorageError) -> Double? {
+        guard let position = try position(row, column) else {
+            try confirm()
+            let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
+            return cell.isNull ? nil : cell.doubleValue
+        }
+        let (segment, index) = try Group(row.group).value(position, row.slot, .double, reader)
+        let value = segment.isNull(index) ? nil : segment.double(index)
+        try reader.confirm()
+        return value
+    }
+
+    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all
+    /// of it was there.
+    @inline(__always)
+    package func bytes(
+        _ row: RowLocation, _ column: Int
+    ) throws(StorageError) -> UnsafeRawBufferPointer? {
+        guard let position = try position(row, column) else {
+            try confirm()
+            let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
+            return cell.isNull ? nil : cell.bytesValue
+        }
+        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        let value = segment.isNull(index) ? nil : segment.bytes(index)
+        let isLong = segment.isLong(index)
+        try reader.confirm()
+        guard let value else { return nil }
+        return isLong ? try long(value) : value
+    }
+
+    /// Asked after borrowed bytes were used, before what was made of them is believed.
+    /// - Throws: `corrupt` with `unreadable` when any page of the file could not be read; what was lost read as zeros.
+    @inline(__always)
+    package func confirm() throws(StorageError) { try reader.confirm() }
+
+    /// A value of a row, or the row, is not built as its table says.
+    package func damage(at row: RowLocation) -> StorageError { reader.damage(at: row.group) }
+
+    /// A row that an index, a link or another row leads to is not there: the place of the table's root.
+    package func missingRow(in table: Int) -> StorageError { .structure(state.tables[table].tree) }
+
+    /// Follows the descriptor of a value that is a node of its own.
+    func long(_ descriptor: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
+        try reader.long(descriptor)
+    }
+
+    /// The descriptor of a value that is a node of its own, or nil.
+    func longValue(_ row: RowLocation, _ column: Int) throws(StorageError) -> LongValue? {
+        guard let position = try position(row, column) else {
+            try confirm()
+            return nil
+        }
+        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        guard segment.isLong(index), let base = segment.bytes(index).baseAddress else { return nil }
+        return LongValue(base)
+    }
+
+    /// The version that made the row: with table and key, its identity.
+    package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
+        if isWriter { _ = try openWriter() }
+        let (segment, index) = try Group(row.group).value(RowSet.createdColumn, row.slot, .integer, reader)
+        let version = segment.integer(index)
+        try reader.confirm()
+        return TransactionID(UInt64(bitPattern: version))
+    }
+
+    // MARK: Scans
+
+    /// Visits the groups of a table in key order, from the one that `key` belongs to, until `body` returns false.
+    func forEachGroup(
+        _ table: Int, from key: Int64, _ body: (Group) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        var walk = GroupWalk(state.tables[table].tree, from: key, reader)
+        while let group = try walk.next() {
+            if try !body(group) { return }
+        }
+    }
+
+    /// Hands out all rows from `from` on, in key order, until `body` returns false.
+    ///
+    /// `body` must not write to the table.
+    package func scan(
+        _ table: Int, columns: [Int], from: RowKey? = nil, _ body: (RowBatch) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        try prepareRows(table)
+        let wanted = columns.map { $0 + RowSet.firstUserColumn }
+        let decoder = GroupDecoder(state.layouts[table], wanted, reader)
+        try forEachGroup(table, from: from?.rawValue ?? .min) { (group) throws(StorageError) in
+            try decoder.decode(group, from: from)
+            return decoder.rows.count == 0 ? true : try body(RowBatch(rows: decoder.rows, wanted: wanted))
+        }
+    }
+
+    /// All keys of a table in order. O(rows).
+    package func keys(_ table: Int) throws(StorageError) -> [Int64] {
+        var all: [Int64] = []
+        all.reserveCapacity(min(try rowCount(table), 1 << 24))
+        try scan(table, columns: []) { (batch) throws(StorageError) in
+            all.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
+            return true
+        }
+        return all
+    }
+
+    /// The first keys of a table, ascending; fewer than `count` when there are no more, and a batch more than asked at
+    /// most.
+    func keys(_ table: Int, atMost count: Int) throws(StorageError) -> [Int64] {
+        var first: [Int64] = []
+        try scan(table, columns: []) { (batch) throws(StorageError) in
+            first.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
+            return first.count < count
+        }
+        return first
+    }
+
+    // MARK: Filters
+
+    /// How many rows pass.
+    /// - Throws: `misuse` when the filter does not suit the table.
+    /// - Complexity: O(rows), over the packed values of the columns that the filter names.
+    package func count(_ table: Int, where filter: RowFilter) throws(StorageError) -> Int {
+        try FilteredRows(self, table, filter).count()
+    }
+
+    /// The keys of the rows that pass, ascending.
+    /// - Throws: `misuse` when the filter does not suit the table.
+    package func keys(_ table: Int, where filter: RowFilter) throws(StorageError) -> [Int64] {
+        try FilteredRows(self, table, filter).keys()
+    }
+
+    /// The sum of an integer column, wrapping, and how many values were not null.
+    /// - Throws: `misuse` when the column does not suit.
+    /// - Complexity: O(rows), over the packed values of the column.
+    package func sum(_ table: Int, _ column: Int) throws(StorageError) -> (sum: Int64, count: Int) {
+        try FilteredRows(self, table, .everything).plainSum(column)
+    }
+
+    /// The rows of a table that are not what they were in `old`, an earlier version of the same store: deleted and
+    /// inserted keys ascend, a row that was deleted and made again under its key is both.
+    ///
+    /// Columns that one of the versions lacks count as unchanged. `isComplete` is always true.
+    /// - Complexity: O(groups), and the rows of the groups that the versions do not share.
+    package func changes(of table: TableID, since old: ReadView) throws(StorageError) -> TableChanges {
+        try VersionComparison(earlier: old, later: self).changes(of: table)
+    }
+
+    // MARK: Indexes and backlinks
+
+    /// Rows that link to `key` by a link column of `table`, with the number of links of each, in key order.
+    package func backlinks(
+        to key: RowKey, of table: Int, _ column: Int,
+        _ body: (_ origin: RowKey, _ count: Int) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        try prepareEntries(table)
+        guard let root = entryRoot(table, column, .backlinks) else { return }
+        try EntryTree.forEach(
+            in: root, from: (key.rawValue, .min), through: (key.rawValue, .max), reading: reader
+        ) { (_, low, count) throws(StorageError) in
+            try reader.confirm()
+            return try body(RowKey(low), Int(count))
+        }
+        try reader.confirm()
+    }
+
+    /// Links to `key` by a link column of `table`.
+    package func backlinkCount(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
+        var total = 0
+        try backlinks(to: key, of: table, column) { (_, count) throws(StorageError) in
+            total += count
+            return true
+        }
+        return total
+    }
+
+    /// Rows that link to `key` by a link column of `table`, each counted once.
+    /// - Complexity: O(log links).
+    package func backlinkOrigins(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
+        try prepareEntries(table)
+        guard let root = entryRoot(table, column, .backlinks) else { return 0 }
+        let count = try EntryTree.count(
+            in: root, from: (key.rawValue, .min), through: (key.rawValue, .max), reading: reader)
+        try reader.confirm()
+        return Int(clamping: count)
+    }
+
+    /// Rows whose indexed column equals a value, in key order.
+    /// - Throws: `misuse` when the column has no index.
+    package func rows(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> [RowKey] {
+        try IndexReader(self, table, column).rows(equalTo: cell)
+    }
+
+    /// Rows whose column lies between two values, ends included. Null comes before all values.
+    ///
+    /// In the order of the index: by value, then by key; text and data by their first eight bytes, then by key.
+    /// - Throws: `misuse` when the column has no ordered index.
+    package func rows(
+        _ table: Int, _ column: Int, from low: Cell, through high: Cell
+    ) throws(StorageError) -> [RowKey] {
+        try IndexReader(self, table, column, .ordered).rows(from: low, through: high)
+    }
+
+    /// Rows that the index of a column names for a value. Text and data are counted by their hash, doubles and integers
+    /// exactly, but for null, which shares its place with the smallest integer.
+    /// - Throws: `misuse` when the column has no index.
+    /// - Complexity: O(log rows).
+    package func indexedCount(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> Int {
+        try IndexReader(self, table, column).count(from: cell, through: cell)
+    }
+
+    /// Rows that the ordered index of a column names between two values, ends included.
+    /// - Throws: `misuse` when the column has no ordered index.
+    /// - Complexity: O(log rows).
+    package func indexedCount(
+        _ table: Int, _ column: Int, from low: Cell, through high: Cell
+    ) throws(StorageError) -> Int {
+        try IndexReader(self, table, column, .ordered).count(from: low, through: high)
+    }
+
+    /// Finds values of an indexed column that occur more than once; null counts as a value.
+    /// - Parameter limit: how many examples are wanted.
+    /// - Throws: `misuse` when the column has no index.
+    /// - Complexity: O(rows), along the index, so without memory for the rows. Rows that an entry of the index cannot
+    ///   tell apart are compared with each other.
+    package func duplicates(_ table: Int, _ column: Int, limit: Int) throws(StorageError) -> DuplicateValues {
+        try DuplicateSearch(self, table, column, limit: limit).found()
+    }
+
+    func entryRoot(_ table: Int, _ column: Int, _ kind: EntryRoot.Kind) -> NodeReference? {
+        let id = state.schema.tables[table].columns[column].id
+        guard let index = state.tables[table].entryRoot(id, kind) else { return nil }
+        return state.tables[table].entries[index].root
+    }
+}
+
+extension ReadView: TreeRoots {
+    func tree(of table: Int) -> NodeReference { state.tables[table].tree }
+    func setTree(_ root: NodeReference, of table: Int) { state.tables[table].tree = root }
+}

@@ -1,0 +1,123 @@
+// Nodes are never changed, so what two versions share they share by reference: only groups that stand in one of them
+// alone are read. This is how observers learn of commits that left no notice: another process's, and those beyond what
+// an inbox keeps.
+
+/// Compares a table in two versions of a store.
+struct VersionComparison {
+    let earlier: ReadView
+    let later: ReadView
+
+    /// The rows that are not what they were.
+    func changes(of table: TableID) throws(StorageError) -> TableChanges {
+        var changes = TableChanges(table: table)
+        let before = earlier.schema.position(of: table)
+        let after = later.schema.position(of: table)
+        var oldGroups = try before.map { (position) throws(StorageError) in try Self.groups(earlier, position) } ?? []
+        var newGroups = try after.map { (position) throws(StorageError) in try Self.groups(later, position) } ?? []
+        let known = Dictionary(oldGroups.map { ($0.page, $0) }, uniquingKeysWith: { first, _ in first })
+        let shared = Set(newGroups.filter { known[$0.page] == $0 }.map(\.page))
+        oldGroups.removeAll { shared.contains($0.page) }
+        newGroups.removeAll { shared.contains($0.page) }
+        var columns: [(old: Int, new: Int, id: UInt16)] = []
+        if let before, let after {
+            let definitions = earlier.schema.tables[before].columns
+            for (place, column) in later.schema.tables[after].columns.enumerated() {
+                guard let known = definitions.firstIndex(where: { $0.id == column.id }) else { continue }
+                columns.append((known, place, column.id.rawValue))
+            }
+        }
+        var old = GroupRows(earlier, before ?? 0, oldGroups, columns.map(\.old))
+        var new = GroupRows(later, after ?? 0, newGroups, columns.map(\.new))
+        while true {
+            let left = try old.key()
+            let right = try new.key()
+            if left == nil && right == nil { return changes }
+            if let left, right.map({ left < $0 }) ?? true {
+                changes.deleted.append(left)
+                old.skip()
+            } else if let right, left.map({ right < $0 }) ?? true {
+                changes.insert(right)
+                new.skip()
+            } else if let key = left {
+                if old.created != new.created {
+                    changes.deleted.append(key)
+                    changes.insert(key)
+                } else {
+                    for (place, column) in columns.enumerated() where !old.hasSameValue(as: new, place) {
+                        changes.modified.append((key, column.id))
+                    }
+                }
+                old.skip()
+                new.skip()
+            }
+        }
+    }
+
+    /// Where the groups of a table stand, in key order.
+    private static func groups(_ view: ReadView, _ table: Int) throws(StorageError) -> [NodeReference] {
+        var walk = GroupWalk(view.state.tables[table].tree, from: .min, view.reader)
+        var found: [NodeReference] = []
+        while let reference = try walk.nextReference() { found.append(reference) }
+        try view.reader.confirm()
+        return found
+    }
+}
+
+extension TableChanges {
+    fileprivate mutating func insert(_ key: Int64) {
+        if let last = inserted.last, last.upperBound < key, last.upperBound &+ 1 == key {
+            inserted[inserted.count - 1] = last.lowerBound...key
+        } else {
+            inserted.append(key...key)
+        }
+    }
+}
+
+/// Goes through the rows of some groups.
+private struct GroupRows {
+    private let reader: PageReader
+    private let groups: [NodeReference]
+    private let columns: [Int]
+    /// Nil where there is nothing to go through: the table is perhaps not there.
+    private let decoder: GroupDecoder?
+    private var nextGroup = 0
+    private var row = 0
+
+    init(_ view: ReadView, _ table: Int, _ groups: [NodeReference], _ columns: [Int]) {
+        reader = view.reader
+        self.groups = groups
+        self.columns = columns.map { $0 + RowSet.firstUserColumn }
+        decoder =
+            groups.isEmpty
+            ? nil : GroupDecoder(view.state.layouts[table], self.columns + [RowSet.createdColumn], reader)
+    }
+
+    /// The key of the row that it stands on; nil behind the last.
+    mutating func key() throws(StorageError) -> Int64? {
+        guard let decoder else { return nil }
+        let rows = decoder.rows
+        while row == rows.count {
+            guard nextGroup < groups.count else { return nil }
+            try decoder.decode(Group(try reader.node(groups[nextGroup], .group)))
+            nextGroup += 1
+            row = 0
+        }
+        return rows.key(row)
+    }
+
+    private var rows: RowSet? { decoder?.rows }
+
+    mutating func skip() { row += 1 }
+
+    var created: UInt64 { rows?.columns[RowSet.createdColumn].words[row] ?? 0 }
+
+    /// Whether the two rows hold the same in the column at a place of both lists.
+    func hasSameValue(as other: GroupRows, _ place: Int) -> Bool {
+        guard let mine = rows?.columns[columns[place]], let others = other.rows?.columns[other.columns[place]] else {
+            return true
+        }
+        if mine.isNull(row) || others.isNull(other.row) { return mine.isNull(row) && others.isNull(other.row) }
+        guard mine.kind == .bytes else { return mine.words[row] == others.words[other.row] }
+        return mine.bytes(row).elementsEqual(others.bytes(other.row))
+    }
+}

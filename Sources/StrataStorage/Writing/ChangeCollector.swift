@@ -1,0 +1,83 @@
+extension CommitNotice {
+    /// What a transaction changes, when it is committed and visible.
+    init(of transaction: WriteTransaction) {
+        self.init(
+            version: TransactionID(transaction.version), changes: transaction.changes.result,
+            schemaChanged: transaction.schemaChanged)
+    }
+}
+
+/// Collects changes while a transaction runs.
+struct ChangeCollector {
+    private let limit: Int
+    private var tables: [TableChanges]
+    /// Keys that were inserted last, not in `tables` yet; the table is -1 where there are none.
+    private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
+
+    /// - Parameters:
+    ///   - tables: with nothing changed.
+    ///   - limit: of each table, so many changes of a kind are listed at most.
+    init(_ tables: [TableChanges], limit: Int = 1 << 20) {
+        self.tables = tables
+        self.limit = limit
+    }
+
+    /// Follows the schema's order of tables; what is gone is forgotten.
+    mutating func rearrange(to ids: [TableID]) {
+        endRun()
+        let old = tables
+        tables = ids.map { id in old.first { $0.table == id } ?? TableChanges(table: id) }
+    }
+
+    @inline(__always)
+    mutating func inserted(_ table: Int, _ key: Int64) {
+        if table == run.table, key != .min, run.high == key &- 1 {
+            run.high = key
+        } else {
+            endRun()
+            run = (table, key, key)
+        }
+    }
+
+    @inline(never)
+    private mutating func endRun() {
+        let (table, low, high) = run
+        if table < 0 { return }
+        run.table = -1
+        let last = tables[table].inserted.count - 1
+        if last >= 0, low != .min, tables[table].inserted[last].upperBound == low &- 1 {
+            tables[table].inserted[last] = tables[table].inserted[last].lowerBound...high
+        } else if last < limit {
+            tables[table].inserted.append(low...high)
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    @inline(__always)
+    mutating func deleted(_ table: Int, _ key: Int64) {
+        if tables[table].deleted.count < limit {
+            tables[table].deleted.append(key)
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    @inline(__always)
+    mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
+        if tables[table].modified.count < limit {
+            tables[table].modified.append((key, column))
+        } else {
+            tables[table].isComplete = false
+        }
+    }
+
+    var isEmpty: Bool { run.table < 0 && tables.allSatisfy(\.isEmpty) }
+
+    /// The tables that changed.
+    var result: [TableChanges] {
+        var whole = self
+        whole.endRun()
+        return whole.tables.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,66 @@
+/// Does in a transaction what records say: those of a log that is replayed, and those of another process's transaction.
+struct ChangeReplay {
+    private let transaction: WriteTransaction
+    private var view: ReadView { transaction.view }
+
+    init(in transaction: WriteTransaction) { self.transaction = transaction }
+
+    /// Does what the records of commits that follow one another say.
+    func apply(
+        _ records: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64
+    ) throws(StorageError) {
+        var records = RecordSequence(records, firstLSN: firstLSN, lastLSN: lastLSN)
+        while let record = try records.next() { try apply(record) }
+    }
+
+    /// Does what the record of the transaction to be says.
+    func apply(_ record: [UInt8]) throws(StorageError) {
+        var failure: StorageError?
+        record.withUnsafeBytes { bytes in
+            do throws(StorageError) {
+                try apply(bytes, firstLSN: transaction.version, lastLSN: transaction.version)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Applies the changes of one commit.
+    private func apply(_ record: UnsafeRawBufferPointer) throws(StorageError) {
+        var changes = try ChangeReader(record)
+        let created = changes.lsn
+        while let change = try changes.next() {
+            switch change {
+            case .insert(let table, let key):
+                let position = try position(table)
+                let columns = view.state.schema.tables[position].columns
+                guard columns.map(\.id) == changes.columns else { throw Self.unexpected }
+                try transaction.insert(position, key: key, created: created, changes.cells)
+            case .set(let table, let key, let column, let cell):
+                let position = try position(table)
+                guard let index = view.state.schema.tables[position].position(of: column) else {
+                    throw Self.unexpected
+                }
+                try transaction.set(position, key, index, cell)
+            case .delete(let table, let key): try transaction.delete(try position(table), key)
+            case .deleteAll(let table): try transaction.deleteAll(try position(table))
+            case .schema(let bytes): try transaction.apply(schema: try SchemaCoding.decode(bytes))
+            case .nextKey(let table, let key):
+                view.state.tables[try position(table)].nextKey = key.rawValue
+                if !transaction.isReplay { transaction.workspace.recorder.nextKey(table, key) }
+            }
+            // Memory does not grow with the log, nor with the groups that it touches.
+            try transaction.spillIfLarge()
+        }
+    }
+
+    private static var unexpected: StorageError {
+        .corrupt(page: PageNumber(0), offset: 0, reason: .structure)
+    }
+
+    private func position(_ table: TableID) throws(StorageError) -> Int {
+        guard let position = view.state.schema.position(of: table) else { throw Self.unexpected }
+        return position
+    }
+}

@@ -1,0 +1,224 @@
+/// Where the nodes of an arena go in the file: gives them their places bottom up, and writes them in few large pieces.
+struct Placement {
+    private let nodes: TransactionNodes
+    /// For each arena page that starts a node, its page in the file.
+    private var final: [UInt32]
+    /// The pages taken.
+    private(set) var taken: [Extent] = []
+    /// Pages of a commit for which low places are looked for one by one.
+    private static let mostBelow = 1024
+
+    /// Takes pages for all nodes of the arena, in one run where possible.
+    init(_ nodes: TransactionNodes) throws(StorageError) {
+        self.nodes = nodes
+        let sizes = nodes.arena.nodePages
+        final = Array(repeating: 0, count: sizes.count)
+        var total = 0
+        var largest = 1
+        for size in sizes where size > 0 {
+            total += Int(size)
+            largest = max(largest, Int(size))
+        }
+        if total == 0 { return }
+        if let limit = nodes.placesBelow, total <= Self.mostBelow {
+            try takeBelow(limit, sizes)
+            return
+        }
+        var runs = try nodes.allocator.allocate(total, largest: largest, usesReserve: nodes.usesReserve)[...]
+        var unused: [Extent] = []
+        func setAside(_ run: Range<Int>) { if !run.isEmpty { unused.append(Extent(run, birth: nodes.version)) } }
+        func take(_ page: Int, _ count: Int) {
+            if let last = taken.last, last.range.upperBound == page {
+                taken[taken.count - 1].pages += UInt32(count)
+            } else {
+                taken.append(Extent(page..<page + count, birth: nodes.version))
+            }
+        }
+        for (index, size) in sizes.enumerated() where size > 0 {
+            while let run = runs.first, run.count < Int(size) {
+                setAside(run)
+                runs = runs.dropFirst()
+            }
+            guard let run = runs.first else { preconditionFailure("runs are as large as what they were asked for") }
+            final[index] = UInt32(run.lowerBound)
+            take(run.lowerBound, Int(size))
+            runs[runs.startIndex] = (run.lowerBound + Int(size))..<run.upperBound
+        }
+        for run in runs { setAside(run) }
+        nodes.allocator.giveBack(unused)
+    }
+
+    /// Takes pages for each node by itself, below a page where there is room.
+    private mutating func takeBelow(_ limit: Int, _ sizes: [Int32]) throws(StorageError) {
+        do throws(StorageError) {
+            for (index, size) in sizes.enumerated() where size > 0 {
+                let pages = Int(size)
+                let reserve = nodes.usesReserve
+                if let low = try nodes.allocator.allocateRun(pages, below: limit, usesReserve: reserve) {
+                    final[index] = low
+                } else {
+                    final[index] = try nodes.allocator.allocateRun(pages, usesReserve: nodes.usesReserve)
+                }
+                taken.append(Extent(page: final[index], pages: UInt32(pages), birth: nodes.version))
+            }
+        } catch {
+            nodes.allocator.giveBack(taken)
+            throw error
+        }
+    }
+
+    /// The pages of each node.
+    var extents: [Extent] {
+        zip(final, nodes.arena.nodePages).compactMap { page, size in
+            size > 0 ? Extent(page: page, pages: UInt32(size), birth: nodes.version) : nil
+        }
+    }
+
+    /// Seals the trees of all tables.
+    func seal(_ tables: inout [TableState]) throws(StorageError) {
+        for table in tables.indices {
+            tables[table].tree = try seal(tables[table].tree)
+            for entry in tables[table].entries.indices {
+                tables[table].entries[entry].root = try seal(tables[table].entries[entry].root)
+            }
+        }
+    }
+
+    /// Seals a node and all below it that stand in the arena.
+    func seal(_ reference: NodeReference) throws(StorageError) -> NodeReference {
+        guard reference.isInArena, !reference.isNull else { return reference }
+        let node = nodes.arena.pointer(reference.arenaIndex)
+        switch NodeKind(rawValue: reference.kindCode) {
+        case .branch:
+            let branch = Branch(UnsafeRawPointer(node))
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if child.isInArena { Branch.setReference(node, index, try seal(child)) }
+            }
+        case .group:
+            let group = Group(UnsafeRawPointer(node))
+            for index in 0..<group.nodes {
+                let child = group.reference(index)
+                if child.isInArena {
+                    try seal(child).store(node, Group.referencesOffset + index * NodeReference.size)
+                }
+            }
+        case .entryBranch:
+            let branch = EntryBranch(UnsafeRawPointer(node))
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if child.isInArena { EntryBranch.setReference(node, index, try seal(child)) }
+            }
+        default: break
+        }
+        var sealed = reference
+        sealed.page = final[reference.arenaIndex]
+        sealed.birth = nodes.version
+        sealed.checksum = NodeHeader.seal(
+            node, count: reference.byteCount, birth: nodes.version, seed: nodes.reader.seed)
+        nodes.reader.trust(sealed)
+        return sealed
+    }
+
+    /// Writes the nodes: those that are neighbours both here and there by one call.
+    func write(_ store: Store) throws(StorageError) {
+        let sizes = nodes.arena.nodePages
+        var index = 0
+        while index < sizes.count {
+            let size = Int(sizes[index])
+            if size <= 0 {
+                index += 1
+                continue
+            }
+            let first = Int(final[index])
+            var end = index + size
+            while end < sizes.count, sizes[end] > 0, Int(final[end]) == first + (end - index) {
+                end += Int(sizes[end])
+            }
+            let bytes = UnsafeRawBufferPointer(
+                start: nodes.arena.pointer(index), count: (end - index) * Format.pageSize)
+            try store.checkpoints.writePages(bytes, at: first)
+            index = end
+        }
+    }
+}
+
+// When a transaction's nodes get their places: all of them at the commit, and before that whenever they take too much
+// memory.
+//
+// What it has changed stands in the arena. Above ``StoreLimits/memoryBudget``, between two operations, all of it gets
+// places in the file and is written, as at a commit: pages that no version reaches, free again after a rollback or a
+// crash. A node that is changed after that is copied once more, and its first copy used again at the next spill.
+
+extension WriteTransaction {
+    /// Places and writes all nodes of the transaction, unsynced.
+    /// - Returns: the new version.
+    /// - Throws: `noSpace` before anything was written; the transaction can then be rolled back.
+    func place() throws(StorageError) -> VersionState {
+        if schemaChanged {
+            nodes.drop(base.schemaNode)
+            view.state.schemaNode = try SchemaNode.make(view.state.schema, nodes)
+        }
+        nodes.drop(base.root)
+        try nodes.allocator.prepare(nodes.dead)
+        let pages = (RootNode.size(view.state.tables) + Format.pageSize - 1) / Format.pageSize
+        let (rootReference, rootNode) = try nodes.makeNode(.root, pages: pages, table: 0)
+        let placement = try makePlacement()
+        do throws(StorageError) {
+            let state = try write(placement, rootReference, rootNode)
+            nodes.landed = placement.taken
+            return state
+        } catch {
+            nodes.allocator.giveBack(placement.taken)
+            throw error
+        }
+    }
+
+    /// Where space is missing, what only the last checkpoint holds may be enough. Not while a log is replayed: what is
+    /// committed then stands on pages that the free map knows nothing of, and must not be called a checkpoint.
+    func makePlacement() throws(StorageError) -> Placement {
+        do throws(StorageError) { return try Placement(nodes) } catch {
+            guard case .noSpace = error, !isReplay, try store.checkpoints.releaseHeldPages() else { throw error }
+            return try Placement(nodes)
+        }
+    }
+
+    private func write(
+        _ placement: Placement, _ rootReference: NodeReference, _ rootNode: UnsafeMutableRawPointer
+    ) throws(StorageError) -> VersionState {
+        var state = view.state
+        state.version = version
+        state.schemaNode = try placement.seal(state.schemaNode)
+        try placement.seal(&state.tables)
+        RootNode.write(state, to: rootNode)
+        state.root = try placement.seal(rootReference)
+        try placement.write(store)
+        return state
+    }
+
+    /// Writes what was changed to the file when it takes too much memory. No operation is under way.
+    @inline(__always)
+    func spillIfLarge() throws(StorageError) {
+        if nodes.arena.byteCount > nodes.limits.memoryBudget { try spill() }
+    }
+
+    @inline(never)
+    private func spill() throws(StorageError) {
+        mark(.spilled)
+        try nodes.prepareForPages()
+        try flushAll()
+        nodes.recycle()
+        let placement = try makePlacement()
+        do throws(StorageError) {
+            try placement.seal(&view.state.tables)
+            try placement.write(store)
+        } catch {
+            nodes.allocator.giveBack(placement.taken)
+            throw error
+        }
+        nodes.place(placement.extents)
+        workspace.endEditors()
+        nodes.arena.reset()
+        view.generation &+= 1
+    }
+}

@@ -1,0 +1,134 @@
+/// Changes of index and backlink trees that the open transaction holds back, so that each tree is changed for many of
+/// them at once. They keep these trees equal to the columns that they are made from (invariant 7).
+///
+/// Guarded by the write lock.
+struct WaitingEntries {
+    private let nodes: TransactionNodes
+    /// By table and tree.
+    private var operations: [[[EntryOperation]]] = []
+
+    init(_ nodes: TransactionNodes) { self.nodes = nodes }
+
+    /// Makes room for the trees of a state; nothing waits afterwards.
+    mutating func begin(_ tables: [TableState]) { operations = tables.map { $0.entries.map { _ in [] } } }
+
+    /// Forgets what waits; the trees are the same.
+    mutating func removeAll() {
+        for table in operations.indices {
+            for tree in operations[table].indices where !operations[table][tree].isEmpty {
+                operations[table][tree].removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    // MARK: Noting
+
+    /// Enters a row's value in the trees of its column, or takes it out.
+    /// - Parameter delta: 1 or -1.
+    mutating func note(
+        _ cell: Cell, of key: RowKey, _ table: Int, _ column: ColumnDefinition, _ view: ReadView, delta: Int32
+    ) throws(StorageError) {
+        if column.type == .links && column.index == .none && cell.count == 0 { return }
+        if let kind = column.index.rootKind {
+            try note(IndexKey.high(cell, column), key, table, (column.id, kind), view, delta)
+        }
+        switch column.type {
+        case .link:
+            if !cell.isNull { try note(cell.integerValue, key, table, (column.id, .backlinks), view, delta) }
+        case .links:
+            if cell.isNull { return }
+            guard let reader = LinkPayload.Reader(cell.bytesValue) else { throw .misuse(.wrongType) }
+            for index in 0..<reader.count where reader[index] != LinkPayload.null {
+                try note(reader[index], key, table, (column.id, .backlinks), view, delta)
+            }
+        case .integer, .double, .bytes: break
+        }
+    }
+
+    /// Takes the value that a row has now out of the trees of its column.
+    /// - Parameter position: of the column.
+    mutating func noteRemoval(
+        of key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition, _ view: ReadView
+    ) throws(StorageError) {
+        // Bytes are borrowed from the view.
+        let cell: Cell =
+            switch column.type {
+            case .integer, .link: try view.integer(row, position).map { .integer($0) } ?? .null
+            case .double: try view.double(row, position).map { .double($0) } ?? .null
+            case .bytes, .links: try view.bytes(row, position).map { .bytes($0) } ?? .null
+            }
+        try note(cell, of: key, table, column, view, delta: -1)
+    }
+
+    private mutating func note(
+        _ high: Int64, _ key: RowKey, _ table: Int, _ root: (column: ColumnID, kind: EntryRoot.Kind), _ view: ReadView,
+        _ delta: Int32
+    ) throws(StorageError) {
+        guard let tree = view.state.tables[table].entryRoot(root.column, root.kind) else {
+            throw .corrupt(page: PageNumber(view.state.root.page), offset: 0, reason: .structure)
+        }
+        note(EntryOperation(high: high, low: key.rawValue, delta: delta), table, tree)
+        if operations[table][tree].count >= nodes.limits.waitingEntries { try apply(table, view) }
+    }
+
+    /// Notes a change of one tree; ``applyIfMany(_:_:)`` is called now and then.
+    mutating func note(_ operation: EntryOperation, _ table: Int, _ tree: Int) {
+        operations[table][tree].append(operation)
+    }
+
+    // MARK: Applying
+
+    /// Applies the changes of a table's trees when too many wait.
+    mutating func applyIfMany(_ table: Int, _ view: ReadView) throws(StorageError) {
+        if operations[table].contains(where: { $0.count >= nodes.limits.waitingEntries }) { try apply(table, view) }
+    }
+
+    /// Applies the changes of a table's trees.
+    mutating func apply(_ table: Int, _ view: ReadView) throws(StorageError) {
+        for tree in operations[table].indices where !operations[table][tree].isEmpty {
+            var root = view.state.tables[table].entries[tree].root
+            try nodes.apply(&operations[table][tree], to: &root, of: view.state.layouts[table].table)
+            operations[table][tree].removeAll(keepingCapacity: true)
+            view.state.tables[table].entries[tree].root = root
+        }
+    }
+}
+
+extension TransactionNodes {
+    /// Applies changes of one tree; in pieces that touch no more leaves than memory has room for.
+    fileprivate func apply(
+        _ operations: inout [EntryOperation], to root: inout NodeReference, of table: UInt32
+    ) throws(StorageError) {
+        let piece = max(64, limits.memoryBudget / Format.pageSize)
+        if operations.count <= piece {
+            return try EntryTree.apply(&operations, to: &root, table: table, writing: self, limits: limits)
+        }
+        try EntryOperation.prepare(&operations)
+        var done = 0
+        while done < operations.count {
+            var part = Array(operations[done..<min(done + piece, operations.count)])
+            done += part.count
+            try EntryTree.apply(&part, to: &root, table: table, writing: self, limits: limits)
+            if arena.livePages * Format.pageSize > limits.memoryBudget {
+                root = try spill(entries: root)
+            }
+        }
+    }
+
+    /// Moves the nodes of an entry tree from the arena to the file; other nodes stay where they are, so that this can
+    /// be done within an operation.
+    /// - Returns: the root.
+    private func spill(entries reference: NodeReference) throws(StorageError) -> NodeReference {
+        guard reference.isInArena, !reference.isNull else { return reference }
+        if reference.is(.entryBranch) {
+            let node = arena.pointer(reference.arenaIndex)
+            for index in 0..<EntryBranch(UnsafeRawPointer(node)).count {
+                let child = EntryBranch(UnsafeRawPointer(node)).reference(index)
+                if child.isInArena { EntryBranch.setReference(node, index, try spill(entries: child)) }
+            }
+        }
+        var references = [reference]
+        try spill(&references)
+        return references[0]
+    }
+}

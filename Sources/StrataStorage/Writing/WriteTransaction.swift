@@ -1,0 +1,380 @@
+/// The one open transaction that changes the store.
+///
+/// It works on copies in the arena; readers see nothing of it until ``commit()`` has returned.
+/// Concurrency: one thread at a time; it may be handed from thread to thread. The write lock belongs to the
+/// transaction, not to a thread.
+package final class WriteTransaction {
+    /// Reads what the transaction has made of the store so far.
+    package let view: ReadView
+    let store: Store
+    let nodes: TransactionNodes
+    /// What ``view`` was based on.
+    @exclusivity(unchecked) private(set) var base: VersionState
+    /// The version to be, and the creation version of rows that it inserts.
+    @exclusivity(unchecked) var version: UInt64
+    let workspace: WriterWorkspace
+    @exclusivity(unchecked) var plans: [TablePlan]
+    @exclusivity(unchecked) var changes: ChangeCollector
+    @exclusivity(unchecked) var schemaChanged = false
+    @exclusivity(unchecked) private(set) var isEnded = false
+    /// An operation threw after it had begun to change something: only a rollback is possible.
+    @exclusivity(unchecked) var isFailed = false
+    /// In a process that does not own writing: what its owner lent for this transaction.
+    @exclusivity(unchecked) var guest: GuestTurn?
+    /// Replay fills version numbers in by itself and records nothing.
+    let isReplay: Bool
+    /// The write gate, until somebody else may write; nil from the beginning where whoever made the transaction has it.
+    @exclusivity(unchecked) private var permit: WritePermit?
+
+    /// - Parameter workspace: begun for this transaction.
+    init(
+        store: Store, base: VersionState, workspace: WriterWorkspace, _ permit: consuming WritePermit?,
+        isReplay: Bool = false
+    ) {
+        self.permit = permit
+        self.store = store
+        self.base = base
+        self.workspace = workspace
+        nodes = workspace.nodes
+        self.isReplay = isReplay
+        version = base.version + 1
+        view = ReadView(base, nodes.reader, isWriter: true)
+        plans = base.definitions.plans
+        changes = ChangeCollector(base.definitions.unchanged, limit: nodes.limits.listedChanges)
+        view.writer = self
+    }
+
+    deinit { if !isEnded { rollback() } }
+
+    /// Starts again on the same version, which came back from other pages. What was done is to be done again.
+    func rebase(_ base: VersionState) {
+        self.base = base
+        view.state = base
+        view.layoutsChanged()
+        view.generation &+= 1
+        plans = base.definitions.plans
+        changes = ChangeCollector(base.definitions.unchanged)
+        schemaChanged = false
+        nodes.arena.reset()
+        workspace.begin(base, recordLimit: GuestTurn.recordLimit)
+    }
+
+    /// The workspace keeps it; valid until the schema changes.
+    @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
+
+    /// Marks the transaction when the error may have come after the first change. Misuse is found before.
+    func noted(_ error: StorageError) -> StorageError {
+        if case .misuse = error { return error }
+        isFailed = true
+        return error
+    }
+
+    func check(_ table: Int) throws(StorageError) {
+        if isEnded { throw .misuse(.transactionEnded) }
+        if isFailed { throw .misuse(.transactionFailed) }
+        if table < 0 || table >= view.state.tables.count { throw .misuse(.noSuchTable) }
+    }
+
+    // MARK: Rows
+
+    /// The next key that was never used in a table.
+    package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
+
+    /// Adds a row with a cell per column, in the order of the schema.
+    /// - Throws: `misuse(.duplicateKey)`, `misuse(.wrongType)`, `misuse(.notOptional)`, `noSpace`.
+    /// - Complexity: amortised O(columns) when keys ascend, else O(log rows) and the size of one group's node.
+    package func insert(
+        _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        try check(table)
+        if guest != nil { try prepareAsGuest(cells) }
+        nodes.usesReserve = false
+        do throws(StorageError) {
+            try insert(table, key: key, created: version, cells)
+            try spillIfLarge()
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    func insert(
+        _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in
+            let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
+            try editor(table).use { (editor) throws(StorageError) in
+                if hasLong {
+                    try insertLong(editor, table, key, created, cells)
+                } else {
+                    try editor.insert(key.rawValue, created: created, cells, nil)
+                }
+            }
+            try noteInsert(plan, table, key, cells)
+        }
+    }
+
+    @inline(__always)
+    private func noteInsert(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        view.generation &+= 1
+        if !plan.entered.isEmpty {
+            for column in plan.entered { try addEntry(table, key, column, cells[column]) }
+        }
+        if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
+            view.state.tables[table].nextKey = key.rawValue + 1
+        }
+        if !isReplay {
+            if !workspace.recorder.isTooLarge {
+                workspace.recorder.insert(plan.id, columns: plan.columns, key: key, cells: cells)
+            }
+            changes.inserted(table, key.rawValue)
+        }
+    }
+
+    private func insertLong(
+        _ editor: TableEditor, _ table: Int, _ key: RowKey, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+    ) throws(StorageError) {
+        var values: [CellValue] = []
+        for cell in cells { values.append(try prepared(table, cell)) }
+        let short = values.map { $0.long == nil ? $0.cell : .null }
+        var failure: StorageError?
+        short.withUnsafeBufferPointer { buffer in
+            do throws(StorageError) {
+                try editor.insert(key.rawValue, created: created, buffer, values)
+            } catch {
+                failure = error
+            }
+        }
+        guard let failure else { return }
+        // The row is not there, so neither are its long values.
+        for value in values { if let long = value.long { nodes.drop(long.reference) } }
+        throw failure
+    }
+
+    /// Gives a long value its own node.
+    private func prepared(_ table: Int, _ cell: Cell) throws(StorageError) -> CellValue {
+        guard cell.kind == .bytes, cell.count > nodes.limits.inlineBytes else { return CellValue(cell) }
+        let table = view.state.schema.tables[table].id.rawValue
+        return CellValue(cell, long: try nodes.makeLong(cell.bytesValue, table: table))
+    }
+
+    /// Changes one value of a row.
+    /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
+    package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+        try check(table)
+        if guest != nil { try prepareAsGuest(cell) }
+        nodes.usesReserve = false
+        do throws(StorageError) {
+            try change(table, key, column, cell)
+            try spillIfLarge()
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in try change(plan, table, key, column, cell) }
+    }
+
+    @inline(__always)
+    private func change(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+    ) throws(StorageError) {
+        guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
+        try plan.check(cell, column)
+        let isEntered = plan.isEntered[column]
+        if isEntered {
+            guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
+            try removeEntries(table, key, column, row)
+        }
+        let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
+        let value = isLong ? try prepared(table, cell) : CellValue(cell)
+        do throws(StorageError) {
+            try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
+        } catch {
+            // Without the row nothing has changed, and nothing leads to the value.
+            if case .misuse = error, let long = value.long { nodes.drop(long.reference) }
+            throw error
+        }
+        view.generation &+= 1
+        if isEntered { try addEntry(table, key, column, cell) }
+        if !isReplay {
+            workspace.recorder.set(plan.id, key, plan.ids[column], cell)
+            changes.modified(table, key.rawValue, plan.ids[column].rawValue)
+        }
+    }
+
+    /// Takes a row out, and every link that leads to it.
+    /// - Throws: `misuse(.noSuchRow)`.
+    package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
+        try check(table)
+        do throws(StorageError) {
+            try remove(table, key)
+            try spillIfLarge()
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in
+            if !isReplay && !plan.linking.isEmpty { try LinkRemoval(to: key, transaction: self).run(in: table) }
+            try editor(table).use { (editor) throws(StorageError) in try remove(plan, editor, table, key) }
+        }
+    }
+
+    @inline(__always)
+    private func remove(
+        _ plan: TablePlan, _ editor: TableEditor, _ table: Int, _ key: RowKey
+    ) throws(StorageError) {
+        let row = try editor.locateForDelete(key.rawValue)
+        if !plan.entered.isEmpty {
+            for column in plan.entered { try removeEntries(table, key, column, row) }
+        }
+        if editor.mayDeleteLong {
+            for column in plan.bytesColumns {
+                if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
+            }
+        }
+        editor.delete(row)
+        view.generation &+= 1
+        if !isReplay {
+            workspace.recorder.delete(plan.id, key)
+            changes.deleted(table, key.rawValue)
+        }
+    }
+
+    private static let deletedAtOnce = 1 << 16
+
+    /// Takes all rows of a table out, and every link that leads to one.
+    package func deleteAll(_ table: Int) throws(StorageError) {
+        try check(table)
+        while true {
+            // In pieces: a list of all keys could be larger than the memory budget.
+            let keys = try view.keys(table, atMost: Self.deletedAtOnce)
+            for key in keys { try delete(table, RowKey(key)) }
+            if keys.count < Self.deletedAtOnce { return }
+        }
+    }
+
+    // MARK: Entries
+
+    /// Enters a value in the indexes and backlinks of its column.
+    private func addEntry(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+        do throws(StorageError) {
+            try workspace.entries.note(cell, of: key, table, plans[table].columns[column], view, delta: 1)
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    /// Takes the entries of a row's present value out.
+    private func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
+        let plan = plans[table]
+        if !plan.isEntered[column] { return }
+        do throws(StorageError) {
+            try workspace.entries.noteRemoval(of: key, at: row, column, table, plan.columns[column], view)
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    // MARK: End
+
+    /// Makes the changes a version. Returns when it is durable, as the store's durability has it, and visible.
+    ///
+    /// A transaction that changed nothing makes no version; it returns when its base is durable.
+    /// - Throws: `noSpace` when the disk is full: the transaction is rolled back, nothing else has happened.
+    ///   `commitOutcomeUnknown` when a sync failed; `misuse(.transactionEnded)`.
+    /// - Complexity: one run of pages and one sync that all waiting commits share.
+    @discardableResult
+    package func commit() throws(StorageError) -> TransactionID {
+        if try finishesEmpty() { return TransactionID(base.version) }
+        return try store.commit(self).version
+    }
+
+    /// Applies what waits; gives a transaction that changed nothing up, when its base is durable.
+    /// - Returns: whether it did.
+    /// - Throws: `commitOutcomeUnknown` when what it is based on may be lost.
+    func finishesEmpty() throws(StorageError) -> Bool {
+        if isEnded { throw .misuse(.transactionEnded) }
+        do throws(StorageError) {
+            try store.checkOrigin()
+            if isFailed { throw .misuse(.transactionFailed) }
+            try flushAll()
+        } catch {
+            rollback()
+            throw error
+        }
+        guard workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty else { return false }
+        if !undo() { throw .commitOutcomeUnknown(TransactionID(base.version)) }
+        return true
+    }
+
+    /// Gives everything back.
+    package func rollback() { if !isEnded { _ = undo() } }
+
+    /// Gives everything back, and waits until the base is durable: whoever had the transaction has seen it.
+    /// - Returns: false when it may not be.
+    private func undo() -> Bool {
+        if !nodes.placed.isEmpty { mark(.rolledBackPlaced) }
+        end(.undone)
+        if isReplay { return true }
+        if store.isForked {
+            // Nothing waits at the gate of a child; the permit must not outlive the store that the gate is in.
+            giveGateBack()
+            return true
+        }
+        if let guest { return guest.rollBack(self) }
+        giveGateBack()
+        return store.commits.waitUntilDurable(base.version)
+    }
+
+    /// How a transaction ends.
+    enum End {
+        /// As a version, here or in the process that owns writing: what it wrote stays.
+        case committed
+        /// As if it had not been: the pages that it took are free again.
+        case undone
+    }
+
+    /// Nothing can be read or changed by the transaction any more. The write gate stays its own.
+    func end(_ end: End) {
+        if isEnded { return }
+        isEnded = true
+        view.writer = nil
+        nodes.beforeFirstPage = nil
+        // In a child that was forked off since, nothing of the parent's may be touched.
+        if store.isForked { return }
+        switch end {
+        case .committed: nodes.discard(all: false)
+        case .undone:
+            nodes.allocator.giveBack(nodes.landed)
+            nodes.discard(all: true)
+        }
+        nodes.arena.reset()
+    }
+
+    /// Lets the next writer in, if the gate is the transaction's.
+    func giveGateBack() { permit = nil }
+
+    /// The write gate, for the transaction that follows.
+    func takePermit() -> WritePermit? { permit.take() }
+
+    func flushRows(_ table: Int) throws(StorageError) {
+        guard let editor = workspace.editors[table], editor.hasPending else { return }
+        do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
+    }
+
+    func flushEntries(_ table: Int) throws(StorageError) {
+        do throws(StorageError) { try workspace.entries.apply(table, view) } catch { throw noted(error) }
+    }
+
+    func flushAll() throws(StorageError) {
+        for table in view.state.tables.indices {
+            try flushRows(table)
+            try flushEntries(table)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// What write transactions hand on to one another, so that a small one allocates little.
+///
+/// Concurrency: guarded by the write lock.
+final class WriterWorkspace {
+    let nodes: TransactionNodes
+    @exclusivity(unchecked) var recorder = ChangeRecorder(limit: 0)
+    @exclusivity(unchecked) private(set) var editors: [TableEditor?] = []
+    @exclusivity(unchecked) var entries: WaitingEntries
+    private var definitions: SchemaDefinitions?
+
+    init(_ nodes: TransactionNodes) {
+        self.nodes = nodes
+        entries = WaitingEntries(nodes)
+    }
+
+    /// Starts a transaction.
+    /// - Parameter recordLimit: bytes that its record may have.
+    func begin(_ state: VersionState, recordLimit: Int) {
+        nodes.begin(version: state.version + 1)
+        recorder.reset(limit: recordLimit)
+        prepare(state)
+    }
+
+    /// Makes room for the tables of a state; nothing waits afterwards.
+    func prepare(_ state: VersionState) {
+        if definitions === state.definitions {
+            for editor in editors { editor?.end() }
+            entries.removeAll()
+            return
+        }
+        definitions = state.definitions
+        editors = Array(repeating: nil, count: state.tables.count)
+        entries.begin(state.tables)
+    }
+
+    /// What the editors know of nodes is void from now on.
+    func endEditors() { for editor in editors { editor?.end() } }
+
+    @inline(__always)
+    func editor(_ table: Int, _ view: ReadView) -> Borrowed<TableEditor> {
+        if let editor = editors[table], editor.isOpen { return Borrowed(editor) }
+        return Borrowed(openEditor(table, view))
+    }
+
+    @inline(never)
+    private func openEditor(_ table: Int, _ view: ReadView) -> TableEditor {
+        if let editor = editors[table] {
+            editor.begin(view)
+            return editor
+        }
+        let made = TableEditor(table, view.state.layouts[table], nodes)
+        made.begin(view)
+        editors[table] = made
+        return made
+    }
+}

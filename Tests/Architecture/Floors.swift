@@ -1,0 +1,102 @@
+/// The floors of a room: its folders, of which each uses those below it alone.
+///
+/// Floors are folders and not targets where a border between modules would cost inlining on the way of every read. So
+/// the compiler does not hold them; this does: what a folder declares at the margin of its files (types, functions,
+/// constants) no file of a lower folder names. A member that an upper floor adds to a lower floor's type by an
+/// extension is not seen.
+struct Floors {
+    /// From the root of the checkout, with a slash at the end.
+    let room: String
+    /// From the lowest to the uppermost.
+    let folders: [String]
+    /// What a folder names of a higher one all the same, `Folder: Name`, each with its reason.
+    let exceptions: [String: String]
+
+    static let storage = Floors(
+        room: "Sources/StrataStorage/",
+        folders: [
+            "Format", "Pages", "Log", "Rows", "Entries", "Collections", "Versions", "Writing", "Store", "Processes",
+        ],
+        exceptions: [
+            "Versions: WriteTransaction":
+                "a transaction reads what it has made through a view, which has it write down first what it holds back",
+            "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
+            "Writing: Store": "a transaction ends by handing itself to its store",
+            "Writing: WritePermit": "an open transaction has the write gate of its store",
+            "Writing: GuestTurn": "a guest's transaction ends with the turn that it was lent",
+            "Store: ProcessTable": "the part that a process plays among others is a field of its store",
+            "Store: LockByte": "an opening store takes the locks that tell the parts apart",
+            "Store: ForeignVersions": "a store's newest version may be another process's, and others may read its own",
+            "Store: Succession": "a store that does not own writing asks for it before it makes a transaction",
+            "Store: Attendant": "a store that is observed, or that writes, has the thread that answers other processes",
+            "Store: WritingRole": "which part the process plays is a field of its store's state",
+            "Store: OtherProcesses": "what a store knows of other processes is a field of its state",
+            "Store: GroupLeader": "a store that owns writing has the thread that syncs for all",
+        ])
+
+    /// A file of the room, read.
+    struct File {
+        let path: String
+        let floor: Int
+        let declarations: Declarations
+    }
+
+    func folder(of path: String) -> String? {
+        guard path.hasPrefix(room) else { return nil }
+        let parts = path.dropFirst(room.count).split(separator: "/")
+        return parts.count > 1 ? String(parts[0]) : ""
+    }
+
+    func read(_ files: [(path: String, source: SwiftSource)]) -> [File] {
+        files.compactMap { path, source in
+            guard let folder = folder(of: path) else { return nil }
+            return File(
+                path: path, floor: folders.firstIndex(of: folder) ?? folders.count,
+                declarations: Declarations(source))
+        }
+    }
+
+    /// What is wrong, and which of the exceptions were needed.
+    func violations(in files: [File]) -> (found: [Violation], used: Set<String>) {
+        var found: [Violation] = []
+        var used: Set<String> = []
+        for file in files where file.floor == folders.count {
+            found.append(Violation(path: file.path, rule: "stands on no floor of \(room)"))
+        }
+        let floors = declared(in: files)
+        let inner = Dictionary(grouping: files.flatMap(\.declarations.nested), by: \.name)
+            .mapValues { Set($0.map(\.outer)) }
+        for file in files where file.floor < folders.count {
+            let own = Set(file.declarations.outer.map(\.name))
+            for (name, line) in file.declarations.identifiers.sorted(by: { $0.value < $1.value }) {
+                let name = String(name)
+                guard let floor = floors[name], floor > file.floor else { continue }
+                // The name of a type that is private here, or stands inside of one that this file is of.
+                if file.declarations.outer.contains(where: { $0.name == name && $0.kind != .extensionOfType }) {
+                    continue
+                }
+                if let outer = inner[name], !outer.isDisjoint(with: own) { continue }
+                let exception = "\(folders[file.floor]): \(name)"
+                if exceptions[exception] != nil {
+                    used.insert(exception)
+                } else {
+                    let upper = floor < folders.count ? folders[floor] : "no floor"
+                    found.append(
+                        Violation(path: file.path, line: line, rule: "\(exception), which stands above, in \(upper)"))
+                }
+            }
+        }
+        return (found, used)
+    }
+
+    /// The lowest floor that declares a name for more than its file.
+    private func declared(in files: [File]) -> [String: Int] {
+        var floors: [String: Int] = [:]
+        for file in files {
+            for outer in file.declarations.outer where outer.kind != .extensionOfType && !outer.isPrivate {
+                floors[outer.name] = min(floors[outer.name] ?? .max, file.floor)
+            }
+        }
+        return floors
+    }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@Suite("Floors: what a folder of a room may name")
+struct FloorsTests {
+    static let swiftFiles = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
+
+    @Test("no folder of storage names what a higher one declares")
+    func storage() {
+        let floors = Floors.storage
+        let files = floors.read(Self.swiftFiles)
+        #expect(files.count > 100, "the room was not found")
+        let (found, used) = floors.violations(in: files)
+        for violation in found { Issue.record("\(violation)") }
+        #expect(Set(floors.exceptions.keys).subtracting(used) == [], "exceptions that nothing needs any more")
+        #expect(floors.exceptions.values.allSatisfy { !$0.isEmpty })
+        for folder in floors.folders {
+            #expect(files.contains { floors.folder(of: $0.path) == folder }, "\(folder) has no file")
+        }
+    }
+
+    @Test(
+        "a reference upward that is planted in the room is seen",
+        arguments: [
+            ("Format", "func planted(_ view: ReadView) {}"), ("Pages", "let planted = Branch.maxLevel"),
+            ("Rows", "extension WriteTransaction {}"), ("Entries", "struct Planted {\n    var table: ProcessTable?\n}"),
+            ("Nowhere", "struct Planted {}"),
+        ])
+    func plantedInTheRoom(folder: String, text: String) {
+        let floors = Floors.storage
+        let path = "\(floors.room)\(folder)/Planted.swift"
+        let found = floors.violations(in: floors.read(Self.swiftFiles + [(path, SwiftSource(text + "\n"))])).found
+        #expect(found.filter { $0.path == path }.count == 1, "\(found)")
+    }
+
+    static let two = Floors(
+        room: "Room/", folders: ["Low", "High"], exceptions: ["Low: Excused": "to see that it is passed over"])
+
+    /// What is found in a lower file, beside an upper one with some declarations.
+    static func found(_ low: String, beside high: String) -> [Int?] {
+        let files: [(path: String, source: SwiftSource)] = [
+            ("Room/Low/A.swift", SwiftSource(low + "\n")), ("Room/High/B.swift", SwiftSource(high + "\n")),
+        ]
+        return two.violations(in: two.read(files)).found.map(\.line)
+    }
+
+    @Test(
+        "types, functions and constants are seen, wherever they are named",
+        arguments: [
+            ("struct Tower {\n}", "// one\nlet a: [Tower] = []"), ("final class Tower {}", "func a() { Tower() }"),
+            ("package enum Tower: Int { case a }", "// one\nlet a = \"\\(Tower.a)\""),
+            ("func climb() {\n}", "let a = climb()"), ("let height = 3", "let a = height"),
+            ("@frozen\npublic struct Tower<T> {\n}", "extension Tower {\n}"),
+            ("package typealias Tower = Int", "let a: Tower = 3"),
+            ("protocol Tower: AnyObject {\n}", "struct A: Tower {\n}"),
+        ])
+    func seen(high: String, low: String) {
+        #expect(Self.found(low, beside: high).count == 1)
+    }
+
+    @Test(
+        "what only looks like a reference is passed over",
+        arguments: [
+            ("struct Tower {\n}", "// Tower\nlet a = \"Tower\""), ("private struct Tower {\n}", "let a: Tower?"),
+            ("struct Tower {\n}", "struct A {\n    struct Tower {}\n    var a: Tower\n}"),
+            ("struct Tower {\n}", "private struct Tower {\n}\nlet a: Tower?"),
+            ("struct Tower {\n}", "let a: House.Tower"), ("struct Tower {\n}", "let towers = TowerOfLow()"),
+            ("struct House {\n    struct Tower {}\n}", "let a: Tower?"), ("struct Excused {\n}", "let a: Excused?"),
+        ])
+    func passedOver(high: String, low: String) {
+        #expect(Self.found(low, beside: high) == [])
+    }
+}

@@ -1,0 +1,92 @@
+/// How long types are, over all their declarations and extensions: what a file's length does not show, since a type
+/// that is cut into files is as hard to hold in mind as before.
+///
+/// When it rings, the state that belongs together gets a type of its own.
+enum TypeSizes {
+    /// Lines of a type in its target, the types inside of it included.
+    static let longestType = 600
+
+    /// Types that may be longer, `Target: Type`, each with its reason.
+    static let longTypes: [String: String] = [
+        "Sources/Strata: RealmInstance": "rebuilt with the object layer's floors",
+        "Sources/Strata: Realm": "rebuilt with the object layer's floors",
+        "Sources/Strata: ObjectBase": "rebuilt with the object layer's floors",
+        "Sources/Reporting: RunDigest":
+            "one value that all reports are made from; each table of it is a function alone",
+    ]
+
+    /// Lines of each type, by `Target: Type`.
+    static func sizes(_ files: [(path: String, source: SwiftSource)]) -> [String: Int] {
+        var sizes: [String: Int] = [:]
+        for (path, source) in files {
+            for outer in Declarations(source).outer where outer.kind != .value {
+                sizes["\(target(of: path)): \(outer.name)", default: 0] += outer.lines.count
+            }
+        }
+        return sizes
+    }
+
+    static func violations(in files: [(path: String, source: SwiftSource)]) -> [Violation] {
+        sizes(files).filter { $0.value > longestType && longTypes[$0.key] == nil }.sorted { $0.key < $1.key }.map {
+            Violation(path: $0.key, rule: "\($0.value) lines in all, more than \(longestType)")
+        }
+    }
+
+    // MARK: Types that were cut into files
+
+    /// Files `Type+More.swift` that stand, by target: where somebody cut a type instead of finding what belongs
+    /// together. A number may fall and never rise. What extends a type of another target is no cut.
+    static let standingCuts: [String: Int] = [
+        "Benchmarks/ModelEngine": 2,
+        "Benchmarks/StrataEngine": 7,
+        "Sources/FaultModel": 2,
+        "Sources/Harness": 3,
+        "Sources/JSONText": 1,
+        "Sources/Reporting": 2,
+        "Sources/RunRecords": 4,
+        "Sources/SimulatedDisk": 2,
+        "Sources/Strata": 29,
+        "Sources/StrataStorage": 12,
+        "Tests/ReportingTests": 1,
+        "Tests/Simulation": 3,
+        "Tests/StrataStorageTests": 1,
+    ]
+
+    /// The cuts of each target.
+    static func cuts(_ files: [(path: String, source: SwiftSource)]) -> [String: [String]] {
+        var types: [String: Set<String>] = [:]
+        var names: [String: [(type: String, path: String)]] = [:]
+        for (path, source) in files {
+            let target = target(of: path)
+            for outer in Declarations(source).outer where outer.kind == .type {
+                types[target, default: []].insert(outer.name)
+            }
+            let name = path.split(separator: "/").last ?? ""
+            if let plus = name.firstIndex(of: "+") {
+                names[target, default: []].append((String(name[..<plus]), path))
+            }
+        }
+        return names.reduce(into: [:]) { cuts, names in
+            let found = names.value.filter { types[names.key]?.contains($0.type) == true }
+            if !found.isEmpty { cuts[names.key] = found.map(\.path) }
+        }
+    }
+
+    /// Targets with more cuts than stand, or with fewer.
+    static func violations(ofCuts cuts: [String: [String]]) -> [Violation] {
+        Set(cuts.keys).union(standingCuts.keys).sorted().compactMap { target in
+            let found = cuts[target] ?? []
+            let allowed = standingCuts[target] ?? 0
+            if found.count == allowed { return nil }
+            return Violation(
+                path: target,
+                rule: found.count < allowed
+                    ? "\(found.count) types cut into files, fewer than \(allowed): lower the number that stands"
+                    : "more than \(allowed) types cut into files, one of these is new: \(found.sorted())")
+        }
+    }
+
+    private static func target(of path: String) -> String {
+        path.split(separator: "/").prefix(2).joined(separator: "/")
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Reporting
+
+@Suite("Figures over size")
+struct ScaleFigureTests {
+    /// `storage` stays as it is, `sqlite` costs ten times as much with every ten times the rows.
+    static func run(sizes: [Int] = [10_000, 100_000, 1_000_000], rounds: Int = 7) -> Run {
+        var results: [CaseResult] = []
+        var byCase: [String: [CaseResult]] = [:]
+        func add(_ engine: String, _ dataset: String, _ size: Int, _ value: Double, rounds: Int) {
+            let test = Case(
+                scenario: "recovery-time", family: .workload, engine: engine, dataset: dataset, size: size,
+                parameters: [], seed: Seed(1), durability: .full)
+            let all = (0..<rounds).map { round -> CaseResult in
+                var result = PlausibleRun.passed(test)
+                result.turn = Turn(round: round)
+                let metric = Metric("recovery_ms", unit: "ms", .lowerIsBetter, .measured)
+                result.samples = [
+                    Sample(metric, value * (1 + Double(round) / 100)),
+                    Sample(.fileBytes, Double(size) * 60),
+                ]
+                return result
+            }
+            if rounds > 1 { byCase[test.id] = all }
+            if let merged = CaseResult.merged(all) { results.append(merged) }
+        }
+        for size in sizes {
+            add("strata-storage", "people", size, 2, rounds: rounds)
+            add("sqlite", "people", size, Double(size) / 10_000, rounds: rounds)
+        }
+        add("sqlite", "people-wide", 10_000_000, 4_000, rounds: 1)
+        var run = HTMLTests.run(results)
+        run.header.engines = ["strata-storage", "sqlite"].map { EngineVersion(name: $0, version: "1.0") }
+        run.rounds = byCase
+        return run
+    }
+
+    @Test("growth is that from the smallest size to the largest, pair by pair, with its interval")
+    func growth() throws {
+        let figures = RunDigest(Self.run()).scaleFigures
+        let figure = try #require(figures.first)
+        #expect(figures.count == 1 && figure.sizes == [10_000, 100_000, 1_000_000])
+        let flat = try #require(figure.lines.first { $0.engine == "strata-storage" }?.growth)
+        let steep = try #require(figure.lines.first { $0.engine == "sqlite" }?.growth)
+        #expect(abs(flat.factor - 1) < 1e-9 && flat.pairCount == 7)
+        #expect(abs(steep.factor - 100) < 1e-6 && steep.smallest == 10_000 && steep.largest == 1_000_000)
+        #expect(steep.low != nil && steep.high != nil)
+        #expect(figure.lines.map { $0.aside?.size } == [nil, 10_000_000])
+    }
+
+    @Test("a growth that was measured once has no interval, and two sizes are no line")
+    func claims() throws {
+        let once = try #require(RunDigest(Self.run(rounds: 1)).scaleFigures.first)
+        #expect(once.lines.allSatisfy { $0.growth?.low == nil && $0.growth?.pairCount == 1 })
+        #expect(RunDigest(Self.run(sizes: [10, 100])).scaleFigures.isEmpty)
+        var unmeasured = Self.run()
+        unmeasured.header.measures = false
+        #expect(RunDigest(unmeasured).scaleFigures.isEmpty)
+    }
+
+    @Test("a rate that falls to a tenth is ten times as dear")
+    func rates() throws {
+        var run = Self.run(rounds: 1)
+        for index in run.results.indices {
+            let value = run.results[index].samples[0].value
+            run.results[index].samples[0] = Sample(.commitsPerSecond, 1e6 / value)
+        }
+        let figure = try #require(RunDigest(run).scaleFigures.first)
+        #expect(abs((figure.lines.first { $0.engine == "sqlite" }?.growth?.factor ?? 0) - 100) < 1e-6)
+    }
+
+    @Test("the report draws a line and a whisker per engine and size, and has the numbers in a table")
+    func report() {
+        let html = Reporting.html(Self.run())
+        #expect(html.contains("How does it grow with the size?"))
+        let charts = html.components(separatedBy: "over size\"")
+        #expect(charts.count == 2)
+        let drawing = charts.last?.components(separatedBy: "</svg>").first ?? ""
+        #expect(drawing.components(separatedBy: "<circle").count - 1 == 7, "six points and a ring")
+        #expect(drawing.components(separatedBy: "class=\"ln ").count - 1 == 2)
+        #expect(drawing.components(separatedBy: "class=\"wh ").count - 1 == 18, "three strokes for each of six points")
+        #expect(drawing.contains(">10\u{2074}<") && drawing.contains(">572\u{A0}MiB<"))
+        #expect(html.contains("t-scale-0"))
+        #expect(!Reporting.html(PlausibleRun.run).contains("t-scale-0"))
+    }
+
+    @Test("the spreadsheet has a row per engine and size, and growth in the row of the largest")
+    func spreadsheet() throws {
+        let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))
+        let columns = try #require(rows.first)
+        #expect(rows.count == 1 + 6 + 1 && rows.allSatisfy { $0.count == columns.count })
+        let growth = try #require(columns.firstIndex(of: "growth"))
+        let size = try #require(columns.firstIndex(of: "rows"))
+        #expect(rows.dropFirst().filter { !$0[growth].isEmpty }.map { $0[size] } == ["1000000", "1000000"])
+        #expect(Reporting.scaleCSV(PlausibleRun.run).isEmpty)
+    }
+
+    @Test("a terminal gets the growth of each engine")
+    func terminal() {
+        let text = Reporting.terminal(Self.run(), width: 100, colour: false)
+        #expect(text.contains("How does it grow with the size?"))
+        #expect(text.contains("10 000 to 1 000 000") && text.contains("100\u{D7}"))
+    }
+}

@@ -1,0 +1,64 @@
+import StrataFiles
+import StrataRepair
+import Testing
+
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Salvages of files whose checksums are right and whose contents are not. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat
+/// one trial, or run many.
+@Suite struct CraftedSalvageTests {
+    @Test("a salvage of any bytes ends, and the store that it wrote is sound")
+    func believed() async {
+        let first = TestSettings.number("CRAFTED_SEED") ?? 1
+        let count = TestSettings.number("CRAFTED_TRIALS") ?? 300
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) { [first = first as UInt64, count = count as UInt64] in
+            let files = try CraftedFileTests.soundFiles()
+            var finished: UInt64 = 0
+            for seed in first..<(first &+ count) {
+                TestSettings.say("seed \(seed)")
+                // A hang ends the process.
+                alarm(60)
+                var file = files[Int(seed % UInt64(files.count))]
+                CraftedFileTests.change(&file, seed)
+                if try Self.salvage(file) { finished += 1 }
+            }
+            TestSettings.say("\(finished) of \(count) finished")
+            // Where all are refused, nothing was tried.
+            if count >= 100 { precondition(finished * 4 > count, "hardly any salvage finished") }
+        }
+        if let result, result.exitStatus != .exitCode(0) {
+            let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+            Issue.record("repeat with CRAFTED_SEED=<last seed below> CRAFTED_TRIALS=1\n\(text.suffix(400))")
+        }
+    }
+
+    /// - Returns: false when it was refused.
+    private static func salvage(_ file: CraftedFile) throws -> Bool {
+        let disk = FileImages.Disk()
+        try disk.put(file.bytes, at: FileImages.path)
+        var settings = SalvageOptions()
+        settings.limits = .tiny
+        do {
+            _ = try Salvage.run(from: FileImages.path, to: "salvaged", fileSystem: disk, options: settings)
+        } catch {
+            // Too little is left of it, or it needs more room than there is.
+            TestSettings.say("\(error)")
+            return false
+        }
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: "salvaged", options: options)
+        try store.checkInvariants()
+        try store.close()
+        return true
+    }
+}

@@ -1,0 +1,239 @@
+import Testing
+
+@testable import StrataStorage
+
+/// The order in which commits become durable and visible, without a disk.
+@Suite struct CommitQueueTests {
+    static func version(_ number: UInt64) -> VersionState {
+        var state = VersionState.empty
+        state.version = number
+        return state
+    }
+
+    /// Adds a version whose record is its number.
+    static func append(_ queue: inout CommitQueue, _ number: UInt64, isHeldBack: Bool = false) {
+        withUnsafeBytes(of: UInt8(truncatingIfNeeded: number)) { record in
+            queue.append(version(number), record: record, isHeldBack: isHeldBack)
+        }
+    }
+
+    /// Plays the log of a leader to whom nothing happens.
+    @discardableResult
+    static func lead(_ queue: inout CommitQueue, isSynced: Bool = true) -> SupersededVersions? {
+        queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
+        return queue.endLead(through: queue.appended, isSynced: isSynced, wasKept: true)
+    }
+
+    @Test func aCommitIsVisibleWhenItsSyncIsDone() {
+        var queue = CommitQueue(Self.version(4))
+        Self.append(&queue, 5)
+        #expect(queue.committed.version == 5)
+        #expect(queue.visible.version == 4 && queue.durable == 4)
+        #expect(queue.step(towards: 5, isOwner: true) == .lead)
+        #expect(queue.step(towards: 5, isOwner: true) == .sleep, "two leaders")
+        let writing = queue.beginWriting()
+        #expect(writing?.records == [5] && writing?.first == 5 && writing?.last == 5 && writing?.durableTo == 4)
+        queue.endWriting(writing, isDone: true, keeping: false)
+        #expect(queue.visible.version == 4 && queue.durable == 4, "visible before the sync")
+        let gone = queue.endLead(through: 5, isSynced: true, wasKept: false)
+        #expect(gone == SupersededVersions(oldest: 4, others: []))
+        #expect(queue.visible.version == 5 && queue.durable == 5 && queue.synced == 5)
+        #expect(queue.step(towards: 5, isOwner: true) == .finish)
+    }
+
+    @Test func commitsShareASyncInOrder() {
+        var queue = CommitQueue(Self.version(0))
+        for number in UInt64(1)...3 { Self.append(&queue, number) }
+        #expect(queue.step(towards: 2, isOwner: true) == .lead)
+        let writing = queue.beginWriting()
+        #expect(writing?.records == [1, 2, 3] && writing?.first == 1 && writing?.last == 3)
+        Self.append(&queue, 4)
+        queue.endWriting(writing, isDone: true, keeping: true)
+        let gone = queue.endLead(through: queue.appended, isSynced: true, wasKept: true)
+        #expect(gone == SupersededVersions(oldest: 0, others: [1, 2]))
+        #expect(queue.visible.version == 3 && queue.durable == 3)
+        #expect(queue.step(towards: 4, isOwner: true) == .lead)
+        #expect(Self.lead(&queue) == SupersededVersions(oldest: 3, others: []))
+    }
+
+    @Test func aBatchIsWrittenAsAWhole() {
+        var queue = CommitQueue(Self.version(0))
+        Self.append(&queue, 1)
+        Self.append(&queue, 2, isHeldBack: true)
+        Self.append(&queue, 3, isHeldBack: true)
+        #expect(queue.step(towards: 1, isOwner: true) == .lead)
+        let first = queue.beginWriting()
+        #expect(first?.records == [1] && first?.last == 1)
+        queue.endWriting(first, isDone: true, keeping: true)
+        _ = queue.endLead(through: 1, isSynced: true, wasKept: true)
+        queue.endBatch(of: 1)
+        #expect(queue.step(towards: 3, isOwner: true) == .sleep, "half of a batch")
+        queue.endBatch(of: 2)
+        #expect(queue.step(towards: 3, isOwner: true) == .lead)
+        let second = queue.beginWriting()
+        #expect(second?.records == [2, 3] && second?.first == 2 && second?.last == 3)
+        queue.endWriting(second, isDone: true, keeping: true)
+        _ = queue.endLead(through: 3, isSynced: true, wasKept: true)
+        #expect(queue.durable == 3)
+    }
+
+    @Test func aCommitOfAnotherKindEndsABatch() {
+        var queue = CommitQueue(Self.version(0))
+        Self.append(&queue, 1, isHeldBack: true)
+        Self.append(&queue, 2)
+        #expect(queue.waitingBytes == 2)
+        #expect(queue.beginWriting()?.records == [1, 2])
+    }
+
+    /// Reports that come in a wrong order, or speak of what was never written.
+    @Test func aWrongReportMakesNothingDurable() {
+        var queue = CommitQueue(Self.version(0))
+        for number in UInt64(1)...3 { Self.append(&queue, number) }
+        _ = queue.step(towards: 3, isOwner: true)
+        #expect(queue.endLead(through: 3, isSynced: true, wasKept: false) == nil, "synced, and never written")
+        #expect(queue.durable == 0 && queue.synced == 0 && queue.visible.version == 0)
+        queue.noteSynced(3)
+        #expect(queue.synced == 0, "the log would claim what it does not hold")
+        #expect(queue.acknowledge(through: 4, isSynced: true) == nil, "no such version")
+        #expect(queue.durable == 0)
+        _ = queue.step(towards: 3, isOwner: true)
+        let writing = queue.beginWriting()
+        queue.endWriting(writing, isDone: false, keeping: false)
+        #expect(queue.endLead(through: 3, isSynced: true, wasKept: false) == nil, "a write that failed")
+        #expect(queue.durable == 0)
+    }
+
+    @Test func anOlderReportTakesNothingBack() {
+        var queue = CommitQueue(Self.version(0))
+        Self.append(&queue, 1)
+        Self.lead(&queue)
+        Self.append(&queue, 2)
+        Self.lead(&queue)
+        #expect(queue.endLead(through: 1, isSynced: true, wasKept: false) == nil)
+        #expect(queue.durable == 2 && queue.synced == 2 && queue.visible.version == 2)
+    }
+
+    @Test func nothingIsDurableAfterAFailure() {
+        var queue = CommitQueue(Self.version(0))
+        Self.append(&queue, 1)
+        Self.append(&queue, 2)
+        Self.lead(&queue)
+        Self.append(&queue, 3)
+        _ = queue.step(towards: 3, isOwner: true)
+        queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
+        queue.fail()
+        #expect(queue.endLead(through: 3, isSynced: true, wasKept: true) == nil)
+        #expect(queue.durable == 2 && queue.synced == 2 && queue.visible.version == 2)
+        #expect(queue.step(towards: 2, isOwner: true) == .finish)
+        #expect(queue.step(towards: 3, isOwner: true) == .giveUp)
+        #expect(queue.beginSync() == nil)
+        #expect(!queue.isLeading && !queue.isWriting)
+    }
+
+    @Test func whatIsLostIsNotWaitedFor() {
+        var queue = CommitQueue(Self.version(3))
+        #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "nobody has made it")
+        Self.append(&queue, 4)
+        #expect(queue.step(towards: 4, isOwner: false) == .giveUp, "another process writes")
+        queue.restart(at: Self.version(6))
+        #expect(queue.durable == 6 && queue.appended == 6 && queue.waitingBytes == 0)
+        #expect(queue.step(towards: 4, isOwner: true) == .finish)
+        Self.append(&queue, 7)
+        #expect(queue.beginWriting()?.records == [7], "a record of before")
+    }
+
+    @Test func aPeriodicCommitIsDurableBeforeItIsSynced() {
+        var queue = CommitQueue(Self.version(0))
+        Self.append(&queue, 1)
+        Self.lead(&queue, isSynced: false)
+        #expect(queue.durable == 1 && queue.synced == 0)
+        #expect(queue.beginSync() == 1)
+        #expect(queue.beginSync() == nil, "two leaders")
+        Self.append(&queue, 2)
+        #expect(queue.step(towards: 2, isOwner: true) == .sleep)
+        queue.endSync(through: 1)
+        #expect(queue.synced == 1)
+        #expect(queue.step(towards: 2, isOwner: true) == .lead)
+    }
+
+    @Test func aCheckpointMakesDurableWhatTheLogDoesNotHold() {
+        var queue = CommitQueue(Self.version(0))
+        queue.append(Self.version(1))
+        #expect(queue.step(towards: 1, isOwner: true) == .sleep, "no record")
+        #expect(queue.acknowledge(through: 1, isSynced: true) == SupersededVersions(oldest: 0, others: []))
+        #expect(queue.synced == 1)
+        Self.append(&queue, 2)
+        #expect(queue.beginWriting()?.durableTo == 1)
+    }
+
+    /// Any order in which threads may call, against a list of what has happened.
+    @Test func anyOrderKeepsTheInvariants() {
+        for seed in UInt64(1)...200 {
+            var walk = Walk(seed)
+            for step in 0..<300 { walk.step("seed \(seed), step \(step)") }
+        }
+    }
+}
+
+/// Calls a queue in an order that a seed chooses, and knows what the log holds.
+private struct Walk {
+    var random: SplitMix64
+    var queue = CommitQueue(CommitQueueTests.version(0))
+    var next: UInt64 = 1
+    /// What was written to the log, and how much of it a sync has covered.
+    var log: [UInt8] = []
+    var syncedRecords = 0
+    var writing: CommitQueue.Writing?
+    var isLeading = false
+    var syncTo: (version: UInt64, records: Int)?
+    var protected: Set<UInt64> = [0]
+
+    init(_ seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    mutating func step(_ place: String) {
+        switch random.next() % 8 {
+        case 0, 1, 2:
+            let isHeldBack = random.next() % 3 == 0
+            CommitQueueTests.append(&queue, next, isHeldBack: isHeldBack)
+            protected.insert(next)
+            next += 1
+        case 3:
+            queue.endBatch()
+        case 4 where !isLeading:
+            isLeading = queue.step(towards: queue.committed.version, isOwner: true) == .lead
+            if isLeading { writing = queue.beginWriting() }
+        case 5 where writing != nil:
+            if let writing {
+                #expect(Int(writing.durableTo) <= syncedRecords, "\(place): the log claims too much")
+                #expect(Int(writing.first) == log.count + 1, "\(place): a record is missing")
+                log += writing.records
+                #expect(Int(writing.last) == log.count, "\(place)")
+            }
+            queue.endWriting(writing, isDone: true, keeping: true)
+            writing = nil
+        case 6 where isLeading && writing == nil && syncTo == nil: syncTo = (queue.appended, log.count)
+        case 7:
+            guard let sync = syncTo else { return }
+            syncedRecords = sync.records
+            endLead(sync.version, place)
+        default: return
+        }
+        check(place)
+    }
+
+    private mutating func endLead(_ version: UInt64, _ place: String) {
+        let gone = queue.endLead(through: version, isSynced: true, wasKept: true)
+        gone?.forEach { #expect(protected.remove($0) != nil, "\(place): \($0) lost its protection twice") }
+        isLeading = false
+        syncTo = nil
+    }
+
+    private func check(_ place: String) {
+        #expect(Int(queue.durable) <= syncedRecords, "\(place): durable without a sync")
+        #expect(queue.visible.version == queue.durable, "\(place)")
+        #expect(queue.committed.version == next - 1, "\(place)")
+        #expect(queue.isLeading == isLeading, "\(place)")
+        #expect(log == (0..<log.count).map { UInt8(truncatingIfNeeded: $0 + 1) }, "\(place): order of the log")
+        #expect(protected == Set(queue.durable..<next), "\(place): protected are all that may still be needed")
+    }
+}

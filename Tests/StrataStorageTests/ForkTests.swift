@@ -1,0 +1,50 @@
+import StrataFiles
+import StrataStorage
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Processes that fork while they have a store open: its locks belong to the open file, which parent and child share.
+@Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
+struct ForkTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path + "/store"
+    }
+
+    @Test("parent and child both commit, each to a store of its own, and nothing is lost", arguments: 1...5)
+    func bothCommit(round: Int) throws {
+        let worker = try StoreWorkerProcess(path, ["fork", "2", "times=40"], name: "worker")
+        #expect(worker.wait() == 0, "\(worker.errors)")
+        #expect(worker.count("f") == 5 && worker.count("C") == 1)
+        let store = try Store.open(path: path)
+        try store.checkInvariants()
+        let view = try store.snapshot().view
+        func value(_ row: Int64) throws -> Int64? {
+            try view.integer(try #require(try view.locate(0, RowKey(row))), 0)
+        }
+        #expect(try value(1) == 40 && value(2) == 40 && value(0) == 80)
+        try store.close()
+    }
+
+    @Test("a child that does nothing keeps nobody out when its parent is killed") func idleChild() throws {
+        let worker = try StoreWorkerProcess(path, ["fork-idle", "2"], name: "worker")
+        try worker.waitFor("f")
+        worker.end(SIGKILL)
+        defer { close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644)) }
+        var options = StoreOptions()
+        options.openTimeout = 0
+        options.writeTimeout = 1_000_000
+        let store = try Store.open(path: path, options: options)
+        try store.beginWrite().rollback()
+        try store.checkInvariants()
+        try store.close()
+    }
+}

@@ -1,0 +1,155 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// A log in whose place an older copy of it was put: behind what the header says that the log had reached, the store is
+/// refused. What a log may lose unseen is what it got since the last checkpoint was taken.
+@Suite struct OlderLogTests {
+    enum Kind: CaseIterable { case plain, encrypted }
+
+    /// Copies of the log after each commit, and of both files at the end of a life that nothing closed.
+    struct Life {
+        var copies: [(log: [UInt8], version: UInt64, model: StoreModel)] = []
+        var data: [UInt8] = []
+        var closed: [UInt8] = []
+        var newest = StoreHistory(seed: 11).model
+        /// The last checkpoint, and the one before.
+        var checkpoints: [UInt64] = [0, 0]
+        var slot = HeaderSlot(storeID: RandomID(0, 0))
+
+        init(_ kind: Kind, _ durability: Durability, behind: Int, large: Bool = false) throws {
+            let disk = FileImages.Disk()
+            var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
+            options.fileSystem = disk
+            options.durability = durability
+            options.logSegmentBytes = 32 << 10
+            let store = try Store.open(path: FileImages.path, options: options)
+            var history = StoreHistory(seed: 11)
+            history.keyRange = 60
+            func commit(_ steps: Int) throws {
+                let transaction = try store.beginWrite()
+                if store.newestVersion == TransactionID(0) { try transaction.apply(schema: StoreHistory.schema) }
+                for _ in 0..<steps { try history.step(transaction) }
+                try transaction.commit()
+                guard let log = try disk.bytes(Store.logPath(FileImages.path)) else { return }
+                copies.append((log, store.newestVersion.rawValue, history.model))
+            }
+            for phase in 0..<4 {
+                for _ in 0..<4 { try commit(3) }
+                if phase == 3 && large {
+                    // Two in a row that no log takes: the second finds nothing in the half that it leaves.
+                    for _ in 0..<2 { try commit(1500) }
+                    checkpoints = [checkpoints[1], store.newestVersion.rawValue]
+                } else {
+                    try store.gate.whileHeld { (_) throws in
+                        try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
+                        try store.checkpoints.waitUntilDone()
+                    }
+                    checkpoints = [checkpoints[1], store.newestVersion.rawValue]
+                }
+            }
+            for _ in 0..<behind { try commit(3) }
+            newest = history.model
+            data = try disk.bytes(FileImages.path) ?? []
+            slot = store.checkpoints.slot
+            try store.close()
+            closed = try disk.bytes(FileImages.path) ?? []
+        }
+    }
+
+    private static func open(
+        _ data: [UInt8], _ log: [UInt8], _ kind: Kind, readOnly: Bool = false
+    ) throws -> StoreModel {
+        var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
+        let disk = FileImages.Disk()
+        try disk.put(data, at: FileImages.path)
+        try disk.put(log, at: Store.logPath(FileImages.path))
+        options.fileSystem = disk
+        options.readOnly = readOnly
+        let store = try Store.open(path: FileImages.path, options: options)
+        try store.checkInvariants()
+        defer { do { try store.close() } catch {} }
+        return try StoreHistory.contents(store.snapshot().view)
+    }
+
+    private static let outdated = StorageError.logOutdated(path: Store.logPath(FileImages.path))
+
+    @Test("after a kill, a copy from before the last checkpoint is refused", arguments: Kind.allCases, [0, 1, 5])
+    func beforeCheckpoint(kind: Kind, behind: Int) throws {
+        let life = try Life(kind, .full, behind: behind)
+        #expect(life.slot.logRequired && life.slot.logReach == life.checkpoints[1])
+        var refused = 0
+        for copy in life.copies {
+            for readOnly in [false, true] {
+                if copy.version < life.slot.logReach {
+                    #expect(throws: Self.outdated, "version \(copy.version)") {
+                        try Self.open(life.data, copy.log, kind, readOnly: readOnly)
+                    }
+                    refused += 1
+                } else {
+                    // Nothing in the files can tell: the commits behind this one are gone with the log that had them.
+                    #expect(try Self.open(life.data, copy.log, kind, readOnly: readOnly) == copy.model)
+                }
+            }
+        }
+        #expect(refused > 20)
+    }
+
+    @Test("after transactions that no log takes, too", arguments: Kind.allCases) func behindLarge(kind: Kind) throws {
+        let life = try Life(kind, .full, behind: 2, large: true)
+        let logged = try #require(life.copies.last { $0.version <= life.checkpoints[1] - 2 }).version
+        #expect(life.slot.logReach == logged && life.slot.checkpoint.rawValue == logged + 2)
+        for copy in life.copies where copy.version < logged {
+            #expect(throws: Self.outdated) { try Self.open(life.data, copy.log, kind) }
+        }
+        let last = try #require(life.copies.last)
+        #expect(try Self.open(life.data, last.log, kind) == life.newest)
+    }
+
+    @Test("under periodic durability, a copy from before the last change of halves is", arguments: Kind.allCases)
+    func periodic(kind: Kind) throws {
+        let life = try Life(kind, .periodic, behind: 3)
+        #expect(life.slot.logReach > life.checkpoints[0])
+        for copy in life.copies where copy.version <= life.checkpoints[0] {
+            #expect(throws: Self.outdated, "version \(copy.version)") { try Self.open(life.data, copy.log, kind) }
+        }
+        let last = try #require(life.copies.last)
+        #expect(try Self.open(life.data, last.log, kind) == life.newest)
+    }
+
+    @Test("a closed store needs no log, and no copy of it changes what it holds", arguments: Kind.allCases)
+    func closed(kind: Kind) throws {
+        let life = try Life(kind, .full, behind: 2)
+        for copy in life.copies { #expect(try Self.open(life.closed, copy.log, kind) == life.newest) }
+    }
+
+    @Test("a log says that it reaches what a sync has covered, and stays in a half that is empty")
+    func halves() throws {
+        let log = try LogFile.create(
+            fileSystem: MemoryFileSystem(capacity: 1 << 20), path: "log", beside: "log", storeID: RandomID(1, 2),
+            salt: RandomID(3, 4), segmentBytes: 4096, baseVersion: TransactionID(0))
+        func append(_ lsn: UInt64) throws {
+            try [UInt8(1), 2].withUnsafeBytes {
+                try log.append(payload: $0, firstLSN: lsn, lastLSN: lsn, durableTo: lsn - 1)
+            }
+        }
+        try log.goOn(after: 5)
+        #expect(log.activeSegment == 0 && log.reached == 0)
+        try append(6)
+        try log.sync()
+        try append(7)
+        #expect(log.reached == 6)
+        // A durable group is in the half already: nothing is synced for it.
+        try log.goOn(after: 7)
+        #expect(log.activeSegment == 1 && log.reached == 6)
+        log.releaseInactiveSegment()
+        try log.goOn(after: 8)
+        try log.goOn(after: 9)
+        #expect(log.activeSegment == 1)
+        // None is: the other half may hold the only proof, and is about to be written over.
+        try append(10)
+        try log.goOn(after: 10)
+        #expect(log.activeSegment == 0 && log.reached == 10)
+    }
+}

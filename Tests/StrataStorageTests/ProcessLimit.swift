@@ -1,0 +1,54 @@
+import Testing
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What a test of limits does to its own process: it runs in one that nobody else needs.
+enum ProcessLimit {
+    #if canImport(Glibc)
+        /// Sets the soft limit; `nil` lifts it as far as it goes.
+        static func set(_ resource: __rlimit_resource, _ value: UInt64?) {
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+            limit.rlim_cur = min(value.map { rlim_t($0) } ?? limit.rlim_max, limit.rlim_max)
+            setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+        }
+
+        /// Threads and processes of the user together; of no meaning to root.
+        static func setThreads(_ value: UInt64?) {
+            // The header has no name for it that can be imported.
+            let processes = __rlimit_resource_t(6)
+            var limit = rlimit()
+            getrlimit(processes, &limit)
+            limit.rlim_cur = min(value.map { rlim_t($0) } ?? limit.rlim_max, limit.rlim_max)
+            setrlimit(processes, &limit)
+        }
+
+        /// Bytes of address space that the process has mapped.
+        static var mappedBytes: UInt64 {
+            let text = StoreWorkerProcess.text("/proc/self/statm")
+            return (text.split(separator: " ").first.flatMap { UInt64($0) } ?? 0) * 4096
+        }
+
+        /// Lets the process map so much more than it has.
+        static func setAddressSpace(more bytes: UInt64?) { set(RLIMIT_AS, bytes.map { mappedBytes + $0 }) }
+    #endif
+
+    /// Goes on as a user without privileges, for good. False where that is not permitted.
+    static func becomeNobody() -> Bool {
+        #if canImport(Glibc)
+            return geteuid() == 0 && setgroups(0, nil) == 0 && setgid(nobody) == 0
+                && setuid(nobody) == 0
+        #else
+            return false
+        #endif
+    }
+
+    /// A user and a group that own nothing.
+    static let nobody: uid_t = 54_321
+}

@@ -1,0 +1,121 @@
+import FaultModel
+import Foundation
+import Seeds
+import SimulatedDisk
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// A recovery needs no more memory than its limits allow, whatever stands in the log.
+@Suite struct RecoveryMemoryTests {
+    private static func options(_ disk: SimulatedDisk) -> StoreOptions {
+        var options = StoreOptions(fileSystem: disk)
+        options.logSegmentBytes = 4 << 20
+        options.mapReserve = 1 << 28
+        return options
+    }
+
+    @Test func aReplayOfManyCommitsStaysWithinTheBudget() throws {
+        let disk = SimulatedDisk(seed: Seed(5))
+        let store = try Store.open(path: "store", options: Self.options(disk))
+        try PlainTable.setUp(store)
+        try PlainTable.insert(store, 0..<20_000)
+        var random = SplitMix64(seed: 2)
+        var expected: [Int64: Int64] = [:]
+        for number in 0..<150 as Range<Int64> {
+            let transaction = try store.beginWrite()
+            for _ in 0..<30 {
+                let key = Int64(random.below(20_000))
+                try transaction.set(0, RowKey(key), 0, .integer(number))
+                // Of another length: the pages of the rows around it are written anew.
+                try [UInt8](repeating: 7, count: 300).withUnsafeBytes {
+                    try transaction.set(0, RowKey(key), 1, .bytes($0))
+                }
+                expected[key] = number
+            }
+            // Values that move rows to other nodes, and rows that come and go.
+            try PlainTable.insert(transaction, 30_000 + number)
+            if number % 2 == 0 { try transaction.delete(0, RowKey(30_000 + number)) }
+            try transaction.commit()
+        }
+        var limited = Self.options(disk.kill())
+        limited.limits.memoryBudget = 1 << 17
+        let recovered = try Store.open(path: "store", options: limited)
+        let view = try recovered.snapshot().view
+        for (key, number) in expected {
+            let row = try #require(try view.locate(0, RowKey(key)))
+            #expect(try view.integer(row, 0) == number)
+        }
+        #expect(try view.rowCount(0) == 20_075)
+        try recovered.checkInvariants()
+        let arena = try #require(recovered.writer.workspace?.nodes.arena)
+        let limit = limited.limits.memoryBudget / Format.pageSize + 128
+        #expect(arena.touched > 0 && arena.touched <= limit, "\(arena.touched) pages")
+        try recovered.close()
+    }
+
+    private static func residentBytes() throws -> Int {
+        let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
+            separator: " ")
+        return (Int(words[1]) ?? 0) * 4096
+    }
+
+    @Test func aLogThatIsLongAndEmptyTakesNoMemory() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store.log"
+        let system = POSIXFileSystem()
+        let (storeID, salt) = (RandomID(1, 2), RandomID(3, 4))
+        let small = try LogFile.create(
+            fileSystem: system, path: path, beside: path, storeID: storeID, salt: salt,
+            segmentBytes: 1 << 16,
+            baseVersion: TransactionID(0))
+        try [UInt8](repeating: 9, count: 100).withUnsafeBytes {
+            try small.append(payload: $0, firstLSN: 1, lastLSN: 1, durableTo: 0)
+        }
+        small.close()
+        // The header of a log with halves of 512 MiB over it.
+        var header = [UInt64](repeating: 0, count: Format.slotSize / 8)
+        header.withUnsafeMutableBytes { bytes in
+            LogHeader(
+                storeID: storeID, salt: salt, segmentBytes: 512 << 20, baseVersion: TransactionID(0)
+            )
+            .store(bytes.baseAddress!)
+        }
+        let file = try system.open(path, .write)
+        try header.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.truncate(to: Int64(LogFormat.fileBytes(segmentBytes: 512 << 20)))
+        file.close()
+        let log = try LogFile.open(fileSystem: system, path: path, storeID: storeID, salt: salt)
+        defer { log.close() }
+        let before = try Self.residentBytes()
+        var after = 0
+        let replayed = try log.replay(fromSegment: 0, firstLSN: 1) {
+            (payload, _, _) throws(StorageError) in
+            #expect(payload.count == 100)
+            do { after = try Self.residentBytes() } catch { Issue.record("\(error)") }
+        }
+        #expect(replayed.groups == 1)
+        #expect(after > 0 && after - before < 400 << 20, "\((after - before) >> 20) MiB")
+    }
+
+    @Test func versionsThatCouldOverflowAreNoVersions() {
+        let bound = Format.versionLimit
+        let (storeID, salt) = (RandomID(1, 2), RandomID(3, 4))
+        let epoch = LogEpoch(storeID: storeID, salt: salt)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.slotSize, alignment: 64)
+        defer { buffer.deallocate() }
+        for (version, isGood) in [(bound - 1, true), (bound, false), (.max, false)] as [(UInt64, Bool)] {
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            _ = LogGroupHeader(
+                payloadBytes: 0, lsns: 7...version, durableTo: 0, previous: 0, payloadChecksum: 0
+            ).store(buffer.baseAddress!, epoch)
+            #expect((LogGroupHeader(buffer.baseAddress!, epoch) != nil) == isGood)
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            let header = LogHeader(
+                storeID: storeID, salt: salt, segmentBytes: 1 << 16, baseVersion: TransactionID(version))
+            header.store(buffer.baseAddress!)
+            #expect(LogHeader.decode(buffer.baseAddress!) == (isGood ? .valid(header) : .damaged))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Headers of an encrypted log's groups are open to read, and sealed with the payload: whoever changes one, checksums
+/// and all, takes no commit away unseen that another one follows.
+@Suite struct SealedLogTests {
+    private struct LogBytes {
+        var image: FileImages.Image
+        let header: LogHeader
+        /// Where each group of the chain starts.
+        var groups: [Int] = []
+
+        init(_ image: FileImages.Image) throws {
+            self.image = image
+            var log = try #require(image.log)
+            header = try log.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress, case .valid(let header) = LogHeader.decode(base) else {
+                    throw StorageError.logMissing(path: "")
+                }
+                return header
+            }
+            let header = header
+            groups = try log.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return [] }
+                // Two checkpoints, then commits in the first half.
+                let replay = try LogReplay(
+                    base, header: header, path: "", fromSegment: 0, firstLSN: header.baseVersion.rawValue + 1)
+                return replay.groups.map { $0.payloadOffset - LogFormat.groupHeaderSize }
+            }
+        }
+
+        /// Changes a group's header and makes its checksum right.
+        mutating func change(_ group: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+            let (header, start) = (header, groups[group])
+            image.log?.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                body(base + start)
+                let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+                (base + start).put64(56, epoch.checksum(base + start, 56))
+            }
+        }
+
+        func open() throws -> StoreModel {
+            var options = FileImages.options(image.cipher)
+            options.fileSystem = try FileImages.Disk(image)
+            let store = try Store.open(path: FileImages.path, options: options)
+            defer { do { try store.close() } catch {} }
+            return try StoreHistory.contents(store.snapshot().view)
+        }
+    }
+
+    private static func sealed() throws -> LogBytes {
+        try LogBytes(try FileImages.withLog(seed: 6, steps: 20, commits: 8, TestCipher(key: 5)))
+    }
+
+    private static func isDamage(_ body: () throws -> Void) -> Bool {
+        do { try body() } catch { return (error as? StorageError)?.isDamage == true }
+        return false
+    }
+
+    @Test("no byte of a group's header is changed unseen") func everyByte() throws {
+        let sound = try Self.sealed()
+        #expect(sound.groups.count >= 5)
+        #expect(try sound.open() == sound.image.model)
+        for group in sound.groups.indices {
+            for byte in 0..<56 {
+                for flip in [1, 0x80] as [UInt8] {
+                    var bytes = sound
+                    bytes.change(group) { $0.put8(byte, UnsafeRawPointer($0).u8(byte) ^ Int(flip)) }
+                    do {
+                        let found = try bytes.open()
+                        // The last group may look torn: then nothing says that it ever was durable.
+                        let isTorn = group == sound.groups.count - 1 && found == sound.image.states.dropLast().last
+                        #expect(found == sound.image.model || isTorn, "group \(group) byte \(byte)")
+                    } catch {
+                        #expect((error as? StorageError)?.isDamage == true, "\(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("what a header says of others is sealed with its own payload") func lowered() throws {
+        for offset in [32, 40] {
+            let sound = try Self.sealed()
+            for group in 1..<sound.groups.count {
+                var bytes = sound
+                bytes.change(group) { $0.put64(offset, $0.u64(offset) - 1) }
+                #expect(Self.isDamage { _ = try bytes.open() }, "group \(group), offset \(offset)")
+            }
+        }
+    }
+
+    @Test("a group cannot be torn and all others be made to say that it never was durable") func cutOff() throws {
+        for torn in 0..<3 {
+            var bytes = try Self.sealed()
+            let last = bytes.groups.count - 1
+            for group in (torn + 1)...last { bytes.change(group) { $0.put64(32, 1) } }
+            bytes.image.log?[bytes.groups[torn] + 64] ^= 0xFF
+            bytes.image.log?[bytes.groups[torn] + 65] ^= 0xFF
+            #expect(Self.isDamage { _ = try bytes.open() }, "group \(torn)")
+        }
+    }
+
+    @Test("in a plain log too, a whole group that names another one before it is damage") func plain() throws {
+        let sound = try LogBytes(try FileImages.withLog(seed: 6, steps: 20, commits: 8))
+        for group in 1..<sound.groups.count {
+            var bytes = sound
+            bytes.change(group) { $0.put64(40, $0.u64(40) ^ 1) }
+            #expect(Self.isDamage { _ = try bytes.open() }, "group \(group)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import StrataFiles
+import Synchronization
+import Testing
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Files of makers who were killed stayed for ever: fourteen after 150 kills.
+@Suite struct UnfinishedStoreTests {
+    private static func put(_ path: String, _ bytes: [UInt8]) throws {
+        let file = try POSIXFileSystem().open(path, .createNew)
+        defer { file.close() }
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    }
+
+    /// What a maker may have left: nothing, zeros, a part of the first slots, all of them.
+    private static func leftovers() throws -> [[UInt8]] {
+        let directory = try TemporaryDirectory()
+        try Store.open(path: directory.path + "/store").close()
+        let whole = try FileImages.contents(of: directory.path + "/store")
+        return [[], [UInt8](repeating: 0, count: 8192), Array(whole[..<4096]), Array(whole[..<8192])]
+    }
+
+    @Test("what a dead maker left goes with the next open that is alone, and with the store") func abandoned() throws {
+        for (number, bytes) in try Self.leftovers().enumerated() {
+            let directory = try TemporaryDirectory()
+            let path = directory.path + "/store"
+            try Self.put(path + ".creating-\(number)", bytes)
+            try Store.open(path: path).close()
+            #expect(directory.names() == ["store"], "\(bytes.count) bytes")
+            try Self.put(path + ".creating-\(number)", bytes)
+            #expect(try Store.removeFiles(path: path))
+            #expect(directory.names() == [], "\(bytes.count) bytes")
+        }
+    }
+
+    @Test("a file of somebody else's stays, whatever its name, and is no obstacle") func foreign() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let text = Array("my notes".utf8)
+        let long = [UInt8](repeating: 0, count: 10_000)
+        try Self.put(path + ".creating-0", text)
+        try Self.put(path + ".creating-1", long)
+        mkdir(path + ".creating-2", 0o755)
+        try Self.put(path + ".creating-x", [])
+        for _ in 0..<3 {
+            let store = try Store.open(path: path)
+            if store.newestVersion.rawValue == 0 { try PlainTable.setUp(store) }
+            try store.close()
+        }
+        #expect(
+            directory.names() == [
+                "store", "store.creating-0", "store.creating-1", "store.creating-2", "store.creating-x",
+            ])
+        #expect(try FileImages.contents(of: path + ".creating-0") == text)
+        #expect(try FileImages.contents(of: path + ".creating-1") == long)
+        rmdir(path + ".creating-2")
+    }
+
+    @Test("what a living maker is at stays") func living() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let files = POSIXFileSystem()
+        let (name, file) = try UnfinishedStore.create(for: path, StoreOptions())
+        // Another maker takes another name, and finishes first.
+        try Store.open(path: path).close()
+        try Store.open(path: path).close()
+        #expect(try files.status(name)?.inode == file.status().inode)
+        file.close()
+        try Store.open(path: path).close()
+        #expect(directory.names() == ["store"])
+    }
+
+    @Test("with all names taken a maker says so in time, and takes nobody's") func allTaken() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        for number in 0..<4 { try Self.put(path + ".creating-\(number)", [1, 2, 3]) }
+        var options = StoreOptions()
+        options.openTimeout = 20_000
+        #expect(throws: StorageError.self) { try Store.open(path: path, options: options) }
+        #expect(directory.names().count == 4)
+    }
+
+    @Test("makers that race with those who clear away all find one store") func race() throws {
+        for _ in 0..<30 {
+            let directory = try TemporaryDirectory()
+            let path = directory.path + "/store"
+            let clearing = Atomic<Int>(3)
+            let clearer: @Sendable () -> Void = {
+                while clearing.load(ordering: .relaxed) > 0 {
+                    UnfinishedStore.removeAbandoned(of: path, POSIXFileSystem())
+                }
+            }
+            try StoreThreadTests.run(4) { number in
+                if number == 3 { return clearer() }
+                defer { clearing.subtract(1, ordering: .relaxed) }
+                try StoreCreation(path, StoreOptions()).run()
+            }
+            #expect(directory.names() == ["store"])
+            try Store.open(path: path).close()
+        }
+    }
+}

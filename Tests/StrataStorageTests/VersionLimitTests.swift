@@ -1,0 +1,116 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Numbers of versions that a file gives are below 2^62, wherever it gives them: counting on from one never overflows.
+@Suite struct VersionLimitTests {
+    private static let limits: [UInt64] = [1 << 62, 1 << 63, .max - 1, .max]
+
+    @Test("a header slot's sequence, checkpoint, births and what it says of the log") func slots() {
+        func decode(_ change: (inout HeaderSlot) -> Void) -> HeaderSlot.Decoded {
+            var slot = HeaderSlotTests.sample()
+            change(&slot)
+            return slot.encode(at: 1).withUnsafeBytes { HeaderSlot.decode($0, at: 1) }
+        }
+        #expect(decode { $0.sequence = (1 << 62) - 1 } != .damaged)
+        #expect(decode { $0.checkpoint = TransactionID((1 << 62) - 1) } != .damaged)
+        #expect(decode { $0.logReach = 70 } != .damaged)
+        for limit in Self.limits {
+            #expect(decode { $0.sequence = limit } == .damaged)
+            #expect(decode { $0.checkpoint = TransactionID(limit) } == .damaged)
+            #expect(decode { $0.root.birth = limit } == .damaged)
+            #expect(decode { $0.freeMap.birth = limit } == .damaged)
+            #expect(decode { $0.logReach = limit } == .damaged)
+        }
+        #expect(decode { $0.logReach = 71 } == .damaged)
+        #expect(
+            decode {
+                $0.logRequired = false
+                $0.logReach = 1
+            } == .damaged)
+    }
+
+    @Test("the birth in a reference, of each kind of node") func births() throws {
+        let sound = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
+        var kinds: Set<UInt8> = []
+        for (node, found) in sound.nodes.enumerated() where kinds.insert(found.reference.kindCode).inserted {
+            for limit in Self.limits {
+                var file = sound
+                file.setBirth(node, limit)
+                #expect(throws: StorageError.self, "kind \(found.reference.kindCode)") { try Self.read(file) }
+            }
+        }
+        #expect(kinds == Set(1...9))
+    }
+
+    private static func read(_ file: CraftedFile) throws {
+        let disk = FileImages.Disk()
+        try disk.put(file.bytes, at: FileImages.path)
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: FileImages.path, options: options)
+        defer { do { try store.close() } catch {} }
+        _ = try StoreHistory.contents(store.snapshot().view)
+        try store.checkInvariants()
+    }
+
+    @Test("the reader itself, whatever led to the node") func reader() throws {
+        let file = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
+        let value = try #require(file.nodes.first { $0.reference.is(.value) }).reference
+        let disk = FileImages.Disk()
+        try disk.put(file.bytes, at: FileImages.path)
+        let pages = try PageMap(
+            try disk.open(FileImages.path, .read), reserve: 1 << 24, disk, .ofTrees, file.seed)
+        pages.admit(file.bytes.count / Format.pageSize)
+        _ = try PageReader(pages).node(value, .value)
+        for limit in Self.limits {
+            var crafted = file
+            crafted.setBirth(try #require(crafted.nodes.firstIndex { $0.reference == value }), limit)
+            let reference = try #require(crafted.nodes.first { $0.reference.page == value.page }).reference
+            let other = FileImages.Disk()
+            try other.put(crafted.bytes, at: FileImages.path)
+            let pages = try PageMap(
+                try other.open(FileImages.path, .read), reserve: 1 << 24, other, .ofTrees, file.seed)
+            pages.admit(crafted.bytes.count / Format.pageSize)
+            #expect(throws: StorageError.structure(reference)) { try PageReader(pages).node(reference, .value) }
+        }
+    }
+
+    @Test("the log's base, and the LSNs of its groups") func logs() {
+        let epoch = LogEpoch(storeID: RandomID(1, 2), salt: RandomID(3, 4))
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 16)
+        defer { bytes.deallocate() }
+        guard let base = bytes.baseAddress else { return }
+        func group(_ first: UInt64, _ last: UInt64) -> LogGroupHeader? {
+            _ = LogGroupHeader(
+                payloadBytes: 0, lsns: first...last, durableTo: 4, previous: 0, payloadChecksum: 0
+            ).store(base, epoch)
+            return LogGroupHeader(UnsafeRawPointer(base), epoch)
+        }
+        func header(_ version: UInt64) -> LogHeader.Decoded {
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            LogHeader(
+                storeID: RandomID(1, 2), salt: RandomID(3, 4), segmentBytes: 4096, baseVersion: TransactionID(version)
+            ).store(base)
+            return LogHeader.decode(base)
+        }
+        #expect(group(5, (1 << 62) - 1) != nil && header((1 << 62) - 1) != .damaged)
+        for limit in Self.limits {
+            #expect(group(5, limit) == nil && group(limit, limit) == nil)
+            #expect(header(limit) == .damaged)
+        }
+    }
+
+    @Test("what one owner of writing leaves to the next") func processes() {
+        let extent = Extent(page: 5, pages: 1, birth: 3, freed: 4)
+        #expect(HandOver(HandOver(sequence: 9, held: [extent]).encode())?.held == [extent])
+        for limit in Self.limits {
+            #expect(HandOver(HandOver(sequence: limit, held: []).encode()) == nil)
+            let born = Extent(page: 5, pages: 1, birth: limit, freed: 4)
+            #expect(HandOver(HandOver(sequence: 9, held: [extent, born]).encode()) == nil)
+            let freed = Extent(page: 5, pages: 1, birth: 3, freed: limit)
+            #expect(HandOver(HandOver(sequence: 9, held: [freed]).encode()) == nil)
+        }
+    }
+}
