@@ -47,7 +47,7 @@ test-build: deps ## build tests and tool as `make test` does: all traits that ar
 
 test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
-	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits"
+	Tools/with-failures-last .build/test.log $(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits"
 
 smoke: test-build ## the smoke plan, by the tool that was built with the tests
 	rm -rf $(SMOKE)
@@ -65,6 +65,7 @@ docs: deps ## the documentation of the module Strata, a static site in .build/do
 
 test-debug: deps ## the same tests in debug, where assertions and invariant walks are on
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
+	Tools/with-failures-last .build/debug.log \
 	$(SWIFT) test --scratch-path .build/debug $(CHECKED) $(TESTS) --traits "$$traits"
 
 # The preloaded library tells the sanitizer what Swift's Mutex does; forked and killed children are not for it.
