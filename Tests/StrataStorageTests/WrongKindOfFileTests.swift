@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "pipes, directories, sockets and devices are told at once, and stay", .timeLimit(.minutes(1)),
+        "pipes, directories, sockets and devices are told, and stay",
         arguments: Kind.allCases, Place.allCases)
     func refused(kind: Kind, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -85,14 +85,14 @@ import Testing
         let file = try POSIXFileSystem().open(path, .createNew)
         try file.truncate(to: 100 << 30)
         file.close()
-        let scheduling = SystemScheduling()
-        let start = scheduling.deadline(after: 60_000_000)
-        for readOnly in [true, false] {
-            #expect(throws: StorageError.notAStore(path: path)) {
-                try Store.open(path: path, options: StoreOptions(readOnly: readOnly))
+        let seconds = ProcessorTime.seconds {
+            for readOnly in [true, false] {
+                #expect(throws: StorageError.notAStore(path: path)) {
+                    try Store.open(path: path, options: StoreOptions(readOnly: readOnly))
+                }
             }
         }
-        #expect(scheduling.remaining(until: start) > 58_000_000)
+        #expect(seconds < 2, "reading them all takes more than ten")
         #expect(try POSIXFileSystem().status(path)?.size == 100 << 30)
     }
 }

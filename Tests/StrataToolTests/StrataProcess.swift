@@ -34,7 +34,8 @@ struct StrataProcess {
 
     /// Runs it with standard output and error in files of the directory.
     static func run(
-        _ arguments: [String], in directory: String, outputFile: String? = nil, fileSizeLimit: UInt? = nil
+        _ arguments: [String], in directory: String, outputFile: String? = nil, fileSizeLimit: UInt? = nil,
+        processorSeconds: Int? = nil
     ) throws -> StrataProcess {
         let executable = try #require(executable, "no strata beside the test bundle")
         let output = outputFile ?? directory + "/stdout"
@@ -48,6 +49,9 @@ struct StrataProcess {
         if let fileSizeLimit {
             // SIGXFSZ is ignored, so that a write beyond the limit fails as on a full disk.
             words = ["/bin/sh", "-c", "trap '' XFSZ; ulimit -f \(fileSizeLimit); exec \"$@\"", "sh"] + words
+        }
+        if let processorSeconds {
+            words = ["/bin/sh", "-c", "ulimit -t \(processorSeconds); exec \"$@\"", "sh"] + words
         }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         pointers.append(nil)

@@ -49,10 +49,8 @@ import Testing
         var words = [command, path]
         if command == "salvage" { words.append("--to") }
         if command == "salvage" || command == "copy" { words.append(directory.path + "/new") }
-        let clock = ContinuousClock()
-        let start = clock.now
-        let end = try StrataProcess.run(words, in: directory.path)
+        // Reading them all takes more than ten seconds of a processor.
+        let end = try StrataProcess.run(words, in: directory.path, processorSeconds: 5)
         #expect(end.status == 1 && end.error.contains("is not a Strata store"), "\(end)")
-        #expect(clock.now - start < .seconds(10))
     }
 }
