@@ -155,7 +155,7 @@ import Testing
                 options.readOnly = true
                 ProcessLimit.setAddressSpace(more: 8 << 20)
                 #expect(throws: StorageError.limit(.addressSpace)) { try Store.open(path: path, options: options) }
-                ProcessLimit.setAddressSpace(more: 768 << 20)
+                ProcessLimit.setAddressSpace(more: 960 << 20)
                 let reading = try Store.open(path: path, options: options)
                 #expect(reading.isReplayedInMemory)
                 try Self.check(reading, rows: 240, bytes: 100_000)
