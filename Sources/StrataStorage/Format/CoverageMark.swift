@@ -74,6 +74,8 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case idleOwner = "processes.idleOwner"
     /// A turn was lent to a process that did not take it.
     case grantWithdrawn = "processes.grantWithdrawn"
+    /// An owner had no room to give writing on, and said so.
+    case refusedOwnership = "processes.refusedOwnership"
     case guestOutlivedOwner = "processes.guestOutlivedOwner"
 }
 

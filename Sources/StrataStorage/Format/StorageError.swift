@@ -88,6 +88,16 @@ package enum StorageError: Error, Sendable, Equatable {
 }
 
 extension StorageError {
+    /// Whether room, descriptors or memory were missing before anything could be in doubt: what was begun can be given
+    /// up, and done again once they are there.
+    var mayBeTriedAgain: Bool {
+        switch self {
+        case .noSpace, .limit: true
+        case .file(let file): !file.mayHaveLostBytes
+        default: false
+        }
+    }
+
     /// Whether bytes on disk are not what was written. Not for files that are no store, or of another format.
     package var isDamage: Bool {
         switch self {

@@ -82,7 +82,14 @@ struct Attendant {
         store.writer.lent.slot = asker.slot
         if asker.wantsOwnership || state.mustGive || store.writer.lent.times > Self.timesBeforeGivingOn {
             store.writer.lent.times = 0
-            return try Succession(store: store, processes: processes).handOver()
+            do throws(StorageError) {
+                return try Succession(store: store, processes: processes).handOver()
+            } catch {
+                // Without room for a checkpoint, and without a log, this process alone has the newest commits: it keeps
+                // writing, and goes on to lend it.
+                if state.mustGive || !monitor.withLock({ commits.state.isOwner }) { throw error }
+                if asker.wantsOwnership { return try processes.ownership.refuse(asker.slot, error) }
+            }
         }
         try lend(to: asker.slot)
         store.writer.lent.commits = store.writer.commits

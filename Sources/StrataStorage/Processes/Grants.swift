@@ -251,6 +251,21 @@ struct Grants: Sendable {
         memory[words.failureSecond] = second
     }
 
+    /// Says why a process cannot have what it asked for under a ticket.
+    func putRefusal(_ error: StorageError, _ words: Layout.Slot, _ ticket: UInt64) {
+        var errno: Int32 = 0
+        if case .noSpace(let file) = error { errno = file.errno }
+        memory[words.failureFirst] = UInt64(UInt32(bitPattern: errno))
+        memory[words.failureSecond] = ticket
+    }
+
+    /// What ``putRefusal(_:_:_:)`` said to this process: a disk without room, by its number, or `busy`.
+    func refusal(of storePath: String) -> StorageError {
+        let errno = Int32(truncatingIfNeeded: memory[slots.ownWords.failureFirst])
+        let error = FileError(.write, path: storePath, errno: errno)
+        return error.isNoSpace ? .noSpace(error) : .busy(path: storePath)
+    }
+
     private var failure: StorageError {
         let words = slots.ownWords
         let (first, second) = (memory[words.failureFirst], memory[words.failureSecond])

@@ -46,7 +46,8 @@ struct GuestTurn {
 
     /// Makes the process of the running transaction the owner of writing.
     /// - Parameter canRepeat: no operation is under way, and the record holds all that was done.
-    /// - Throws: `commitOutcomeUnknown` when the owner died, and what the transaction is based on did not come back.
+    /// - Throws: `commitOutcomeUnknown` when the owner died, and what the transaction is based on did not come back;
+    ///   `noSpace`, `busy` where the owner cannot give writing on.
     func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
         transaction.guest = nil
@@ -55,7 +56,11 @@ struct GuestTurn {
         // A recovery on the way must not meet the nodes and the record of the open transaction.
         store.writer.workspace = nil
         defer { store.writer.workspace = transaction.workspace }
-        try store.becomeOwner()
+        do throws(StorageError) { try store.becomeOwner() } catch {
+            // What is refused is claimed no more: it must draw writing here at no later time.
+            processes.grants.giveBack(grant)
+            throw error
+        }
         let committed = monitor.withLock { commits.state.committed }
         let isSame = committed.version == grant.base.version
         if isSame, committed.root == grant.base.root { return try store.checkpoints.loadFreeMap() }

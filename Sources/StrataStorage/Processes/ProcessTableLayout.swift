@@ -110,7 +110,7 @@ extension ProcessTable {
             var flags: Word32 { Word32(base + 44) }
             var recordBytes: Word32 { Word32(base + 48) }
             var recordChecksum: Word64 { Word64(base + 56) }
-            /// Why its record was refused.
+            /// Why its record was refused; or ownership, with the ticket as the second word.
             var failure: Word32 { Word32(base + 64) }
             var failureFirst: Word64 { Word64(base + 72) }
             var failureSecond: Word64 { Word64(base + 80) }
@@ -122,5 +122,7 @@ extension ProcessTable {
         static let wantsOwnership: UInt32 = 1
         /// Flag of a guest: other threads of its process wait for its turn to end.
         static let isInHurry: UInt32 = 2
+        /// Flag of an asking process: the owner cannot give writing on, and says why.
+        static let isRefused: UInt32 = 4
     }
 }

@@ -132,18 +132,12 @@ struct StoreClosing {
     /// Whether a close that did not come to its end leaves the store as it was before: letting go of it would lose
     /// commits that nothing else has, and nothing is in doubt. The write gate is held.
     private func stayOpen(after error: StorageError) -> Bool {
-        let mayBeTriedAgain =
-            switch error {
-            case .noSpace, .limit: true
-            case .file(let file): !file.mayHaveLostBytes
-            default: false
-            }
         let (committed, isWriting) = monitor.withLock {
             (commits.state.committed.version, commits.state.isOwner && !commits.state.isPoisoned)
         }
         let isAllOnDisk = store.hasLog || committed == checkpoints.slot.checkpoint.rawValue
         let mayWrite = !store.options.readOnly && store.fileSystem.isPersistent
-        guard mayBeTriedAgain, isWriting, !isAllOnDisk, mayWrite else { return false }
+        guard error.mayBeTriedAgain, isWriting, !isAllOnDisk, mayWrite else { return false }
         if let processes = store.processes {
             // Without others let in again it is as good as closed.
             do throws(StorageError) { try processes.admitOthers() } catch { return false }

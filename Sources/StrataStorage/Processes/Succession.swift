@@ -154,7 +154,8 @@ struct Succession {
             processes.ownership.noteDeath(recovered: newest.version)
             show(newest, over: visible)
         } catch {
-            commits.poison()
+            // On a full disk nothing is in doubt: the log has everything, and whoever writes next begins from it again.
+            if !error.mayBeTriedAgain { commits.poison() }
             throw error
         }
     }
@@ -173,8 +174,10 @@ struct Succession {
 
     /// Lets the next process write; nobody in this process does.
     /// - Parameter claimant: a process that has a grant, and needs writing for itself.
+    /// - Throws: what kept the newest version from becoming the checkpoint, where nothing else has it: without a log
+    ///   this process goes on owning writing then.
     func handOver(to claimant: Int? = nil) throws(StorageError) {
-        let block = makeBlock()
+        let block = try makeBlock()
         store.checkpoints.writing.waitUntilDone()
         monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
@@ -191,13 +194,15 @@ struct Succession {
 
     /// Makes the newest version the checkpoint.
     /// - Returns: nil where the next owner has to go by the log, or by what the failure left: slower, and as right.
-    private func makeBlock() -> HandOver? {
+    private func makeBlock() throws(StorageError) -> HandOver? {
         let committed = monitor.withLock { commits.state.committed }
         guard commits.waitUntilDurable(committed.version) else { return nil }
         do throws(StorageError) {
             try store.checkpoints.waitUntilDone()
             try store.checkpoints.makeFinal(committed)
         } catch {
+            let isOnDisk = store.hasLog || committed.version <= store.checkpoints.slot.checkpoint.rawValue
+            if !isOnDisk && !commits.isPoisoned { throw error }
             return nil
         }
         let held = allocator.held

@@ -63,7 +63,8 @@ struct WritingOwnership: Sendable {
 
     /// Waits for the turn of this process, in the order in which processes asked.
     /// - Parameter acceptsGrant: one transaction under the owner's write gate will do.
-    /// - Throws: `busy` after the deadline; `poisoned`; `lockFile`.
+    /// - Throws: `busy` after the deadline, and where the owner cannot give writing on; `noSpace` where it has no room
+    ///   for that; `poisoned`; `lockFile`.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool, storePath: String) throws(StorageError) -> Turn {
         while true {
             let ticket = try ask(acceptsGrant)
@@ -97,6 +98,7 @@ struct WritingOwnership: Sendable {
             let value = slots.guestBell
             if isOwn { break }
             if let grant = try grants.take() { return grant }
+            if isRefused(ticket) { throw grants.refusal(of: storePath) }
             let left = scheduling.remaining(until: deadline)
             if left > 0 {
                 slots.waitAsGuest(value, microseconds: left)
@@ -104,7 +106,7 @@ struct WritingOwnership: Sendable {
                 if !slots.isTimeToLook(&nextLook, rang: slots.guestBell != value) { continue }
             }
             let isOver = try file.withLock { () throws(StorageError) -> Bool in
-                if isOwn || grants.isOffered { return false }
+                if isOwn || grants.isOffered || isRefused(ticket) { return false }
                 if left == 0 {
                     memory[slots.ownWords.ticket] = 0
                     // Lent by an owner that died, if at all.
@@ -193,6 +195,27 @@ struct WritingOwnership: Sendable {
                 slots.clear(slot)
             }
             return nil
+        }
+    }
+
+    /// Whether the owner has refused what this process asked for under this ticket.
+    private func isRefused(_ ticket: UInt64) -> Bool {
+        let words = slots.ownWords
+        return memory[words.flags] & Layout.isRefused != 0 && memory[words.failureSecond] == ticket
+    }
+
+    /// Says to a process that asks for ownership that this one cannot give it, and why.
+    func refuse(_ slot: Int, _ error: StorageError) throws(StorageError) {
+        try file.withLock { () throws(StorageError) in
+            let words = Layout.slot(slot)
+            let ticket = memory[words.ticket]
+            guard slots.isTaken(slot), ticket != 0, memory[words.flags] == Layout.wantsOwnership else { return }
+            mark(.refusedOwnership)
+            grants.putRefusal(error, words, ticket)
+            // In this order: who dies in between leaves a process that goes on asking.
+            memory[words.flags] = Layout.wantsOwnership | Layout.isRefused
+            memory[words.ticket] = 0
+            slots.wakeGuest(slot)
         }
     }
 

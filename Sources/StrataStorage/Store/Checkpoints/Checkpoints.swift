@@ -96,8 +96,7 @@ final class Checkpoints: Sendable {
             try start(commits.newest)
         } catch {
             // On a full disk, and without descriptors, a later commit tries again.
-            if case .noSpace = error { return }
-            if case .file(let file) = error, !file.mayHaveLostBytes { return }
+            if error.mayBeTriedAgain { return }
             commits.poison()
         }
     }
