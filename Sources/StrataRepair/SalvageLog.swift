@@ -26,17 +26,22 @@ final class SalvageLog {
         // What was cut off reads as zeros.
         guard let range = MappedRange(anonymous: max(contents?.count ?? 0, whole, Format.pageSize)) else { return nil }
         bytes = range
-        contents?.withUnsafeBytes {
-            range.mutableBase.copyMemory(from: $0.baseAddress ?? range.base, byteCount: $0.count)
-        }
+        copy(contents)
         // Without a header nothing says how long the log was.
         let isCut = contents.map { header == nil || $0.count < whole } ?? false
         if let slot {
             guard read(slot, header, source, isThere: contents != nil) else { return nil }
         } else {
-            guard let header, take(header) else { return nil }
+            guard let header, take(header, contents) else { return nil }
         }
         if isCut { isCutShort = true }
+    }
+
+    /// Takes the bytes as they were read: mending a bit and opening a payload change them.
+    private func copy(_ contents: [UInt8]?) {
+        contents?.withUnsafeBytes {
+            bytes.mutableBase.copyMemory(from: $0.baseAddress ?? bytes.base, byteCount: $0.count)
+        }
     }
 
     /// Finds the records behind a slot's checkpoint.
@@ -80,7 +85,7 @@ final class SalvageLog {
     }
 
     /// Starts at the older of the two segments; at the newer one when the older one's groups do not lead to it.
-    private func take(_ header: LogHeader) -> Bool {
+    private func take(_ header: LogHeader, _ contents: [UInt8]?) -> Bool {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         var starts: [(segment: Int, lsn: UInt64)] = []
         for segment in 0..<2 {
@@ -94,7 +99,10 @@ final class SalvageLog {
         starts.sort { $0.lsn < $1.lsn }
         if starts.isEmpty { starts.append((0, header.baseVersion.rawValue + 1)) }
         for start in starts {
+            // Records that lead to this segment are not given up for those in it.
+            if !groups.isEmpty && lastVersion >= start.lsn { break }
             base = start.lsn - 1
+            copy(contents)
             guard replay(header, fromSegment: start.segment, firstLSN: start.lsn) else { return false }
             if !isCutShort { break }
         }
@@ -123,7 +131,7 @@ final class SalvageLog {
         do throws(StorageError) {
             let found = try LogReplay(
                 bytes.mutableBase, header: header, path: "", fromSegment: fromSegment, firstLSN: firstLSN,
-                reach: reach, toleratesLoss: true)
+                reach: reach, isSealed: sealing(header.storeID) != nil, toleratesLoss: true)
             guard found.groups.allSatisfy({ $0.lastLSN < Format.versionLimit }),
                 let opened = open(found.groups, header)
             else { return false }

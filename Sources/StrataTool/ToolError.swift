@@ -84,7 +84,8 @@ struct ToolError: Error {
             "\(page), offset \(offset): \(Self.reason(reason))"
         case .logMissing(let path): "its log \(path) is missing"
         case .logMismatch(let path): "\(path) is not its log"
-        case .logOutdated(let path): "\(path) is an older copy of its log, or damaged at its end"
+        case .logOutdated(let path):
+            "\(path) is an older copy of its log, or damaged at its end. Put the newest copy back if there is one"
         case .logCorrupt(let path, let offset): "\(path) is damaged at offset \(offset)"
         default: "\(error)"
         }

@@ -100,13 +100,15 @@ private final class ScarceFile: FileLayer {
         }
     }
 
-    private func finish(_ stores: Store..., cipher: Bool = false, keys: [Int64]) throws {
+    private func finish(
+        _ stores: Store..., durability: Durability = .none, cipher: Bool = false, keys: [Int64]
+    ) throws {
         for store in stores {
             #expect(try store.snapshot().view.keys(0) == keys)
             try store.checkInvariants()
         }
         for store in stores { try store.close() }
-        let store = try open(cipher: cipher)
+        let store = try open(durability, cipher: cipher)
         #expect(try store.snapshot().view.keys(0) == keys)
         try store.checkInvariants()
         try store.close()
@@ -201,7 +203,7 @@ private final class ScarceFile: FileLayer {
         try PlainTable.insert(other, [60])
         try PlainTable.insert(third, [61])
         if let pinned { #expect(try PlainTable.keys(pinned.view) == Array(0..<60)) }
-        try withExtendedLifetime(pinned) { try finish(other, third, keys: Array(0..<62)) }
+        try withExtendedLifetime(pinned) { try finish(other, third, durability: .full, keys: Array(0..<62)) }
     }
 
     @Test("with a log nothing is kept back: the next owner goes by that") func withLog() throws {

@@ -118,6 +118,59 @@ import Testing
         #expect(try Self.open(life.data, last.log, kind) == life.newest)
     }
 
+    /// Where the group stands that a log ends with: nothing but this shows how far it has reached.
+    private static func lastGroup(_ log: [UInt8], _ lsn: UInt64) throws -> (start: Int, payloadBytes: Int) {
+        try log.withUnsafeBytes { bytes in
+            let base = try #require(bytes.baseAddress)
+            guard case .valid(let header) = LogHeader.decode(base) else { throw StorageError.logMissing(path: "") }
+            let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
+            let found = stride(from: Format.pageSize, to: bytes.count, by: 64).compactMap { offset in
+                LogGroupHeader(base + offset, epoch).flatMap { $0.lastLSN >= lsn ? (offset, $0.payloadBytes) : nil }
+            }
+            #expect(found.count == 1)
+            return try #require(found.first)
+        }
+    }
+
+    @Test("a flipped bit in the group that shows how far the log has reached is mended", arguments: Kind.allCases)
+    func flippedReach(kind: Kind) throws {
+        let life = try Life(kind, .full, behind: 0)
+        let log = try #require(life.copies.last).log
+        let group = try Self.lastGroup(log, life.slot.logReach)
+        let bits = Array(0..<64 * 8) + stride(from: 64 * 8, to: 8 * (64 + group.payloadBytes), by: 61)
+        #expect(bits.count > 520)
+        for bit in bits {
+            var damaged = log
+            damaged[group.start + bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(throws: Never.self, "bit \(bit)") {
+                let found = try Self.open(life.data, damaged, kind, readOnly: bit % 7 == 0)
+                #expect(found == life.newest, "bit \(bit)")
+            }
+        }
+    }
+
+    @Test("more damage to that group is refused where anybody could have written it", arguments: Kind.allCases)
+    func damagedReach(kind: Kind) throws {
+        let life = try Life(kind, .full, behind: 0)
+        let log = try #require(life.copies.last).log
+        let group = try Self.lastGroup(log, life.slot.logReach)
+        func damage(_ places: [Int]) throws -> [UInt8] {
+            var damaged = log
+            for place in places { damaged[group.start + place] ^= 0x24 }
+            return damaged
+        }
+        // Its header alone says that the log was there, and the data file has what the payload said.
+        let payload = try damage([64, 70])
+        if kind == .plain {
+            #expect(try Self.open(life.data, payload, kind) == life.newest)
+        } else {
+            #expect(throws: Self.outdated) { try Self.open(life.data, payload, kind) }
+        }
+        for places in [[9, 10], [17], [24, 57], [0, 63]] {
+            #expect(throws: Self.outdated) { try Self.open(life.data, damage(places), kind) }
+        }
+    }
+
     @Test("a closed store needs no log, and no copy of it changes what it holds", arguments: Kind.allCases)
     func closed(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 2)

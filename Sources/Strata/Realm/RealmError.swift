@@ -70,6 +70,20 @@ extension Realm.Error {
             : "made by a newer version; use that one"
     }
 
+    /// What is wrong with a log, and what helps beside ``Realm/Configuration/onDamage``.
+    private static func logFinding(_ error: StorageError) -> String {
+        switch error {
+        case .logMissing(let path): "the log that \(path) needs is missing"
+        case .logMismatch(let path): "the log beside \(path) belongs to another database"
+        case .logCorrupt(let path, let offset):
+            "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion takes what stands before that"
+        case .logOutdated(let path):
+            "the log \(path) is an older copy of itself, or damaged at its end; put the newest one back, or open with "
+                + "onDamage = .lastGoodVersion, which goes on from what the file without it has"
+        default: "\(error)"
+        }
+    }
+
     init(_ error: StorageError) {
         switch error {
         case .file(let file):
@@ -94,11 +108,7 @@ extension Realm.Error {
             self.init(.unsupportedFileFormatVersion, "\(path) is of format \(version), \(Self.remedy(version))")
         case .corrupt(let page, let offset, let reason):
             self.init(.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
-        case .logMissing(let path): self.init(.invalidDatabase, "the log that \(path) needs is missing")
-        case .logMismatch(let path): self.init(.invalidDatabase, "the log beside \(path) belongs to another database")
-        case .logCorrupt(let path, let offset): self.init(.invalidDatabase, "the log \(path) is damaged at \(offset)")
-        case .logOutdated(let path):
-            self.init(.invalidDatabase, "the log \(path) is an older copy or damaged at its end; put the newest back")
+        case .logMissing, .logMismatch, .logCorrupt, .logOutdated: self.init(.invalidDatabase, Self.logFinding(error))
         case .inUse(let path): self.init(.alreadyOpen, "another process has \(path) open")
         case .beingRead(let path, let processes):
             self.init(.alreadyOpen, "\(Self.named(processes)) reads \(path), and shares it with no writer")

@@ -19,6 +19,8 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case replayedInMemory = "recovery.replayedInMemory"
     /// One slot could not be read, and the log says that it was the newer one.
     case lostSlot = "recovery.lostSlot"
+    /// A log of an older format stood beside the store.
+    case setLogAside = "recovery.setLogAside"
     /// The data file is older than the log beside it.
     case olderThanLog = "recovery.olderThanLog"
     /// Slots that differ, or a log that no slot requires: an open finished what a close began.

@@ -98,6 +98,12 @@ extension StorageError {
         }
     }
 
+    /// Whether it is about a file of an older version of the format.
+    var isOlderFormat: Bool {
+        if case .unsupportedFormat(_, let version) = self { return version < Format.version }
+        return false
+    }
+
     /// Whether bytes on disk are not what was written. Not for files that are no store, or of another format.
     package var isDamage: Bool {
         switch self {

@@ -69,6 +69,22 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Closes the descriptor. The file stays.
     package func close() { file.close() }
 
+    /// Gives a log of an older format another name, `NAME.log.format-N`, durably: it is of a store that stood here
+    /// before, and may be all that is left of its last commits.
+    package static func setAside(
+        fileSystem: any FileSystem, path: String, version: UInt32
+    ) throws(StorageError) {
+        let name = "\(path).format-\(version)"
+        var number = 1
+        do throws(FileError) {
+            while try fileSystem.status(number == 1 ? name : "\(name)-\(number)") != nil { number += 1 }
+            try fileSystem.renameNew(path, to: number == 1 ? name : "\(name)-\(number)")
+            try fileSystem.syncDirectory(of: path)
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
     /// Takes a log away that no slot requires, durably.
     package static func remove(fileSystem: any FileSystem, path: String) throws(StorageError) {
         do throws(FileError) {
@@ -135,8 +151,8 @@ extension LogFile {
 
     /// Opens a log to replay it.
     ///
-    /// - Throws: `logMissing`; `logMismatch` when it is another store's or another epoch's, or no log at all;
-    ///   `logCorrupt` when its header fails or the file is too short; `unsupportedFormat`, `file`.
+    /// - Throws: `logMissing`; `logMismatch` when it is another store's or another epoch's, of an older format, or no
+    ///   log at all; `logCorrupt` when its header fails or the file is too short; `unsupportedFormat`, `file`.
     package static func open(
         fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false,
         cipher: (any Cipher)? = nil
@@ -144,7 +160,11 @@ extension LogFile {
         guard let file = try openIfThere(fileSystem, path, readOnly ? .read : .write) else {
             throw .logMissing(path: path)
         }
-        let header = try readHeader(file)
+        let header: LogHeader
+        do throws(StorageError) { header = try readHeader(file) } catch {
+            // A slot of this format requires it, which no older log belongs to.
+            throw error.isOlderFormat ? .logMismatch(path: path) : error
+        }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
         return LogFile(file, header, canAppend: false, LogSealing(cipher, storeID, fileSystem))
     }

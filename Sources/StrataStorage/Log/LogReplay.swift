@@ -8,7 +8,9 @@
 //    another one before it: only somebody who changed it wrote that.
 // 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole group up to it, or behind
 //    it, is always left: a segment is written over only while the other one holds a durable group that is younger. A
-//    log without one is an older copy of itself.
+//    log without one is an older copy of itself. Damage to the group that shows it takes nothing away that is needed:
+//    its header is enough, which may have one flipped bit. In a sealed log anybody can write a header, so there the
+//    payload is looked at too, and opened.
 // Fault model: any bytes may be anything. No length is used before it was checked.
 
 /// Finds the groups to replay in the bytes of a log.
@@ -35,10 +37,13 @@ package struct LogReplay {
 
     /// Payloads up to this size are searched for a single flipped bit: at most 20 ms.
     private static let repairBytes = 8192
+    /// So many payloads that need not be replayed are searched for one.
+    private static let repairedWitnesses = 4
 
     private let bytes: UnsafeMutableRawPointer
     private let segmentBytes: Int
     private let epoch: LogEpoch
+    private let isSealed: Bool
     private var nextLSN: UInt64
     private var previous: UInt64?
     package private(set) var groups: [Group] = []
@@ -53,15 +58,17 @@ package struct LogReplay {
     /// - Parameters:
     ///   - bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
     ///   - reach: what the header slot says that the log has reached; 0 when it says nothing.
+    ///   - isSealed: payloads are; whoever calls opens those of ``groups`` and ``witnesses``.
     ///   - toleratesLoss: a salvage takes what stands in front of damage.
     /// - Throws: `logCorrupt` with the offset of the first group that is missing though it was durable; `logOutdated`
     ///   when the log does not reach as far as the slot says.
     /// - Complexity: O(bytes); each byte is looked at twice.
     package init(
         _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromSegment: Int, firstLSN: UInt64,
-        reach: UInt64 = 0, toleratesLoss: Bool = false
+        reach: UInt64 = 0, isSealed: Bool = false, toleratesLoss: Bool = false
     ) throws(StorageError) {
         self.bytes = bytes
+        self.isSealed = isSealed
         segmentBytes = header.segmentBytes
         epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         nextLSN = firstLSN
@@ -97,10 +104,7 @@ package struct LogReplay {
             var found = joining(offset, end)
             if found == nil {
                 found = repaired(offset, end)
-                if found != nil {
-                    repairedBits += 1
-                    mark(.mendedBit)
-                }
+                if found != nil { noteMended() }
             }
             guard let header = found else {
                 if follows(offset, end) != nil { mark(.tornGroup) }
@@ -136,9 +140,7 @@ package struct LogReplay {
     /// The group at `offset` with one bit flipped back, if that makes it whole and the next one.
     private func repaired(_ offset: Int, _ end: Int) -> LogGroupHeader? {
         let base = UnsafeRawPointer(bytes + offset)
-        let distance =
-            (base.u32(0) ^ LogFormat.groupMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount
-        guard distance <= 1 else { return nil }
+        guard isAlmostGroup(base) else { return nil }
         if let header = follows(offset, end) {
             if header.payloadBytes > Self.repairBytes { return nil }
             let payload = offset + LogFormat.groupHeaderSize
@@ -149,6 +151,11 @@ package struct LogReplay {
         // A whole header that does not follow is a leftover, not damage.
         if LogGroupHeader(base, epoch) != nil { return nil }
         return flip(offset..<offset + LogFormat.groupHeaderSize) { joining(offset, end) }
+    }
+
+    /// Whether at most one bit keeps this from being a group of the epoch.
+    private func isAlmostGroup(_ base: UnsafeRawPointer) -> Bool {
+        (base.u32(0) ^ LogFormat.groupMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount <= 1
     }
 
     /// Flips each bit of the range until `check` is content; leaves the bytes as they were if it never is.
@@ -179,8 +186,7 @@ package struct LogReplay {
             if header.durableTo >= nextLSN { return .contradictory }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }
-            let segment = (offset - Format.pageSize) / segmentBytes
-            let segmentEnd = LogFormat.start(ofSegment: segment + 1, segmentBytes: segmentBytes)
+            let segmentEnd = LogFormat.start(ofSegment: segment(of: offset) + 1, segmentBytes: segmentBytes)
             guard header.payloadBytes <= segmentEnd - offset - LogFormat.groupHeaderSize,
                 isPayloadWhole(offset, header)
             else { continue }
@@ -188,7 +194,57 @@ package struct LogReplay {
             hasReached = true
             witnesses.append(Group(header, at: offset))
         }
-        if hasReached { return .consistent }
+        return hasReached ? .consistent : judgeDamaged(reach)
+    }
+
+    /// What groups that are not whole say of how far the log has reached.
+    private mutating func judgeDamaged(_ reach: UInt64) -> Rest {
+        let end = LogFormat.fileBytes(segmentBytes: segmentBytes)
+        var attempts = 0
+        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.groupHeaderSize) {
+            let base = UnsafeRawPointer(bytes + offset)
+            guard isAlmostGroup(base) else { continue }
+            let whole = LogGroupHeader(base, epoch)
+            let found =
+                whole
+                ?? flip(offset..<offset + LogFormat.groupHeaderSize) {
+                    LogGroupHeader(base, epoch).flatMap { $0.lastLSN >= reach ? $0 : nil }
+                }
+            guard let found, found.lastLSN >= reach else { continue }
+            if found.durableTo >= nextLSN { return .contradictory }
+            if isSealed {
+                guard attempts < Self.repairedWitnesses else { return .outdated }
+                attempts += 1
+                guard mendPayload(offset, found, isHeaderWhole: whole != nil) else { continue }
+                witnesses.append(Group(found, at: offset))
+            } else if whole == nil {
+                noteMended()
+            }
+            return .consistent
+        }
         return .outdated
+    }
+
+    /// Whether a group's payload is whole, or is with one bit flipped back. Of header and payload one is mended.
+    private mutating func mendPayload(_ offset: Int, _ header: LogGroupHeader, isHeaderWhole: Bool) -> Bool {
+        let segmentEnd = LogFormat.start(ofSegment: segment(of: offset) + 1, segmentBytes: segmentBytes)
+        let payload = offset + LogFormat.groupHeaderSize
+        guard header.payloadBytes <= segmentEnd - payload else { return false }
+        if isPayloadWhole(offset, header) {
+            if !isHeaderWhole { noteMended() }
+            return true
+        }
+        guard isHeaderWhole, header.payloadBytes <= Self.repairBytes,
+            flip(payload..<payload + header.payloadBytes, { isPayloadWhole(offset, header) ? header : nil }) != nil
+        else { return false }
+        noteMended()
+        return true
+    }
+
+    private func segment(of offset: Int) -> Int { (offset - Format.pageSize) / segmentBytes }
+
+    private mutating func noteMended() {
+        repairedBits += 1
+        mark(.mendedBit)
     }
 }

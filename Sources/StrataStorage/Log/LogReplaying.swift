@@ -32,7 +32,7 @@ extension LogFile {
         let base = contents.mutableBase
         let replay = try LogReplay(
             base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN, reach: reach,
-            toleratesLoss: toleratesLoss)
+            isSealed: sealing != nil, toleratesLoss: toleratesLoss)
         if let sealing, !toleratesLoss {
             for group in replay.witnesses where sealing.open(group, base, epoch) == nil {
                 throw .logCorrupt(path: path, offset: group.payloadOffset)

@@ -76,7 +76,12 @@ struct LogRecovery {
         } catch {
             // Half made, or no log at all: no slot requires it.
             if error.isDamage { return }
-            throw error
+            guard case .unsupportedFormat(_, let version) = error, error.isOlderFormat else { throw error }
+            // Nothing of that format becomes a store of this one, so it is not this one's.
+            if options.readOnly { return }
+            mark(.setLogAside)
+            try LogFile.setAside(fileSystem: fileSystem, path: logPath, version: version)
+            return
         }
         if last == slot.checkpoint { return }
         mark(.olderThanLog)

@@ -35,9 +35,15 @@ struct StartingSlot {
 
     /// The other slot is unreadable: it may have been the newer one that required a log.
     private mutating func adoptLostLog(_ path: String, _ options: StoreOptions) throws(StorageError) {
-        guard let header = try LogFile.header(fileSystem: options.fileSystem, path: Store.logPath(path)),
-            header.storeID == choice.slot.storeID
-        else { return }
+        let found: LogHeader?
+        do throws(StorageError) {
+            found = try LogFile.header(fileSystem: options.fileSystem, path: Store.logPath(path))
+        } catch {
+            // It belongs to a store of that format, which this one never was.
+            if error.isOlderFormat { return }
+            throw error
+        }
+        guard let header = found, header.storeID == choice.slot.storeID else { return }
         if header.baseVersion > choice.slot.checkpoint {
             throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
         }

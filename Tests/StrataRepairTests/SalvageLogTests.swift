@@ -1,0 +1,80 @@
+import StrataFiles
+import StrataRepair
+import Testing
+
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+/// Logs that a salvage reads more than once, or that an open refuses.
+@Suite struct SalvageLogTests {
+    /// Groups of a log that lead from an LSN on, by where each starts.
+    private static func groups(
+        _ log: [UInt8], from lsn: UInt64, segment: Int
+    ) throws -> [(start: Int, group: LogReplay.Group)] {
+        var copy = log
+        return try copy.withUnsafeMutableBytes { bytes in
+            let base = try #require(bytes.baseAddress)
+            guard case .valid(let header) = LogHeader.decode(base) else { return [] }
+            let replay = try LogReplay(base, header: header, path: "", fromSegment: segment, firstLSN: lsn)
+            return replay.groups.map { ($0.payloadOffset - LogFormat.groupHeaderSize, $0) }
+        }
+    }
+
+    private static func salvage(
+        _ data: [UInt8], _ log: [UInt8], _ kind: OlderLogTests.Kind
+    ) throws -> (report: SalvageReport, contents: StoreModel) {
+        let disk = FileImages.Disk()
+        try disk.put(data, at: FileImages.path)
+        try disk.put(log, at: Store.logPath(FileImages.path))
+        var settings = SalvageOptions()
+        settings.cipher = kind == .encrypted ? TestCipher(key: 3) : nil
+        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
+        var options = FileImages.options(settings.cipher)
+        options.fileSystem = disk
+        let store = try Store.open(path: "new", options: options)
+        defer { do { try store.close() } catch {} }
+        return (report, try StoreHistory.contents(store.snapshot().view))
+    }
+
+    /// Without a slot a salvage begins with the older half, and opens its payloads where they stand. Where damage in
+    /// the newer one ended that, it began again there, and found nothing that opens.
+    @Test(
+        "without slots, a log that is damaged in its newer half is replayed up to there",
+        arguments: OlderLogTests.Kind.allCases)
+    func damagedNewerHalf(kind: OlderLogTests.Kind) throws {
+        let life = try OlderLogTests.Life(kind, .full, behind: 5)
+        var data = life.data
+        for slot in [0, Format.pageSize] { for byte in 0..<Format.slotSize { data[slot + byte] = 0 } }
+        var log = try #require(life.copies.last).log
+        let checkpoint = life.checkpoints[1]
+        let groups = try Self.groups(log, from: checkpoint + 1, segment: Int(life.slot.logSegment))
+        #expect(groups.count == 5)
+        for byte in 0..<8 { log[groups[3].start + LogFormat.groupHeaderSize + byte] ^= 0x5A }
+        let (report, contents) = try Self.salvage(data, log, kind)
+        let last = groups[2].group.lastLSN
+        #expect(report.log == .partly(through: TransactionID(last)))
+        #expect(contents == life.copies.first { $0.version == last }?.model)
+    }
+
+    @Test(
+        "where nothing shows any more how far the log had reached, everything up to the checkpoint comes back",
+        arguments: OlderLogTests.Kind.allCases, [DamagePolicy.lastGoodVersion, .salvage])
+    func damagedReach(kind: OlderLogTests.Kind, policy: DamagePolicy) throws {
+        let life = try OlderLogTests.Life(kind, .full, behind: 0)
+        var log = try #require(life.copies.last).log
+        let before = try #require(life.copies.dropLast().last).log
+        // What the last commit before the checkpoint wrote.
+        let last = zip(before, log).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
+        for byte in last { log[byte] ^= 0xFF }
+        let disk = FileImages.Disk()
+        try disk.put(life.data, at: FileImages.path)
+        try disk.put(log, at: Store.logPath(FileImages.path))
+        var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
+        options.fileSystem = disk
+        var told: DamageReport?
+        let store = try Repair.open(path: FileImages.path, options: options, onDamage: policy) { told = $0 }
+        #expect(told?.error == .logOutdated(path: Store.logPath(FileImages.path)))
+        #expect(try StoreHistory.contents(store.snapshot().view) == life.newest)
+        try store.close()
+    }
+}
