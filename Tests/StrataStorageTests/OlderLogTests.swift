@@ -139,14 +139,14 @@ import Testing
         let group = try Self.lastGroup(log, life.slot.logReach)
         let bits = Array(0..<64 * 8) + stride(from: 64 * 8, to: 8 * (64 + group.payloadBytes), by: 61)
         #expect(bits.count > 520)
-        for bit in bits {
+        let wrong = bits.filter { bit in
             var damaged = log
             damaged[group.start + bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(throws: Never.self, "bit \(bit)") {
-                let found = try Self.open(life.data, damaged, kind, readOnly: bit % 7 == 0)
-                #expect(found == life.newest, "bit \(bit)")
+            do { return try Self.open(life.data, damaged, kind, readOnly: bit % 7 == 0) != life.newest } catch {
+                return true
             }
         }
+        #expect(wrong == [])
     }
 
     @Test("more damage to that group is refused where anybody could have written it", arguments: Kind.allCases)

@@ -27,6 +27,7 @@ import Testing
         configuration.recoveryHandler = { report in
             log("\(report.reason); kept as \(report.keptFileURL.lastPathComponent)")
         }
+        configuration.closeFailureHandler = { error in log("\(error)") }
         let realm = try Realm(configuration: configuration)
         _ = realm.objects(Note.self).count
         if let line = lines.current.first {

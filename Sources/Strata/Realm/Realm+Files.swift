@@ -33,6 +33,7 @@ extension Realm {
         guard !SharedStore.isOpen(configuration) else {
             throw Error(.alreadyOpen, "\(configuration.path) is open; let go of every Realm and object of it first")
         }
+        SharedStore.dropUnclosed(configuration)
         return try SchemaSetup.removeFiles(configuration)
     }
 

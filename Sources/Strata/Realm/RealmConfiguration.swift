@@ -101,6 +101,13 @@ extension Realm {
         public var onDamage: DamagePolicy
         /// Told what became of a damaged file before the open returns, on the thread that opens.
         public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
+        /// Told when the last Realm of the file is gone and closing it failed, on the thread that let go of it. Without
+        /// one, a line on standard error says so.
+        ///
+        /// Under ``Durability/full`` nothing is lost by that. Under the others the newest commits may be in memory
+        /// alone, on a full disk for instance: the file stays open then, and the next open in this process, once there
+        /// is space, finds everything and closes it. A process that ends before takes them with it.
+        public var closeFailureHandler: (@Sendable (Error) -> Void)?
         /// Where files and threads come from, for tests and for a harness.
         package var fileSystem: (any FileSystem)?
         package var scheduling: (any Scheduling)?
@@ -116,7 +123,7 @@ extension Realm {
             migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
             maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
-            compaction: CompactionPolicy = .never
+            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (Error) -> Void)? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -139,6 +146,7 @@ extension Realm {
             self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
             self.growth = growth
             self.compaction = compaction
+            self.closeFailureHandler = closeFailureHandler
         }
 
         /// `default.strata` in the user's data directory, below the program's name.

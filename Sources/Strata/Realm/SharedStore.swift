@@ -40,6 +40,8 @@ final class SharedStore: Sendable {
         /// The last version that changed the schema, as far as this process saw.
         var schemaVersion = TransactionID(0)
         var token: ObserverToken?
+        /// Of whoever opened or joined last and has one.
+        var closeFailureHandler: (@Sendable (Realm.Error) -> Void)?
     }
 
     private struct WeakInbox { weak var inbox: ChangeInbox? }
@@ -54,6 +56,15 @@ final class SharedStore: Sendable {
     /// Stores of one file that are not closed yet; a file that takes its place is counted anew.
     private final class OpenCount: Sendable {
         let value = Atomic<Int>(0)
+        /// What could not be closed. Its lock is held across nothing.
+        let unclosed = Mutex<UnclosedStore?>(nil)
+
+        func takeUnclosed() -> UnclosedStore? {
+            unclosed.withLock { kept in
+                defer { kept = nil }
+                return kept
+            }
+        }
     }
 
     private struct WeakStore {
@@ -91,6 +102,7 @@ final class SharedStore: Sendable {
                     throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
                 }
                 try SchemaSetup.join(known.store, configuration)
+                known.adopt(configuration.closeFailureHandler)
                 return known
             }
             if place.store != nil { place.open = OpenCount() }
@@ -115,17 +127,56 @@ final class SharedStore: Sendable {
         self.open = open
         isReadOnly = configuration.readOnly
         encryptionKey = configuration.encryptionKey
-        store = try SchemaSetup.openStore(configuration)
+        store = try Self.openStore(configuration, open)
         open.value.add(1, ordering: .relaxed)
+        adopt(configuration.closeFailureHandler)
         let token = store.addObserver { [weak self] notice in self?.receive(notice) }
         state.withLock { $0.token = token }
     }
 
     deinit {
-        state.withLock { $0.token?.cancel() }
-        // Nobody is left to tell; the next open of the file finds whatever is wrong.
-        do { try store.close() } catch {}
+        let handler = state.withLock { state in
+            state.token?.cancel()
+            return state.closeFailureHandler
+        }
+        var failure: Realm.Error?
+        do throws(StorageError) { try store.close() } catch {
+            let unclosed = store.isOpen ? UnclosedStore(store: store, encryptionKey: encryptionKey) : nil
+            if let unclosed { open.unclosed.withLock { $0 = unclosed } }
+            failure = UnclosedStore.failure(of: store, error, isKept: unclosed != nil)
+        }
+        // Before anybody is told, who may open the file again.
         open.value.subtract(1, ordering: .releasing)
+        if let failure { UnclosedStore.tell(failure, handler) }
+    }
+
+    /// The store of a file that no Realm of this process has: one that could not be closed before is closed now, or is
+    /// gone on with.
+    private static func openStore(_ configuration: Realm.Configuration, _ open: OpenCount) throws -> Store {
+        guard let unclosed = open.takeUnclosed() else { return try SchemaSetup.openStore(configuration) }
+        do throws(StorageError) { try unclosed.store.close() } catch {
+            guard unclosed.store.isOpen else {
+                UnclosedStore.tell(
+                    UnclosedStore.failure(of: unclosed.store, error, isKept: false), configuration.closeFailureHandler)
+                return try SchemaSetup.openStore(configuration)
+            }
+            do { return try unclosed.join(configuration) } catch {
+                open.unclosed.withLock { $0 = unclosed }
+                throw error
+            }
+        }
+        return try SchemaSetup.openStore(configuration)
+    }
+
+    /// Lets go of what could not be closed, with its commits: the file is to be deleted.
+    static func dropUnclosed(_ configuration: Realm.Configuration) {
+        let entry = registry.withLock { $0[Key(configuration)] }
+        // Ended as if the process had died, outside of the lock.
+        _ = entry?.store.withLock { $0.open }.takeUnclosed()
+    }
+
+    private func adopt(_ handler: (@Sendable (Realm.Error) -> Void)?) {
+        if let handler { state.withLock { $0.closeFailureHandler = handler } }
     }
 
     /// Whether the path leads to another file by now, or to none.

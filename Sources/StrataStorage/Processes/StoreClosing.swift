@@ -20,6 +20,9 @@ extension Store {
     ///   yet, as on a full disk, it stays open and can be used, and closed again.
     package func close() throws(StorageError) { try close { () throws(FileError) in } }
 
+    /// Whether it was not closed: after a ``close()`` that threw, it can be used, and closed again.
+    package var isOpen: Bool { commits.monitor.withLock { !commits.state.isClosed } }
+
     /// - Parameters:
     ///   - mayStayOpen: false for a store that nobody goes on with, whatever it loses.
     ///   - last: done when the file is complete and still locked.

@@ -1,0 +1,52 @@
+import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A store that nobody uses any more and that could not be closed: on a full disk, say, nothing else has its newest
+/// commits. It stays open until the file is opened again in this process, which closes it first.
+struct UnclosedStore {
+    let store: Store
+    let encryptionKey: Data?
+
+    /// Goes on with the store where it still cannot be closed.
+    /// - Throws: `alreadyOpen` where the configuration asks for something that an open store cannot become.
+    func join(_ configuration: Realm.Configuration) throws -> Store {
+        guard !configuration.readOnly, encryptionKey == configuration.encryptionKey else {
+            throw Realm.Error(
+                .alreadyOpen,
+                "\(configuration.path) could not be closed yet and has commits that are on no disk; free some space, "
+                    + "or open it with the readOnly and encryptionKey that it had")
+        }
+        try SchemaSetup.join(store, configuration)
+        return store
+    }
+
+    /// What a close that failed means for what was committed.
+    /// - Parameter isKept: the store stays open.
+    static func failure(of store: Store, _ error: StorageError, isKept: Bool) -> Realm.Error {
+        let cause = Realm.Error(error)
+        let meaning =
+            isKept
+            ? "its newest commits are in memory alone: once that is mended, open the file again in this process, and "
+                + "let go of it"
+            : store.options.durability == .full
+                ? "what was committed is in its log, and comes back at the next open"
+                : "its last commits may be lost"
+        return Realm.Error(cause.code, "closing \(store.path): \(cause.message); \(meaning)")
+    }
+
+    /// Where nobody wants to hear of it, it goes to standard error: it must not be lost without a word.
+    static func tell(_ failure: Realm.Error, _ handler: (@Sendable (Realm.Error) -> Void)?) {
+        if let handler { return handler(failure) }
+        Array("Strata: \(failure)\n".utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
