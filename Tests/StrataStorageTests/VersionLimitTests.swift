@@ -113,4 +113,39 @@ import Testing
             #expect(HandOver(HandOver(sequence: 9, held: [freed]).encode()) == nil)
         }
     }
+
+    @Test("what processes publish, and lend", .enabled(if: POSIXFileSystem().isShared)) func published() throws {
+        let directory = try TemporaryDirectory()
+        var options = StoreOptions()
+        options.mapReserve = 1 << 28
+        let store = try Store.open(path: directory.path + "/store", options: options)
+        try PlainTable.setUp(store)
+        try PlainTable.insert(store, 0..<10)
+        let other = try Store.open(path: directory.path + "/store", options: options)
+        let versions = try #require(store.processes).versions
+        let sound = try versions.newest()
+        #expect(try other.snapshot().version.rawValue == sound.version)
+        func publish(_ version: UInt64, birth: UInt64) throws -> PublishedVersion {
+            var root = sound.root
+            root.birth = birth
+            versions.publish(version, root, pages: sound.pages)
+            return try versions.newest()
+        }
+        #expect(try publish((1 << 62) - 1, birth: (1 << 62) - 2).version == (1 << 62) - 1)
+        for limit in Self.limits {
+            let words = ProcessTable.Layout.base
+            versions.put(PublishedVersion(number: 7, version: limit, root: sound.root, pages: 9), words)
+            #expect(versions.get(7, words) == nil)
+            for (version, birth) in [(limit, sound.root.birth), (sound.version, limit)] {
+                #expect(throws: StorageError.lockFile(path: directory.path + "/store.lock")) {
+                    try publish(version, birth: birth)
+                }
+                #expect(throws: StorageError.lockFile(path: directory.path + "/store.lock")) { try other.snapshot() }
+            }
+        }
+        _ = try publish(sound.version, birth: sound.root.birth)
+        #expect(try PlainTable.keys(other.snapshot().view) == Array(0..<10))
+        try other.close()
+        try store.close()
+    }
 }
