@@ -21,16 +21,21 @@ import Testing
             var columns: [ColumnDefinition] = []
             for column in 0..<Int.random(in: 0...8, using: &generator) {
                 let type = ColumnType(rawValue: .random(in: 1...5, using: &generator))!
-                columns.append(
-                    ColumnDefinition(
-                        id: ColumnID(UInt16(column * 3 + 1)), name: names.randomElement(using: &generator)!, type: type,
-                        isOptional: .random(using: &generator),
-                        index: IndexKind(rawValue: .random(in: 0...2, using: &generator))!,
-                        target: type.isLink ? TableID(ids.randomElement(using: &generator)!) : nil,
-                        keepsPlaces: .random(using: &generator),
-                        defaultBits: .random(using: &generator) ? generator.next() : nil,
-                        tag: UInt32(truncatingIfNeeded: generator.next()),
-                        information: (0..<Int.random(in: 0...9, using: &generator)).map { UInt8($0) }))
+                var definition = ColumnDefinition(
+                    id: ColumnID(UInt16(column * 3 + 1)), name: names.randomElement(using: &generator)!, type: type,
+                    isOptional: .random(using: &generator),
+                    index: IndexKind(rawValue: .random(in: 0...2, using: &generator))!,
+                    target: type.isLink ? TableID(ids.randomElement(using: &generator)!) : nil,
+                    keepsPlaces: .random(using: &generator),
+                    defaultBits: .random(using: &generator) ? generator.next() : nil,
+                    tag: UInt32(truncatingIfNeeded: generator.next()),
+                    information: (0..<Int.random(in: 0...9, using: &generator)).map { UInt8($0) })
+                let collection = CollectionColumn(
+                    CollectionColumn.Element(rawValue: .random(in: 1...5, using: &generator))!,
+                    isKeyed: .random(using: &generator), isSorted: .random(using: &generator),
+                    allowsNulls: .random(using: &generator))
+                if collection.suits(definition) { definition.collection = collection }
+                columns.append(definition)
             }
             schema.tables.append(
                 TableDefinition(
@@ -86,6 +91,20 @@ import Testing
         }
         #expect(throws: StorageError.misuse(.wrongType)) {
             try SchemaCoding.encode(schema([ColumnDefinition(id: id, name: "i", type: .integer, target: TableID(1))]))
+        }
+        func collection(_ type: ColumnType, _ collection: CollectionColumn, index: IndexKind = .none) -> StoreSchema {
+            schema([
+                ColumnDefinition(
+                    id: id, name: "c", type: type, index: index, target: type.isLink ? TableID(1) : nil,
+                    collection: collection)
+            ])
+        }
+        for refused in [
+            collection(.integer, CollectionColumn(.integer)), collection(.bytes, CollectionColumn(.text), index: .hash),
+            collection(.bytes, CollectionColumn(.text, isKeyed: true, isSorted: true)),
+            collection(.links, CollectionColumn(.text)), collection(.links, CollectionColumn(.integer, isKeyed: true)),
+        ] {
+            #expect(throws: StorageError.misuse(.wrongType)) { try SchemaCoding.encode(refused) }
         }
         let column = ColumnDefinition(id: id, name: "i", type: .integer)
         #expect(throws: StorageError.misuse(.duplicateKey)) { try SchemaCoding.encode(schema([column, column])) }

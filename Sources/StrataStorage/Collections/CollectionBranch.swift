@@ -27,7 +27,7 @@ struct CollectionBranch {
     static let referencesOffset = countsOffset + 8 * capacity
     static let ownerOffset = referencesOffset + NodeReference.size * capacity
     static let maxLevel = 12
-    static let maxElements: UInt64 = 1 << 48
+    static let maxElements = LongValue.maxElements
 
     let node: UnsafeRawPointer
     let count: Int

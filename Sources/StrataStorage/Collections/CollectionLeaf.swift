@@ -73,8 +73,8 @@ struct CollectionLeaf {
 
     /// The size of a segment that has so many rows, nil when it is none.
     private static func size(of segment: Segment, _ rows: Int, _ flags: inout Int, _ available: Int) -> Int? {
-        guard let size = Segment.validatedSize(segment.base, available: available), segment.rows == rows,
-            !segment.hasNullsBehindRows
+        guard let size = Segment.validatedSize(segment.base, available: available, takesTrees: false),
+            segment.rows == rows, !segment.hasNullsBehindRows
         else { return nil }
         flags |= Self.flags(of: segment)
         return size

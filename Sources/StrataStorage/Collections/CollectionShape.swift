@@ -19,12 +19,13 @@ struct CollectionShape: Sendable {
     /// An integer for an element of a set, or for a key of a map: it never descends where elements ascend.
     var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
 
-    /// Integers as they are, doubles in their order, the first eight bytes of anything else; null before all.
+    /// Integers as they are, doubles in their order behind NaN, the first eight bytes of anything else; null before
+    /// all.
     static func naturalKey(_ cell: Cell) -> Int64 {
         switch cell.kind {
         case .null: .min
         case .integer: cell.integerValue
-        case .double: IndexKey.ordered(cell.doubleValue)
+        case .double: cell.doubleValue.isNaN ? .min + 1 : IndexKey.ordered(cell.doubleValue)
         case .bytes: IndexKey.prefix(cell.bytesValue)
         }
     }

@@ -23,16 +23,18 @@ enum CollectionTree {
     }
 
     /// The leaf with the element at `place`.
+    /// - Parameter count: what leads to the root says that there are so many elements.
     /// - Throws: `misuse(.noSuchPlace)` when there is no such element.
     /// Complexity: O(log n).
     static func run(
-        at place: Int, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading
+        at place: Int, in root: NodeReference, _ shape: CollectionShape, of count: Int? = nil,
+        reading nodes: some NodeReading
     ) throws(StorageError) -> CollectionRun {
         guard place >= 0, !root.isNull else { throw .misuse(.noSuchPlace) }
         var reference = root
         var level = try level(of: root, shape, nodes)
         var first = 0
-        var expected: Int?
+        var expected = count
         while level > 0 {
             let branch = try branch(reference, level: level, shape, nodes)
             let total = branch.total
@@ -56,12 +58,12 @@ enum CollectionTree {
     /// Calls `body` with all runs from the one with `place` on, in order, until it returns false. `body` must not
     /// change the tree.
     static func forEachRun(
-        from place: Int = 0, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading,
-        _ body: (CollectionRun) throws(StorageError) -> Bool
+        from place: Int = 0, in root: NodeReference, _ shape: CollectionShape, of count: Int? = nil,
+        reading nodes: some NodeReading, _ body: (CollectionRun) throws(StorageError) -> Bool
     ) throws(StorageError) {
         if root.isNull { return }
         let level = try level(of: root, shape, nodes)
-        _ = try visit(root, level: level, first: 0, expected: nil, from: place, shape, nodes, body)
+        _ = try visit(root, level: level, first: 0, expected: count, from: place, shape, nodes, body)
     }
 
     private static func visit(
@@ -197,6 +199,21 @@ enum CollectionTree {
             throw damaged(reference)
         }
         return branch
+    }
+
+    /// Whether a root is of the collection that leads to it: no tree belongs to two.
+    static func checkOwner(
+        _ root: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
+    ) throws(StorageError) {
+        let (owner, column): (Int64, UInt16)
+        if root.is(.collectionLeaf) {
+            let leaf = try leaf(root, shape, nodes)
+            (owner, column) = (leaf.owner, leaf.column)
+        } else {
+            let branch = try branch(root, level: nil, shape, nodes)
+            (owner, column) = (branch.owner, branch.column)
+        }
+        guard owner == shape.owner, column == shape.column else { throw damaged(root) }
     }
 
     static func damaged(_ reference: NodeReference) -> StorageError {

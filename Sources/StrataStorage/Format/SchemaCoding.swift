@@ -2,8 +2,9 @@
 ///
 /// Layout, little-endian: version u8 (1), user version u64, next table id u32, next column id u16, table count u32,
 /// tables. A table: id u32, tag u32, name, information, column count u16, columns. A column: id u16, type u8, index
-/// u8, flags u8 (1 optional, 2 keeps places, 4 has a target, 8 has a default), tag u32, target u32 (if any), default
-/// u64 (if any), name, information. Name (UTF-8) and information: count u32, bytes.
+/// u8, flags u8 (1 optional, 2 keeps places, 4 has a target, 8 has a default, 16 collections, 32 of values with keys,
+/// 64 of values that ascend), tag u32, target u32 (if any), default u64 (if any), element u8 (of collections), name,
+/// information. Name (UTF-8) and information: count u32, bytes.
 package enum SchemaCoding {
     package static let version: UInt8 = 1
 
@@ -12,7 +13,10 @@ package enum SchemaCoding {
         static let keepsPlaces: UInt8 = 2
         static let target: UInt8 = 4
         static let defaultValue: UInt8 = 8
-        static let all: UInt8 = 15
+        static let collection: UInt8 = 16
+        static let keyed: UInt8 = 32
+        static let sorted: UInt8 = 64
+        static let all: UInt8 = 127
     }
 
     /// - Throws: as ``check(_:)``: what is written must be readable.
@@ -60,10 +64,11 @@ package enum SchemaCoding {
         return schema
     }
 
-    /// Whether the schema agrees with itself: ids are used once, links (and only links) have a target, which is there.
+    /// Whether the schema agrees with itself: ids are used once, links (and only links) have a target, which is there,
+    /// and columns of collections can hold them.
     ///
     /// - Throws: `misuse` with `noSuchTable` (a target), `wrongType` (a target where there is no link, or none where
-    ///   there is one) or `duplicateKey` (an id); `limit` with `columns`.
+    ///   there is one; a collection that does not suit its column) or `duplicateKey` (an id); `limit` with `columns`.
     package static func check(_ schema: StoreSchema) throws(StorageError) {
         let tables = Set(schema.tables.map(\.id))
         if tables.count != schema.tables.count { throw .misuse(.duplicateKey) }
@@ -73,6 +78,7 @@ package enum SchemaCoding {
             for column in table.columns {
                 if column.type.isLink != (column.target != nil) { throw .misuse(.wrongType) }
                 if let target = column.target, !tables.contains(target) { throw .misuse(.noSuchTable) }
+                if let collection = column.collection, !collection.suits(column) { throw .misuse(.wrongType) }
             }
         }
     }
@@ -99,10 +105,16 @@ private struct SchemaWriter {
         if column.keepsPlaces { flags |= SchemaCoding.ColumnFlag.keepsPlaces }
         if column.target != nil { flags |= SchemaCoding.ColumnFlag.target }
         if column.defaultBits != nil { flags |= SchemaCoding.ColumnFlag.defaultValue }
+        if let collection = column.collection {
+            flags |= SchemaCoding.ColumnFlag.collection
+            if collection.isKeyed { flags |= SchemaCoding.ColumnFlag.keyed }
+            if collection.isSorted { flags |= SchemaCoding.ColumnFlag.sorted }
+        }
         put(flags)
         put(column.tag)
         if let target = column.target { put(target.rawValue) }
         if let bits = column.defaultBits { put(bits) }
+        if let collection = column.collection { put(collection.elementCode) }
         put(Array(column.name.utf8))
         put(column.information)
     }
@@ -162,11 +174,25 @@ private struct SchemaReader {
         let tag: UInt32 = try get()
         let target: UInt32? = flags & SchemaCoding.ColumnFlag.target != 0 ? try get() : nil
         let bits: UInt64? = flags & SchemaCoding.ColumnFlag.defaultValue != 0 ? try get() : nil
+        let collection = try collection(flags)
         let name = try string()
         return ColumnDefinition(
             id: ColumnID(id), name: name, type: type,
             isOptional: flags & SchemaCoding.ColumnFlag.optional != 0, index: index,
             target: target.map(TableID.init), keepsPlaces: flags & SchemaCoding.ColumnFlag.keepsPlaces != 0,
-            defaultBits: bits, tag: tag, information: try run())
+            defaultBits: bits, collection: collection, tag: tag, information: try run())
+    }
+
+    private mutating func collection(_ flags: UInt8) throws(StorageError) -> CollectionColumn? {
+        let isKeyed = flags & SchemaCoding.ColumnFlag.keyed != 0
+        let isSorted = flags & SchemaCoding.ColumnFlag.sorted != 0
+        guard flags & SchemaCoding.ColumnFlag.collection != 0 else {
+            if isKeyed || isSorted { throw failure }
+            return nil
+        }
+        guard let column = CollectionColumn(elementCode: try get(), isKeyed: isKeyed, isSorted: isSorted) else {
+            throw failure
+        }
+        return column
     }
 }

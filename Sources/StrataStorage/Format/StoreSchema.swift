@@ -37,14 +37,17 @@ package struct ColumnDefinition: Sendable, Equatable {
     /// What a row that was written before the column existed reads: an integer or the bits of a double.
     /// Null when nil and the column is optional; else 0, 0.0 or no bytes.
     package var defaultBits: UInt64?
+    /// Nil where values are no collections, and in columns of collections that no version has said so of: there each
+    /// one is a value like any other.
+    package var collection: CollectionColumn?
     /// The object layer's own, stored as they are.
     package var tag: UInt32
     package var information: [UInt8]
 
     package init(
         id: ColumnID, name: String, type: ColumnType, isOptional: Bool = false, index: IndexKind = .none,
-        target: TableID? = nil, keepsPlaces: Bool = false, defaultBits: UInt64? = nil, tag: UInt32 = 0,
-        information: [UInt8] = []
+        target: TableID? = nil, keepsPlaces: Bool = false, defaultBits: UInt64? = nil,
+        collection: CollectionColumn? = nil, tag: UInt32 = 0, information: [UInt8] = []
     ) {
         self.id = id
         self.name = name
@@ -54,6 +57,7 @@ package struct ColumnDefinition: Sendable, Equatable {
         self.target = target
         self.keepsPlaces = keepsPlaces
         self.defaultBits = defaultBits
+        self.collection = collection
         self.tag = tag
         self.information = information
     }

@@ -44,6 +44,12 @@ final class Arena {
     /// Bytes in use or spare.
     var byteCount: Int { nodePages.count * Format.pageSize }
 
+    /// Whether an address is in it.
+    func contains(_ address: UnsafeRawPointer) -> Bool {
+        let offset = address - UnsafeRawPointer(base)
+        return offset >= 0 && offset < byteCount
+    }
+
     @inline(__always)
     func pointer(_ index: Int) -> UnsafeMutableRawPointer { base + index * Format.pageSize }
 

@@ -1,4 +1,5 @@
-/// A value that is a node of its own: the reference, and the length in bytes. 32 bytes.
+/// A value that stands elsewhere: the reference to a node of its own, and the length in bytes; or to the root of a
+/// collection's tree, and the number of elements. 32 bytes.
 package struct LongValue {
     package static let size = 32
     package var reference: NodeReference
@@ -15,10 +16,21 @@ package struct LongValue {
         count = base.u64(24)
     }
 
-    /// Whether it leads to a node on disk that has so many bytes.
-    var isPlausible: Bool {
-        reference.isOnDisk(.value) && count <= UInt64(reference.byteCount - Format.nodeHeaderSize)
+    /// Whether it leads to the root of a tree of elements, and not to bytes.
+    @inline(__always) package var isTree: Bool { reference.is(.collectionLeaf) || reference.is(.collectionBranch) }
+
+    /// Whether it leads to a node on disk that has so many bytes, or to a tree that can have so many elements.
+    /// - Parameter takesTrees: where it stands, there may be collections.
+    func isPlausible(takesTrees: Bool) -> Bool {
+        if !isTree {
+            return reference.isOnDisk(.value) && count <= UInt64(reference.byteCount - Format.nodeHeaderSize)
+        }
+        let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+        return takesTrees && reference.isOnDisk(kind, maxPages: 1) && count >= 1 && count <= Self.maxElements
     }
+
+    /// Most elements of a collection.
+    static let maxElements: UInt64 = 1 << 48
 
     func store(_ base: UnsafeMutableRawPointer) {
         reference.store(base)

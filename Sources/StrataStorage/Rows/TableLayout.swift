@@ -6,6 +6,8 @@ package final class TableLayout: Sendable {
     package let table: UInt32
     package let kinds: [SegmentKind]
     package let ids: [UInt16]
+    /// Whose values are collections: a long one may be a tree of elements.
+    let isCollection: [Bool]
     /// Optional columns that a group lacks read null, others their default.
     package nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes
 
@@ -13,6 +15,7 @@ package final class TableLayout: Sendable {
         table = definition.id.rawValue
         kinds = [.integer, .integer] + definition.columns.map { SegmentKind($0.type) }
         ids = [Self.keyID, Self.createdID] + definition.columns.map(\.id.rawValue)
+        isCollection = [false, false] + definition.columns.map { $0.collection != nil }
         missing = [.null, .integer(0)] + definition.columns.map(\.missingCell)
     }
 }

@@ -107,7 +107,7 @@ package final class ReadView: Sendable {
     // MARK: Values
 
     @inline(__always)
-    private func position(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int? {
+    func position(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int? {
         if isWriter { _ = try openWriter() }
         let table = Int(row.table)
         let wanted = column + RowSet.firstUserColumn
@@ -160,6 +160,7 @@ package final class ReadView: Sendable {
 
     /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all
     /// of it was there.
+    /// - Throws: `misuse(.wrongType)` when it is a collection that is a tree: a ``CollectionReader`` reads it.
     @inline(__always)
     package func bytes(
         _ row: RowLocation, _ column: Int
@@ -174,7 +175,9 @@ package final class ReadView: Sendable {
         let isLong = segment.isLong(index)
         try reader.confirm()
         guard let value else { return nil }
-        return isLong ? try long(value) : value
+        if !isLong { return value }
+        let isCollection = state.layouts[Int(row.table)].isCollection[column + RowSet.firstUserColumn]
+        return isCollection ? try CollectionCell.bytes(value, reader) : try reader.long(value)
     }
 
     /// Asked after borrowed bytes were used, before what was made of them is believed.

@@ -26,6 +26,9 @@ package struct RowBatch {
     @inline(__always)
     package func isNull(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isNull(row) }
 
+    /// Whether a collection is a tree of elements, for a ``CollectionReader``: its bytes lead there and say nothing.
+    package func isTree(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isTree(row) }
+
     @inline(__always)
     package func bytes(_ index: Int, _ row: Int) -> UnsafeRawBufferPointer { rows.columns[wanted[index]].bytes(row) }
 }

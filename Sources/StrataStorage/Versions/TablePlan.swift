@@ -7,6 +7,7 @@ final class TablePlan: Sendable {
     let isEntered: [Bool]
     let ids: [ColumnID]
     private let isLinks: [Bool]
+    let isCollection: [Bool]
     /// Columns with bytes, which may stand in nodes of their own.
     let bytesColumns: [Int]
     /// Columns, by the positions of table and column, that link to this table.
@@ -18,6 +19,7 @@ final class TablePlan: Sendable {
         id = definition.id
         columns = definition.columns
         isLinks = columns.map { $0.type == .links }
+        isCollection = columns.map { $0.collection != nil }
         ids = columns.map(\.id)
         bytesColumns = columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
         linking = schema.tables.enumerated().flatMap { table, origin in
@@ -58,9 +60,12 @@ final class TablePlan: Sendable {
     @inline(__always)
     func check(_ cell: Cell, _ column: Int) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
-        if cell.kind == .bytes, cell.count > 0, isLinks[column],
-            LinkPayload.Reader(cell.bytesValue) == nil
-        {
+        guard cell.kind == .bytes, cell.count > 0 else { return }
+        if let collection = columns[column].collection {
+            if CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) == nil {
+                throw .misuse(.wrongType)
+            }
+        } else if isLinks[column], LinkPayload.Reader(cell.bytesValue) == nil {
             throw .misuse(.wrongType)
         }
     }

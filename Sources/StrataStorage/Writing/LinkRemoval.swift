@@ -39,10 +39,32 @@ struct LinkRemoval {
             return
         }
         guard let row = try view.locate(table, key) else { throw view.missingRow(in: table) }
+        if definition.collection != nil { return try unlinkCollection(table, key, column, definition) }
         guard let bytes = try view.bytes(row, column), let reader = LinkPayload.Reader(bytes) else {
             throw view.damage(at: row)
         }
         let payload = reader.without(target.rawValue, keepsPlaces: definition.keepsPlaces)
+        try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
+            try transaction.change(table, key, column, cell)
+        }
+    }
+
+    private func unlinkCollection(
+        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition
+    ) throws(StorageError) {
+        let shape = try view.collectionShape(table, key, column)
+        let kept = CollectionElements(shape)
+        try CollectionReader(view, table, key, column).forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                let link = try part.value(at: place)
+                let isGone = !link.isNull && link.integerValue == target.rawValue
+                if isGone && !definition.keepsPlaces { continue }
+                kept.append(key: try part.key(at: place), isGone ? .null : link)
+            }
+            return true
+        }
+        guard let collection = definition.collection else { return }
+        let payload = CollectionEncoder(column: collection, isLinks: true).encode(kept)
         try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
             try transaction.change(table, key, column, cell)
         }

@@ -103,6 +103,12 @@ struct Placement {
                     try seal(child).store(node, Group.referencesOffset + index * NodeReference.size)
                 }
             }
+        case .collectionBranch:
+            let branch = CollectionBranch(UnsafeRawPointer(node))
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                if child.isInArena { CollectionBranch.setReference(node, index, try seal(child)) }
+            }
         case .entryBranch:
             let branch = EntryBranch(UnsafeRawPointer(node))
             for index in 0..<branch.count {
@@ -159,6 +165,7 @@ extension WriteTransaction {
             nodes.drop(base.schemaNode)
             view.state.schemaNode = try SchemaNode.make(view.state.schema, nodes)
         }
+        try CollectionWriter(self).prepareForPlaces()
         nodes.drop(base.root)
         try nodes.allocator.prepare(nodes.dead)
         let pages = (RootNode.size(view.state.tables) + Format.pageSize - 1) / Format.pageSize
@@ -188,6 +195,7 @@ extension WriteTransaction {
     ) throws(StorageError) -> VersionState {
         var state = view.state
         state.version = version
+        try CollectionWriter(self).seal(placement)
         state.schemaNode = try placement.seal(state.schemaNode)
         try placement.seal(&state.tables)
         RootNode.write(state, to: rootNode)
@@ -207,9 +215,11 @@ extension WriteTransaction {
         mark(.spilled)
         try nodes.prepareForPages()
         try flushAll()
+        try CollectionWriter(self).prepareForPlaces()
         nodes.recycle()
         let placement = try makePlacement()
         do throws(StorageError) {
+            try CollectionWriter(self).seal(placement)
             try placement.seal(&view.state.tables)
             try placement.write(store)
         } catch {
@@ -218,6 +228,7 @@ extension WriteTransaction {
         }
         nodes.place(placement.extents)
         workspace.endEditors()
+        workspace.collections.removeAll()
         nodes.arena.reset()
         view.generation &+= 1
     }

@@ -91,7 +91,9 @@ struct SchemaChange {
         for column in new.columns {
             guard let position = old.position(of: column.id) else { continue }
             let before = old.columns[position]
-            guard before.type == column.type, before.target == column.target else { throw .misuse(.wrongType) }
+            guard before.type == column.type, before.target == column.target,
+                before.collection == nil || before.collection == column.collection
+            else { throw .misuse(.wrongType) }
             if before.isOptional && !column.isOptional, try view.count(table, where: .null(position)) > 0 {
                 throw .misuse(.notOptional)
             }
@@ -137,20 +139,33 @@ struct SchemaChange {
         if gone.isEmpty { return }
         // Groups keep the bytes of a column that is gone until they are rebuilt, and rebuilding drops what it does
         // not know; so its long values must go now, and their descriptors with them.
-        try forEachLong(table, gone) { (key, column, _) throws(StorageError) in
+        try forEachLong(table, gone) { (key, column, long) throws(StorageError) in
+            try giveUp(long, key, old, column)
             try workspace.editor(table, view).use { (editor) throws(StorageError) in
-                try editor.set(key, column, CellValue(.bytes(UnsafeRawBufferPointer(start: nil, count: 0))))
+                try editor.set(
+                    key, column, CellValue(.bytes(UnsafeRawBufferPointer(start: nil, count: 0))), keepsLong: true)
             }
         }
         try workspace.editor(table, view).use { (editor) throws(StorageError) in try editor.flush() }
     }
 
+    /// Gives up a value that stands elsewhere.
+    private func giveUp(
+        _ long: LongValue, _ key: Int64, _ table: TableDefinition, _ column: Int
+    ) throws(StorageError) {
+        let definition = table.columns[column]
+        guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: key) else {
+            return nodes.drop(long.reference)
+        }
+        try workspace.giveUp(CollectionPlace(table: table.id, key: key, column: definition.id), shape, long)
+    }
+
     private func forEachLong(
         _ table: Int, _ columns: [Int],
-        _ body: (Int64, Int, NodeReference) throws(StorageError) -> Void
+        _ body: (Int64, Int, LongValue) throws(StorageError) -> Void
     ) throws(StorageError) {
         let layout = view.state.layouts[table]
-        var found: [(Int64, Int, NodeReference)] = []
+        var found: [(Int64, Int, LongValue)] = []
         try view.forEachGroup(table, from: .min) { (group) throws(StorageError) in
             let rows = RowSet(layout)
             let wanted = columns.map { $0 + RowSet.firstUserColumn }
@@ -158,19 +173,21 @@ struct SchemaChange {
             for (index, column) in wanted.enumerated() where rows.columns[column].hasFlags {
                 for row in 0..<rows.count where rows.columns[column].isLong(row) {
                     guard let base = rows.columns[column].bytes(row).baseAddress else { continue }
-                    found.append((rows.key(row), columns[index], LongValue(base).reference))
+                    found.append((rows.key(row), columns[index], LongValue(base)))
                 }
             }
             return true
         }
-        for (key, column, reference) in found { try body(key, column, reference) }
+        for (key, column, long) in found { try body(key, column, long) }
     }
 
     /// Gives up all nodes of a table that goes.
     private func forget(_ table: Int) throws(StorageError) {
         let definition = view.state.schema.tables[table]
         let columns = definition.columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
-        try forEachLong(table, Array(columns)) { (_, _, reference) throws(StorageError) in nodes.drop(reference) }
+        try forEachLong(table, Array(columns)) { (key, column, long) throws(StorageError) in
+            try giveUp(long, key, definition, column)
+        }
         for entry in view.state.tables[table].entries { try dropTree(entry.root) }
         try dropRows(view.state.tables[table].tree)
     }

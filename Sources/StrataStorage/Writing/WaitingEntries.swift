@@ -50,6 +50,9 @@ struct WaitingEntries {
     mutating func noteRemoval(
         of key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition, _ view: ReadView
     ) throws(StorageError) {
+        if column.collection != nil, column.type == .links {
+            return try noteRemoval(ofLinksOf: key, at: row, position, table, column, view)
+        }
         // Bytes are borrowed from the view.
         let cell: Cell =
             switch column.type {
@@ -58,6 +61,33 @@ struct WaitingEntries {
             case .bytes, .links: try view.bytes(row, position).map { .bytes($0) } ?? .null
             }
         try note(cell, of: key, table, column, view, delta: -1)
+    }
+
+    /// Takes the links of a collection out.
+    private mutating func noteRemoval(
+        ofLinksOf key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition,
+        _ view: ReadView
+    ) throws(StorageError) {
+        let cell: CollectionCell
+        if let open = view.writer?.openCollection(table, key, position) {
+            cell = open
+        } else {
+            cell = try view.collectionCell(row, position)
+        }
+        try CollectionReader(cell, view, table, key, position).forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                try noteLink(try part.value(at: place), of: key, table, column.id, view, delta: -1)
+            }
+            return true
+        }
+    }
+
+    /// Enters a link of a collection, or takes it out.
+    mutating func noteLink(
+        _ link: Cell, of key: RowKey, _ table: Int, _ column: ColumnID, _ view: ReadView, delta: Int32
+    ) throws(StorageError) {
+        if link.isNull { return }
+        try note(link.integerValue, key, table, (column, .backlinks), view, delta)
     }
 
     private mutating func note(

@@ -104,7 +104,7 @@ package final class WriteTransaction {
             let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
             try editor(table).use { (editor) throws(StorageError) in
                 if hasLong {
-                    try insertLong(editor, table, key, created, cells)
+                    try insertLong(editor, plan, table, key, created, cells)
                 } else {
                     try editor.insert(key.rawValue, created: created, cells, nil)
                 }
@@ -133,10 +133,12 @@ package final class WriteTransaction {
     }
 
     private func insertLong(
-        _ editor: TableEditor, _ table: Int, _ key: RowKey, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+        _ editor: TableEditor, _ plan: TablePlan, _ table: Int, _ key: RowKey, _ created: UInt64,
+        _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
-        var values: [CellValue] = []
-        for cell in cells { values.append(try prepared(table, cell)) }
+        var prepared = PreparedValues(self, table, key)
+        for (column, cell) in cells.enumerated() { try prepared.add(cell, plan, column) }
+        let values = prepared.values
         let short = values.map { $0.long == nil ? $0.cell : .null }
         var failure: StorageError?
         short.withUnsafeBufferPointer { buffer in
@@ -146,17 +148,10 @@ package final class WriteTransaction {
                 failure = error
             }
         }
-        guard let failure else { return }
+        guard let failure else { return try prepared.keep() }
         // The row is not there, so neither are its long values.
-        for value in values { if let long = value.long { nodes.drop(long.reference) } }
+        try prepared.giveUp()
         throw failure
-    }
-
-    /// Gives a long value its own node.
-    private func prepared(_ table: Int, _ cell: Cell) throws(StorageError) -> CellValue {
-        guard cell.kind == .bytes, cell.count > nodes.limits.inlineBytes else { return CellValue(cell) }
-        let table = view.state.schema.tables[table].id.rawValue
-        return CellValue(cell, long: try nodes.makeLong(cell.bytesValue, table: table))
     }
 
     /// Changes one value of a row.
@@ -184,19 +179,26 @@ package final class WriteTransaction {
         guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
         try plan.check(cell, column)
         let isEntered = plan.isEntered[column]
-        if isEntered {
+        let isCollection = plan.isCollection[column]
+        if isEntered || isCollection {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
             try removeEntries(table, key, column, row)
+            if isCollection { try CollectionWriter(self).giveUp(table, key, column, row) }
         }
         let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
-        let value = isLong ? try prepared(table, cell) : CellValue(cell)
+        var prepared = PreparedValues(self, table, key)
+        if isLong { try prepared.add(cell, plan, column) }
+        let value = prepared.values.first ?? CellValue(cell)
         do throws(StorageError) {
-            try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, value) }
+            try editor(table).use { (editor) throws(StorageError) in
+                try editor.set(key.rawValue, column, value, keepsLong: isCollection)
+            }
         } catch {
             // Without the row nothing has changed, and nothing leads to the value.
-            if case .misuse = error, let long = value.long { nodes.drop(long.reference) }
+            if case .misuse = error { try prepared.giveUp() }
             throw error
         }
+        try prepared.keep()
         view.generation &+= 1
         if isEntered { try addEntry(table, key, column, cell) }
         if !isReplay {
@@ -234,7 +236,11 @@ package final class WriteTransaction {
         }
         if editor.mayDeleteLong {
             for column in plan.bytesColumns {
-                if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
+                if plan.isCollection[column] {
+                    try CollectionWriter(self).giveUp(table, key, column, row)
+                } else if let long = try view.longValue(row, column) {
+                    nodes.drop(long.reference)
+                }
             }
         }
         editor.delete(row)
@@ -344,6 +350,7 @@ package final class WriteTransaction {
         if isEnded { return }
         isEnded = true
         view.writer = nil
+        workspace.collections.removeAll()
         nodes.beforeFirstPage = nil
         // In a child that was forked off since, nothing of the parent's may be touched.
         if store.isForked { return }

@@ -6,6 +6,7 @@ final class WriterWorkspace {
     @exclusivity(unchecked) var recorder = ChangeRecorder(limit: 0)
     @exclusivity(unchecked) private(set) var editors: [TableEditor?] = []
     @exclusivity(unchecked) var entries: WaitingEntries
+    @exclusivity(unchecked) var collections = OpenCollections()
     private var definitions: SchemaDefinitions?
 
     init(_ nodes: TransactionNodes) {
@@ -18,6 +19,7 @@ final class WriterWorkspace {
     func begin(_ state: VersionState, recordLimit: Int) {
         nodes.begin(version: state.version + 1)
         recorder.reset(limit: recordLimit)
+        collections.removeAll()
         prepare(state)
     }
 
@@ -35,6 +37,23 @@ final class WriterWorkspace {
 
     /// What the editors know of nodes is void from now on.
     func endEditors() { for editor in editors { editor?.end() } }
+
+    /// Gives up what a collection's cell leads to: a tree, the one that the transaction has made of it, or the node of
+    /// a value.
+    /// - Parameter long: what stands in the cell, when it is long.
+    func giveUp(
+        _ place: CollectionPlace, _ shape: CollectionShape, _ long: LongValue?
+    ) throws(StorageError) {
+        if let open = collections.find(place) {
+            collections.remove(place)
+            return try open.editor.clear()
+        }
+        guard let long else { return }
+        guard long.isTree else { return nodes.drop(long.reference) }
+        try CollectionTree.checkOwner(long.reference, shape, nodes)
+        // The nodes are of the file, and stay as they are.
+        try CollectionNodes(nodes: nodes, shape: shape).forEach(long.reference) { nodes.drop($0) }
+    }
 
     @inline(__always)
     func editor(_ table: Int, _ view: ReadView) -> Borrowed<TableEditor> {

@@ -80,7 +80,10 @@ package indirect enum RowFilter: Sendable, Equatable {
         case .everything, .nothing, .key, .keys: break
         case .integer(let column, _), .integers(let column, _): try require(column, .integer)
         case .double(let column, _): try require(column, .double)
-        case .bytes(let column, _): try require(column, .bytes)
+        case .bytes(let column, _):
+            try require(column, .bytes)
+            // Equal collections need not be equal bytes.
+            if columns[column].collection != nil { throw .misuse(.wrongType) }
         case .null(let column): try require(column, nil)
         case .and(let parts), .or(let parts): for part in parts { try part.check(columns) }
         case .not(let part): try part.check(columns)

@@ -33,11 +33,12 @@ struct GroupDecoder {
         }
     }
 
-    /// Puts the bytes of long values in the place of their descriptors.
+    /// Puts the bytes of long values in the place of their descriptors, but for collections that are trees.
     private func resolveLong() throws(StorageError) {
         for column in wanted where rows.columns[column].kind == .bytes && rows.columns[column].hasFlags {
             let buffer = rows.columns[column]
             for row in 0..<buffer.count where buffer.isLong(row) {
+                if layout.isCollection[column], buffer.isTree(row) { continue }
                 buffer.resolve(row, try reader.long(buffer.bytes(row)))
             }
         }
@@ -45,6 +46,12 @@ struct GroupDecoder {
 }
 
 extension ColumnBuffer {
+    /// Whether a long value is a tree of elements.
+    func isTree(_ row: Int) -> Bool {
+        guard isLong(row), let base = bytes(row).baseAddress else { return false }
+        return LongValue(base).isTree
+    }
+
     /// Replaces a descriptor by the bytes that it leads to.
     func resolve(_ row: Int, _ bytes: UnsafeRawBufferPointer) {
         words[row] = UInt64(UInt(bitPattern: bytes.baseAddress))

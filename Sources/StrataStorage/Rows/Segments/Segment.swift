@@ -165,7 +165,9 @@ package struct Segment {
     }
 
     /// The size in bytes of the segment at `base`, or nil when it is not one that fits `available` bytes.
-    static func validatedSize(_ base: UnsafeRawPointer, available: Int) -> Int? {
+    /// - Parameter takesTrees: long values may lead to trees of elements. Whether the column has any is for the reader
+    ///   to say, who knows the column.
+    static func validatedSize(_ base: UnsafeRawPointer, available: Int, takesTrees: Bool = true) -> Int? {
         guard available >= headSize, let kind = SegmentKind(rawValue: base.load(as: UInt8.self)) else { return nil }
         let segment = Segment(base)
         guard segment.flags & ~(hasNulls | hasLong | equalLength) == 0 else { return nil }
@@ -182,7 +184,7 @@ package struct Segment {
             let size = 8 + rows * 8 + nulls
             return size <= available ? size : nil
         case .bytes:
-            return segment.validatedBytesSize(available)
+            return segment.validatedBytesSize(available, takesTrees)
         }
     }
 
@@ -197,7 +199,7 @@ package struct Segment {
         return true
     }
 
-    private func validatedBytesSize(_ available: Int) -> Int? {
+    private func validatedBytesSize(_ available: Int, _ takesTrees: Bool) -> Int? {
         let start = bytesOffset
         guard start <= available else { return nil }
         if flags & Self.equalLength != 0 {
@@ -216,7 +218,7 @@ package struct Segment {
         if flags & Self.hasLong != 0 {
             for row in 0..<rows where isLong(row) {
                 guard bytes(row).count == LongValue.size, let value = bytes(row).baseAddress,
-                    LongValue(value).isPlausible
+                    LongValue(value).isPlausible(takesTrees: takesTrees)
                 else { return nil }
             }
         }

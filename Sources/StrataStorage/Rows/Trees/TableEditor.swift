@@ -151,14 +151,15 @@ final class TableEditor {
     }
 
     /// Changes one column of a row. A value in a node of its own is given up with the value that it was.
+    /// - Parameter keepsLong: it is not: the caller has done so, or it lives on.
     /// - Throws: `misuse(.noSuchRow)`.
-    func set(_ key: Int64, _ column: Int, _ value: CellValue) throws(StorageError) {
+    func set(_ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool = false) throws(StorageError) {
         if hasPending { try flush() }
         if root.isNull { throw .misuse(.noSuchRow) }
         let group = try seek(key)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         let column = column + RowSet.firstUserColumn
-        if layout.kinds[column] == .bytes { try dropLong(group, slot, column) }
+        if layout.kinds[column] == .bytes, !keepsLong { try dropLong(group, slot, column) }
         var editor = try groupEditor()
         let made = try editor.set(slot, key, column: column, value)
         try finish(editor, made)

@@ -48,17 +48,20 @@ struct EntryComparison {
         self.keys = keys
     }
 
-    /// Adds what the tree must have of rows. Long values stand in the place of their descriptors.
-    mutating func add(_ rows: RowSet) throws {
+    /// Adds what the tree must have of rows. Long values stand in the place of their descriptors, but for trees of
+    /// elements.
+    mutating func add(_ rows: RowSet, _ reader: PageReader) throws {
         let values = rows.columns[position + RowSet.firstUserColumn]
         for row in 0..<rows.count {
             let key = rows.key(row)
-            try forEachHigh(values, row, key) { expected.add(high: $0, low: key, count: 1, keys) }
+            try forEachHigh(values, row, key, reader) { expected.add(high: $0, low: key, count: 1, keys) }
         }
     }
 
     /// What a row's entries begin with; one that is there twice comes twice.
-    private func forEachHigh(_ values: ColumnBuffer, _ row: Int, _ key: Int64, _ body: (Int64) -> Void) throws {
+    private func forEachHigh(
+        _ values: ColumnBuffer, _ row: Int, _ key: Int64, _ reader: PageReader, _ body: (Int64) -> Void
+    ) throws {
         let isNull = values.isNull(row)
         guard root.kind == .backlinks else {
             let cell: Cell =
@@ -72,6 +75,17 @@ struct EntryComparison {
         }
         if isNull { return }
         if values.kind == .integer { return body(values.integer(row)) }
+        if column.collection != nil, values.isTree(row) {
+            guard let shape = CollectionShape(column, table: table.id.rawValue, owner: key) else { return }
+            let cell = try CollectionCell.long(values.bytes(row), reader)
+            return try CollectionReader(cell, shape, column, reader).forEachPart { (part) throws(StorageError) in
+                for place in part.first..<part.end {
+                    let link = try part.value(at: place)
+                    if !link.isNull { body(link.integerValue) }
+                }
+                return true
+            }
+        }
         guard let links = LinkPayload.Reader(values.bytes(row)) else {
             throw InvariantViolation("the links of \(table.name).\(column.name) in row \(key) contradict themselves")
         }
@@ -103,7 +117,9 @@ struct EntryComparison {
             for row in 0..<batch.count {
                 let key = batch.key(row).rawValue
                 var highs: [Int64: UInt32] = [:]
-                do { try forEachHigh(values, row, key) { highs[$0, default: 0] += 1 } } catch { failure = error }
+                do { try forEachHigh(values, row, key, view.reader) { highs[$0, default: 0] += 1 } } catch {
+                    failure = error
+                }
                 for (high, count) in highs {
                     let found = try EntryTree.count(at: (high, key), in: root.root, reading: view.reader)
                     if found != count { missing = "row \(key) is there \(found) times instead of \(count)" }

@@ -42,7 +42,7 @@ struct GroupCheck {
             try resolveLong(column, &reached)
             try checkValues(column)
         }
-        for index in comparisons.indices { try comparisons[index].add(rows) }
+        for index in comparisons.indices { try comparisons[index].add(rows, view.reader) }
         return rows.count
     }
 
@@ -146,16 +146,37 @@ struct GroupCheck {
         }
     }
 
-    /// Reads the values of a column that stand in nodes of their own.
+    /// Reads the values of a column that stand in nodes of their own, and walks the trees of collections.
     private func resolveLong(_ column: Int, _ reached: inout ReachedPages) throws {
         let values = rows.columns[column + RowSet.firstUserColumn]
         guard values.kind == .bytes, values.hasFlags else { return }
         for row in 0..<rows.count where values.isLong(row) {
             let descriptor = values.bytes(row)
+            if definition.columns[column].collection != nil, values.isTree(row), let base = descriptor.baseAddress {
+                try checkTree(LongValue(base), rows.key(row), definition.columns[column], &reached)
+                continue
+            }
             let bytes = try view.long(descriptor)
             if let base = descriptor.baseAddress { try reached.note(LongValue(base).reference) }
             values.resolve(row, bytes)
         }
+    }
+
+    /// A collection that is a tree: its nodes belong to it alone, and say what is below them.
+    private func checkTree(
+        _ root: LongValue, _ key: Int64, _ column: ColumnDefinition, _ reached: inout ReachedPages
+    ) throws {
+        guard let shape = CollectionShape(column, table: layout.table, owner: key) else { return }
+        var pages: [NodeReference] = []
+        var count: UInt64 = 0
+        let walk = CollectionWalk(nodes: view.reader, shape: shape, allowsNulls: column.collection?.allowsNulls ?? true)
+        try walk.run(root.reference) { _ in
+        } visitRun: {
+            count += UInt64($0.leaf.count)
+        }
+        if count != root.count { throw broken("\(column.name) of row \(key) has \(count) elements") }
+        try CollectionNodes(nodes: view.reader, shape: shape).forEach(root.reference) { pages.append($0) }
+        for page in pages { try reached.note(page) }
     }
 
     /// Links and collections have the layout that their column says.
@@ -164,7 +185,7 @@ struct GroupCheck {
         let values = rows.columns[column + RowSet.firstUserColumn]
         let layout = ValueLayout(own)
         if layout == nil && own.type != .links { return }
-        for row in 0..<rows.count where !values.isNull(row) {
+        for row in 0..<rows.count where !values.isNull(row) && !values.isLong(row) {
             let bytes = values.bytes(row)
             if own.type == .links && LinkPayload.Reader(bytes) == nil || layout.map({ !$0.accepts(bytes) }) ?? false {
                 throw broken("the value of \(own.name) in row \(rows.key(row)) contradicts itself")

@@ -212,7 +212,7 @@ struct CompactionWalk {
             throw nodes.reader.damage(at: segment.base)
         }
         var value = LongValue(base)
-        guard value.isPlausible else { throw nodes.reader.damage(at: segment.base) }
+        guard value.isPlausible(takesTrees: true) else { throw nodes.reader.damage(at: segment.base) }
         guard let moved = try moved(value.reference) else { return nil }
         mark(.movedValue)
         value.reference = moved

@@ -1,0 +1,169 @@
+/// Elements that stand side by side: a leaf's, or all of a collection that stands in its row.
+///
+/// Borrowed from the version, or from the open transaction until it changes something.
+package struct CollectionPart {
+    enum Source {
+        case leaf(CollectionLeaf, PageReader)
+        case payload(CollectionPayload)
+    }
+
+    let source: Source
+    /// The place of the first element.
+    package let first: Int
+    package let count: Int
+
+    @inline(__always) package var end: Int { first + count }
+
+    /// The element at a place, or a map's value.
+    /// - Throws: `corrupt` when it stands in a node of its own that does not verify.
+    package func value(at place: Int) throws(StorageError) -> Cell {
+        precondition(place >= first && place < end, "no such place")
+        switch source {
+        case .leaf(let leaf, let reader): return try CollectionTree.element(leaf.values, place - first, reader)
+        case .payload(let payload): return payload.value(place - first)
+        }
+    }
+
+    /// The key at a place of a map; null in others.
+    package func key(at place: Int) throws(StorageError) -> Cell {
+        precondition(place >= first && place < end, "no such place")
+        switch source {
+        case .leaf(let leaf, let reader):
+            return try leaf.keys.map { (keys) throws(StorageError) in
+                try CollectionTree.element(keys, place - first, reader)
+            } ?? .null
+        case .payload(let payload): return payload.key(place - first)
+        }
+    }
+}
+
+/// Reads one collection: a value of its owner's row, or a tree of elements.
+///
+/// In a transaction's view it is of its moment: the next change of the collection voids it.
+package struct CollectionReader {
+    private let cell: CollectionCell
+    private let shape: CollectionShape
+    private let reader: PageReader
+    private let payload: CollectionPayload?
+    package let count: Int
+
+    /// - Throws: `misuse` with `noSuchColumn`, `wrongType` when the column has no collections, or `noSuchRow`;
+    ///   `corrupt` when the value is not of the layout that its column says.
+    package init(_ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
+        let shape = try view.collectionShape(table, key, column)
+        let cell = try view.collectionCell(table, key, column)
+        try self.init(cell, shape, view.state.schema.tables[table].columns[column], view.reader)
+    }
+
+    /// - Parameter cell: of this row and column.
+    init(
+        _ cell: CollectionCell, _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int
+    ) throws(StorageError) {
+        let shape = try view.collectionShape(table, key, column)
+        try self.init(cell, shape, view.state.schema.tables[table].columns[column], view.reader)
+    }
+
+    /// - Throws: `corrupt` when the value is not of the layout that its column says.
+    init(
+        _ cell: CollectionCell, _ shape: CollectionShape, _ definition: ColumnDefinition, _ reader: PageReader
+    ) throws(StorageError) {
+        guard let column = definition.collection else { throw .misuse(.wrongType) }
+        self.cell = cell
+        self.shape = shape
+        self.reader = reader
+        switch cell {
+        case .empty: (payload, count) = (nil, 0)
+        case .tree(_, let elements): (payload, count) = (nil, elements)
+        case .encoded(let bytes):
+            guard let found = CollectionPayload(bytes, column, isLinks: definition.type == .links) else {
+                throw bytes.baseAddress.map(reader.damage) ?? .structure(.null)
+            }
+            (payload, count) = (found, found.count)
+        }
+    }
+
+    /// The elements around a place.
+    /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
+    /// - Complexity: O(log count).
+    package func part(at place: Int) throws(StorageError) -> CollectionPart {
+        guard place >= 0, place < count else { throw .misuse(.noSuchPlace) }
+        if let payload { return CollectionPart(source: .payload(payload), first: 0, count: count) }
+        guard case .tree(let root, _) = cell else { throw .misuse(.noSuchPlace) }
+        return part(try CollectionTree.run(at: place, in: root, shape, of: count, reading: reader))
+    }
+
+    /// Hands out all elements from a place on, in order, until `body` returns false. It must not change the collection.
+    package func forEachPart(
+        from place: Int = 0, _ body: (CollectionPart) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        switch cell {
+        case .empty: return
+        case .encoded: if place < count { _ = try body(try part(at: place)) }
+        case .tree(let root, _):
+            try CollectionTree.forEachRun(
+                from: place, in: root, shape, of: count, reading: reader
+            ) { (run) throws(StorageError) in try body(part(run)) }
+        }
+    }
+
+    /// The place of the first element of a set, or key of a map, that does not stand before what is looked for.
+    /// - Parameter precedes: whether an element stands before it.
+    /// - Complexity: O(log count).
+    package func find(
+        _ wanted: Cell, precedes: (Cell) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Int {
+        if case .tree(let root, _) = cell {
+            return try CollectionTree.find(
+                shape.orderKey(wanted), in: root, shape, reading: reader, precedes: precedes)
+        }
+        guard let payload else { return 0 }
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) >> 1
+            let cell = shape.form == .map ? payload.key(middle) : payload.value(middle)
+            if try precedes(cell) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func part(_ run: CollectionRun) -> CollectionPart {
+        CollectionPart(source: .leaf(run.leaf, reader), first: run.first, count: run.leaf.count)
+    }
+}
+
+extension ReadView {
+    /// - Throws: `misuse` with `noSuchTable`, `noSuchColumn`, or `wrongType` when the column has no collections.
+    func collectionShape(
+        _ table: Int, _ key: RowKey, _ column: Int
+    ) throws(StorageError) -> CollectionShape {
+        guard state.schema.tables.indices.contains(table) else { throw .misuse(.noSuchTable) }
+        let definition = state.schema.tables[table]
+        guard definition.columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
+        guard
+            let shape = CollectionShape(
+                definition.columns[column], table: definition.id.rawValue, owner: key.rawValue)
+        else { throw .misuse(.wrongType) }
+        return shape
+    }
+
+    /// What a row's collection is now: in a transaction what it made of it.
+    /// - Throws: `misuse(.noSuchRow)`.
+    func collectionCell(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) -> CollectionCell {
+        if let open = writer?.openCollection(table, key, column) { return open }
+        guard let row = try locate(table, key) else { throw .misuse(.noSuchRow) }
+        return try collectionCell(row, column)
+    }
+
+    /// What the cell of a row holds. In a transaction's view a collection that was changed has a handle there.
+    func collectionCell(_ row: RowLocation, _ column: Int) throws(StorageError) -> CollectionCell {
+        guard let position = try position(row, column) else {
+            try confirm()
+            return .empty
+        }
+        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        let cell = try CollectionCell(segment, index, reader)
+        try reader.confirm()
+        return cell
+    }
+}

@@ -1,0 +1,41 @@
+/// Values of a row on their way into a table: long ones get nodes of their own, and long collections trees.
+struct PreparedValues {
+    private let transaction: WriteTransaction
+    private let table: Int
+    private let key: RowKey
+    private(set) var values: [CellValue] = []
+    private var collections: [OpenCollection] = []
+
+    init(_ transaction: WriteTransaction, _ table: Int, _ key: RowKey) {
+        self.transaction = transaction
+        self.table = table
+        self.key = key
+    }
+
+    /// - Parameter cell: of `column`, checked.
+    mutating func add(_ cell: Cell, _ plan: TablePlan, _ column: Int) throws(StorageError) {
+        let nodes = transaction.nodes
+        guard cell.kind == .bytes, cell.count > nodes.limits.inlineBytes else { return values.append(CellValue(cell)) }
+        if plan.isCollection[column] {
+            let handle = CollectionCell.handle(birth: nodes.version)
+            values.append(CellValue(.null, long: handle))
+            collections.append(try CollectionWriter(transaction).build(cell.bytesValue, table, key, column))
+        } else {
+            let long = try nodes.makeLong(cell.bytesValue, table: plan.id.rawValue)
+            values.append(CellValue(cell, long: long))
+        }
+    }
+
+    /// The values stand in their row.
+    func keep() throws(StorageError) {
+        for collection in collections { try CollectionWriter(transaction).add(collection) }
+    }
+
+    /// They do not, and nothing leads to what was made for them.
+    func giveUp() throws(StorageError) {
+        for value in values {
+            if let long = value.long, !long.isTree { transaction.nodes.drop(long.reference) }
+        }
+        for collection in collections { try collection.editor.clear() }
+    }
+}

@@ -1,0 +1,256 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Collections as cells of rows: small ones in the row, large ones as trees.
+@Suite struct CollectionCellTests {
+    private static func options(_ disk: FileImages.Disk) -> StoreOptions {
+        var options = FileImages.options
+        options.fileSystem = disk
+        return options
+    }
+
+    // MARK: Encodings
+
+    @Test("a collection is encoded as the object layer writes it, and read back")
+    func encodings() throws {
+        func check(_ bytes: [UInt8], _ column: CollectionColumn, isLinks: Bool = false, _ pairs: [CollectionPair])
+            throws
+        {
+            let definition = ColumnDefinition(
+                id: ColumnID(1), name: "c", type: isLinks ? .links : .bytes, target: isLinks ? TableID(1) : nil,
+                keepsPlaces: isLinks && column.isKeyed, collection: column)
+            let shape = try #require(CollectionShape(definition, table: 1, owner: 1))
+            let elements = CollectionElements(shape)
+            for pair in pairs { pair.key.withCell { key in pair.value.withCell { elements.append(key: key, $0) } } }
+            #expect(CollectionEncoder(column: column, isLinks: isLinks).encode(elements) == bytes)
+            try bytes.withUnsafeBytes { bytes in
+                let payload = try #require(CollectionPayload(bytes, column, isLinks: isLinks))
+                let found = (0..<payload.count).map {
+                    CollectionPair(key: CollectionValue(payload.key($0)), value: CollectionValue(payload.value($0)))
+                }
+                #expect(found == pairs)
+            }
+        }
+        func values(_ values: [CollectionValue]) -> [CollectionPair] { values.map { CollectionPair(value: $0) } }
+        func text(_ text: String) -> CollectionValue { .bytes(Array(text.utf8)) }
+        try check(
+            CheckedStore.Bytes.list, CollectionColumn(.integer), values([.integer(101), .integer(102), .integer(103)]))
+        try check(CheckedStore.Bytes.texts, CollectionColumn(.text), values([text("pq"), text("r")]))
+        try check(
+            CheckedStore.Bytes.set, CollectionColumn(.integer, isSorted: true),
+            values([.integer(111), .integer(112), .integer(113)]))
+        let keys = [text("k1"), text("k2")]
+        try check(
+            CheckedStore.Bytes.map, CollectionColumn(.integer, isKeyed: true),
+            [CollectionPair(key: keys[0], value: .integer(121)), CollectionPair(key: keys[1], value: .integer(122))])
+        try check(
+            LinkPayload.encode([30, LinkPayload.null], extra: CheckedStore.Bytes.keys),
+            CollectionColumn(.integer, isKeyed: true, allowsNulls: true), isLinks: true,
+            [CollectionPair(key: keys[0], value: .integer(30)), CollectionPair(key: keys[1], value: .null)])
+        try check(
+            LinkPayload.encode([7, 700]), CollectionColumn(.integer), isLinks: true,
+            values([.integer(7), .integer(700)]))
+        // Nulls alone are written as integers, whatever the column holds.
+        try check([1, 1, 2, 0, 0, 0, 3, 0, 0], CollectionColumn(.text, allowsNulls: true), values([.null, .null]))
+        try check([5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F], CollectionColumn(.double), values([.double(1.5)]))
+        try check([], CollectionColumn(.data), [])
+    }
+
+    @Test("bytes that are not of the column's layout are refused, and so are nulls where there may be none")
+    func refused() throws {
+        func isRefused(_ bytes: [UInt8], _ column: CollectionColumn, isLinks: Bool = false) -> Bool {
+            bytes.withUnsafeBytes { CollectionPayload($0, column, isLinks: isLinks) == nil }
+        }
+        #expect(isRefused(CheckedStore.Bytes.texts, CollectionColumn(.integer)))
+        #expect(isRefused(CheckedStore.Bytes.texts, CollectionColumn(.data)))
+        #expect(isRefused(CheckedStore.Bytes.list, CollectionColumn(.text)))
+        #expect(isRefused(CheckedStore.Bytes.list, CollectionColumn(.integer, isKeyed: true)))
+        #expect(isRefused([1, 1, 1, 0, 0, 0, 1, 0], CollectionColumn(.integer)))
+        #expect(isRefused([1, 2, 1, 0, 0, 0, 9], CollectionColumn(.integer)))
+        #expect(isRefused([9], CollectionColumn(.integer), isLinks: true))
+        // As many links as keys.
+        let links = LinkPayload.encode([30], extra: CheckedStore.Bytes.keys)
+        #expect(isRefused(links, CollectionColumn(.integer, isKeyed: true, allowsNulls: true), isLinks: true))
+        for cut in 1..<CheckedStore.Bytes.map.count {
+            #expect(isRefused(Array(CheckedStore.Bytes.map[..<cut]), CollectionColumn(.integer, isKeyed: true)))
+        }
+    }
+
+    // MARK: Histories
+
+    @Test(
+        "whole collections agree with arrays, through commits, rollbacks, spills, pins, crashes and reopenings",
+        arguments: 1...8 as ClosedRange<UInt64>)
+    func wholeValues(seed: UInt64) throws {
+        try CollectionTrial(seed).run(transactions: 45) { history, transaction in try history.step(transaction) }
+    }
+
+    @Test("a transaction gives up a row that is there already without a trace")
+    func duplicateKey() throws {
+        let disk = FileImages.Disk()
+        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        var history = CollectionHistory(seed: 5)
+        var transaction = try store.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        try history.insertRow(transaction, 1)
+        let long = (0..<50).map { CollectionPair(value: .integer($0)) }
+        try history.set(transaction, 1, 1, long)
+        let kept = history.model
+        #expect(throws: StorageError.misuse(.duplicateKey)) { try history.insertRow(transaction, 1) }
+        #expect(throws: StorageError.misuse(.noSuchRow)) { try history.set(transaction, 9, 1, long) }
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            try CheckedStore.Bytes.texts.withUnsafeBytes { try transaction.set(0, RowKey(1), 1, .bytes($0)) }
+        }
+        history.model = kept
+        #expect(try CollectionHistory.contents(transaction.view) == kept)
+        try transaction.commit()
+        try store.checkInvariants()
+        #expect(try CollectionHistory.contents(store.snapshot().view) == kept)
+        transaction = try store.beginWrite()
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            let row = try #require(try transaction.view.locate(0, RowKey(1)))
+            _ = try transaction.view.bytes(row, 1)
+        }
+        transaction.rollback()
+        try store.close()
+    }
+
+    // MARK: Schema
+
+    @Test("a column of today becomes one of collections, and its long values stay readable until they are changed")
+    func adopted() throws {
+        let disk = FileImages.Disk()
+        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        var history = CollectionHistory(seed: 11)
+        var plain = CollectionHistory.schema
+        for column in plain.tables[0].columns.indices { plain.tables[0].columns[column].collection = nil }
+        var transaction = try store.beginWrite()
+        try transaction.apply(schema: plain)
+        for _ in 0..<60 { try history.step(transaction) }
+        try transaction.commit()
+        transaction = try store.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        try transaction.commit()
+        try store.checkInvariants()
+        #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)
+        for _ in 0..<20 {
+            transaction = try store.beginWrite()
+            for _ in 0..<5 { try history.step(transaction) }
+            try transaction.commit()
+            try store.checkInvariants()
+            #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)
+        }
+        transaction = try store.beginWrite()
+        #expect(throws: StorageError.misuse(.wrongType)) { try transaction.apply(schema: plain) }
+        transaction.rollback()
+        try store.close()
+    }
+
+    @Test("a column of collections and a table that go take their trees with them", arguments: [true, false])
+    func removed(isOpen: Bool) throws {
+        let disk = FileImages.Disk()
+        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        var history = CollectionHistory(seed: 3)
+        var transaction = try store.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        for _ in 0..<80 { try history.step(transaction) }
+        if !isOpen {
+            try transaction.commit()
+            transaction = try store.beginWrite()
+        }
+        var schema = CollectionHistory.schema
+        schema.tables[0].columns.removeAll { [ColumnID(2), ColumnID(9)].contains($0.id) }
+        try transaction.apply(schema: schema)
+        try transaction.commit()
+        try store.checkInvariants()
+        transaction = try store.beginWrite()
+        schema.tables.removeFirst()
+        try transaction.apply(schema: schema)
+        try transaction.commit()
+        try store.checkInvariants()
+        #expect(try store.snapshot().view.keys(0).count == history.model.targets.count)
+        try store.close()
+    }
+}
+
+/// Takes a history through everything that a store does with transactions.
+final class CollectionTrial {
+    private let seed: UInt64
+    private var history: CollectionHistory
+    private var disk = FileImages.Disk()
+    private var store: Store
+    private var pinned: [(snapshot: Snapshot, model: CollectionHistory.Model)] = []
+    var limits = FileImages.options.limits
+
+    init(_ seed: UInt64) throws {
+        self.seed = seed
+        history = CollectionHistory(seed: seed)
+        var options = FileImages.options
+        options.fileSystem = disk
+        store = try Store.open(path: FileImages.path, options: options)
+    }
+
+    private func open() throws {
+        var options = FileImages.options
+        options.fileSystem = disk
+        store = try Store.open(path: FileImages.path, options: options)
+    }
+
+    func run(
+        transactions: Int, _ step: (inout CollectionHistory, WriteTransaction) throws -> Void
+    ) throws {
+        for number in 0..<transactions {
+            let transaction = try store.beginWrite()
+            if number == 0 { try transaction.apply(schema: CollectionHistory.schema) }
+            let before = history.model
+            let steps = history.random.below(8) == 0 ? 60 : 1 + history.random.below(12)
+            for _ in 0..<steps { try step(&history, transaction) }
+            if history.random.below(3) == 0 {
+                #expect(try CollectionHistory.contents(transaction.view) == history.model, "seed \(seed), in \(number)")
+            }
+            if number > 0, history.random.below(6) == 0 {
+                transaction.rollback()
+                history.model = before
+            } else {
+                try transaction.commit()
+            }
+            try check(number)
+            switch history.random.below(10) {
+            case 0:
+                pinned = []
+                try store.close()
+                try open()
+            case 1, 2: try crash()
+            case 3: pinned.append((try store.snapshot(), history.model))
+            default: break
+            }
+        }
+        try check(transactions)
+        pinned = []
+        try store.close()
+    }
+
+    private func check(_ number: Int) throws {
+        do { try store.checkInvariants() } catch { throw InvariantViolation("seed \(seed), \(number): \(error)") }
+        #expect(try CollectionHistory.contents(store.snapshot().view) == history.model, "seed \(seed), \(number)")
+        for (snapshot, model) in pinned {
+            #expect(
+                try CollectionHistory.contents(snapshot.view) == model, "seed \(seed), pinned, \(number)")
+        }
+    }
+
+    /// Goes on with a copy of both files, as a crash at this moment would leave them.
+    private func crash() throws {
+        pinned = []
+        let image = FileImages.Disk()
+        try image.put(try disk.bytes(FileImages.path) ?? [], at: FileImages.path)
+        if let log = try disk.bytes(Store.logPath(FileImages.path)) {
+            try image.put(log, at: Store.logPath(FileImages.path))
+        }
+        disk = image
+        try open()
+        #expect(try CollectionHistory.contents(store.snapshot().view) == history.model, "seed \(seed), after a crash")
+    }
+}

@@ -1,0 +1,250 @@
+import StrataFiles
+
+@testable import StrataStorage
+
+/// A seeded history of rows with collections, on a store and on arrays.
+struct CollectionHistory {
+    static let owners = 0
+    static let targets = 1
+    static let number = 0
+    static let friends = 8
+    static let best = 9
+    static let schema = StoreSchema(
+        userVersion: 1,
+        tables: [
+            TableDefinition(
+                id: TableID(1), name: "Owner",
+                columns: [
+                    ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
+                    column(2, "numbers", CollectionColumn(.integer)),
+                    column(3, "names", CollectionColumn(.text, allowsNulls: true)),
+                    column(4, "weights", CollectionColumn(.double)),
+                    column(5, "blobs", CollectionColumn(.data)),
+                    column(6, "members", CollectionColumn(.integer, isSorted: true)),
+                    column(7, "words", CollectionColumn(.text, isSorted: true)),
+                    column(8, "ages", CollectionColumn(.integer, isKeyed: true, allowsNulls: true)),
+                    ColumnDefinition(
+                        id: ColumnID(9), name: "friends", type: .links, target: TableID(2),
+                        collection: CollectionColumn(.integer)),
+                    ColumnDefinition(
+                        id: ColumnID(10), name: "best", type: .links, target: TableID(2), keepsPlaces: true,
+                        collection: CollectionColumn(.integer, isKeyed: true, allowsNulls: true)),
+                ]),
+            TableDefinition(
+                id: TableID(2), name: "Target",
+                columns: [ColumnDefinition(id: ColumnID(11), name: "number", type: .integer)]),
+        ])
+
+    private static func column(_ id: UInt16, _ name: String, _ collection: CollectionColumn) -> ColumnDefinition {
+        ColumnDefinition(id: ColumnID(id), name: name, type: .bytes, collection: collection)
+    }
+
+    static var columns: Range<Int> { 1..<schema.tables[owners].columns.count }
+    static func collection(_ column: Int) -> CollectionColumn? { schema.tables[owners].columns[column].collection }
+    static func isLinks(_ column: Int) -> Bool { column == friends || column == best }
+
+    /// The collections of a row, by column; the first one is empty.
+    typealias Row = [[CollectionPair]]
+
+    struct Model: Equatable {
+        var rows: [Int64: Row] = [:]
+        var targets: Set<Int64> = []
+    }
+
+    var random: SplitMix64
+    var model = Model()
+    /// Elements of a long collection.
+    var longest: UInt64 = 60
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    // MARK: Values
+
+    mutating func value(_ column: Int) -> CollectionValue {
+        guard let collection = Self.collection(column) else { return .null }
+        if Self.isLinks(column) {
+            if collection.isKeyed && random.below(6) == 0 || model.targets.isEmpty { return .null }
+            let targets = model.targets.sorted()
+            return .integer(targets[Int(random.below(UInt64(targets.count)))])
+        }
+        if collection.allowsNulls && random.below(5) == 0 { return .null }
+        switch collection.element {
+        case .integer:
+            return .integer(random.below(20) == 0 ? Int64(bitPattern: random.next()) : Int64(random.below(300)))
+        case .double: return .double(Double(random.below(1000)) / 4)
+        case .text, .data, .opaque:
+            let count = random.below(12) == 0 ? random.below(90) : random.below(9)
+            return .bytes((0..<count).map { _ in UInt8(97 + random.below(20)) })
+        }
+    }
+
+    private mutating func key() -> CollectionValue {
+        .bytes((0..<(1 + random.below(5))).map { _ in UInt8(97 + random.below(9)) })
+    }
+
+    /// Some elements for a column, in its order.
+    mutating func pairs(_ column: Int, _ count: Int) -> [CollectionPair] {
+        var pairs: [CollectionPair] = []
+        for _ in 0..<count {
+            let value = value(column)
+            if value == .null, Self.collection(column)?.allowsNulls != true { continue }
+            pairs.append(CollectionPair(key: Self.collection(column)?.isKeyed == true ? key() : .null, value: value))
+        }
+        return Self.inOrder(pairs, column)
+    }
+
+    /// Sets and maps ascend, and have nothing twice.
+    static func inOrder(_ pairs: [CollectionPair], _ column: Int) -> [CollectionPair] {
+        guard let collection = collection(column), collection.isKeyed || collection.isSorted else { return pairs }
+        var kept: [CollectionPair] = []
+        let sorted = pairs.sorted {
+            CollectionValue.precedes(
+                collection.isKeyed ? $0.key : $0.value, collection.isKeyed ? $1.key : $1.value)
+        }
+        for pair in sorted {
+            if let last = kept.last, collection.isKeyed ? last.key == pair.key : last.value == pair.value { continue }
+            kept.append(pair)
+        }
+        return kept
+    }
+
+    private mutating func size() -> Int {
+        switch random.below(4) {
+        case 0: 0
+        case 1, 2: Int(random.below(6))
+        default: Int(random.below(longest))
+        }
+    }
+
+    static func encode(_ pairs: [CollectionPair], _ column: Int) -> [UInt8] {
+        let definition = schema.tables[owners].columns[column]
+        guard let shape = CollectionShape(definition, table: 1, owner: 0), let collection = definition.collection else {
+            return []
+        }
+        let elements = CollectionElements(shape)
+        for pair in pairs {
+            pair.key.withCell { key in pair.value.withCell { elements.append(key: key, $0) } }
+        }
+        return CollectionEncoder(column: collection, isLinks: definition.type == .links).encode(elements)
+    }
+
+    mutating func owner() -> Int64? {
+        let keys = model.rows.keys.sorted()
+        return keys.isEmpty ? nil : keys[Int(random.below(UInt64(keys.count)))]
+    }
+
+    mutating func someColumn() -> Int { Self.columns.lowerBound + Int(random.below(UInt64(Self.columns.count))) }
+
+    // MARK: Steps
+
+    /// One random change of whole rows and whole values.
+    mutating func step(_ transaction: WriteTransaction) throws {
+        switch random.below(10) {
+        case 0..<3:
+            let key = random.below(3) == 0 ? (model.rows.keys.max() ?? 0) + 1 : Int64(random.below(40))
+            if model.rows[key] == nil { try insertRow(transaction, key) }
+        case 3..<6:
+            guard let key = owner() else { return }
+            let column = someColumn()
+            try set(transaction, key, column, pairs(column, size()))
+        case 6:
+            guard let key = owner() else { return }
+            try transaction.set(Self.owners, RowKey(key), Self.number, .integer(Int64(random.below(50))))
+        case 7:
+            guard let key = owner() else { return }
+            try transaction.delete(Self.owners, RowKey(key))
+            model.rows[key] = nil
+        case 8:
+            let key = Int64(random.below(30))
+            if model.targets.contains(key) {
+                try deleteTarget(transaction, key)
+            } else {
+                try insertTarget(transaction, key)
+            }
+        default: try insertTarget(transaction, (model.targets.max() ?? 0) + 1)
+        }
+    }
+
+    mutating func insertRow(_ transaction: WriteTransaction, _ key: Int64) throws {
+        var row: Row = [[]]
+        for column in Self.columns { row.append(pairs(column, size())) }
+        let number = Int64(random.below(50))
+        var values: [Value] = [.integer(number)]
+        for column in Self.columns { values.append(.bytes(Self.encode(row[column], column))) }
+        try StoreHistory.withCells(values[...]) { try transaction.insert(Self.owners, key: RowKey(key), $0) }
+        model.rows[key] = row
+    }
+
+    mutating func set(
+        _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ pairs: [CollectionPair]
+    ) throws {
+        try Self.encode(pairs, column).withUnsafeBytes {
+            try transaction.set(Self.owners, RowKey(key), column, .bytes($0))
+        }
+        model.rows[key]?[column] = pairs
+    }
+
+    private mutating func insertTarget(_ transaction: WriteTransaction, _ key: Int64) throws {
+        if model.targets.contains(key) { return }
+        try StoreHistory.withCells([.integer(key)]) { try transaction.insert(Self.targets, key: RowKey(key), $0) }
+        model.targets.insert(key)
+    }
+
+    mutating func deleteTarget(_ transaction: WriteTransaction, _ key: Int64) throws {
+        try transaction.delete(Self.targets, RowKey(key))
+        model.targets.remove(key)
+        for owner in model.rows.keys {
+            model.rows[owner]?[Self.friends].removeAll { $0.value == .integer(key) }
+            let best = model.rows[owner]?[Self.best] ?? []
+            for (place, pair) in best.enumerated() where pair.value == .integer(key) {
+                model.rows[owner]?[Self.best][place].value = .null
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// All of a version, collection by collection.
+    static func contents(_ view: ReadView) throws -> Model {
+        var found = Model()
+        if view.schema.tables.isEmpty { return found }
+        for key in try view.keys(owners) {
+            var row: Row = [[]]
+            for column in columns { row.append(try pairs(view, key, column)) }
+            found.rows[key] = row
+        }
+        found.targets = Set(try view.keys(targets))
+        return found
+    }
+
+    static func pairs(_ view: ReadView, _ key: Int64, _ column: Int) throws -> [CollectionPair] {
+        let reader = try CollectionReader(view, owners, RowKey(key), column)
+        var pairs: [CollectionPair] = []
+        try reader.forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                pairs.append(
+                    CollectionPair(
+                        key: CollectionValue(try part.key(at: place)), value: CollectionValue(try part.value(at: place))
+                    ))
+            }
+            return true
+        }
+        if pairs.count != reader.count {
+            throw InvariantViolation("\(reader.count) elements, and \(pairs.count) are there")
+        }
+        for place in [0, pairs.count / 2, pairs.count - 1] where place >= 0 && place < pairs.count {
+            let value = CollectionValue(try reader.part(at: place).value(at: place))
+            if value != pairs[place].value { throw InvariantViolation("place \(place) reads differently by itself") }
+        }
+        return pairs
+    }
+
+    /// How many nodes the tree of a collection has; nil when it has none.
+    static func nodes(_ view: ReadView, _ key: Int64, _ column: Int) throws -> Int? {
+        guard case .tree(let root, _) = try view.collectionCell(owners, RowKey(key), column) else { return nil }
+        var count = 0
+        let shape = try view.collectionShape(owners, RowKey(key), column)
+        try CollectionNodes(nodes: view.reader, shape: shape).forEach(root) { _ in count += 1 }
+        return count
+    }
+}
