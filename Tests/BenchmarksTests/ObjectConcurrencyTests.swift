@@ -9,24 +9,27 @@ import Testing
 
 @Suite("Scenarios of asynchronous writes and of other processes")
 struct ObjectConcurrencyTests {
-    /// On a thread of its own: tasks of the trial need the threads that tests run on.
+    /// In a process of its own, and on a thread of its own there: the tasks of a trial need the threads that all other
+    /// tests run on, and would wait for the last of them.
     @Test("async-write: every trial is right")
     func asyncWrite() async {
-        let wrong: [String] = await withCheckedContinuation { continuation in
-            Thread {
-                var wrong: [String] = []
-                for name in AsyncWriteOrder.names {
-                    do {
-                        let finding = try ObjectScenarioTests.withPlace(.substitute) {
-                            try AsyncWriteOrder.trial(name, $0)
-                        }
-                        if case .wrong(let detail) = finding { wrong.append("\(name): \(detail)") }
-                    } catch { wrong.append("\(name): \(error)") }
-                }
-                continuation.resume(returning: wrong)
-            }.start()
+        await #expect(processExitsWith: .success) {
+            let wrong: [String] = await withCheckedContinuation { continuation in
+                Thread {
+                    var wrong: [String] = []
+                    for name in AsyncWriteOrder.names {
+                        do {
+                            let finding = try ObjectScenarioTests.withPlace(.substitute) {
+                                try AsyncWriteOrder.trial(name, $0)
+                            }
+                            if case .wrong(let detail) = finding { wrong.append("\(name): \(detail)") }
+                        } catch { wrong.append("\(name): \(error)") }
+                    }
+                    continuation.resume(returning: wrong)
+                }.start()
+            }
+            #expect(wrong == [])
         }
-        #expect(wrong == [])
     }
 
     @Test("async-write: a group in part, or one that was acknowledged and is gone, is wrong")
