@@ -149,15 +149,19 @@ struct PlantedRunTests {
 
     /// The worker and its forked child, once both are there.
     private func waitForGrandchild(of runner: Int32) throws -> [Int32] {
-        let deadline = MonotonicClock.now() + 60_000_000_000
-        while MonotonicClock.now() < deadline {
-            for worker in Self.children(of: runner) {
-                let grandchildren = Self.children(of: worker)
-                if !grandchildren.isEmpty, hasHeader() { return [worker] + grandchildren }
+        var found: [Int32] = []
+        let isThere = OtherProcesses.wait {
+            for worker in OtherProcesses.children(of: runner) {
+                let grandchildren = OtherProcesses.children(of: worker)
+                if !grandchildren.isEmpty, hasHeader() {
+                    found = [worker] + grandchildren
+                    return true
+                }
             }
-            sched_yield()
+            return false
         }
-        throw HarnessError("no forked trial came up")
+        if !isThere { throw HarnessError("no forked trial came up") }
+        return found
     }
 
     private func hasHeader() -> Bool {
@@ -165,19 +169,13 @@ struct PlantedRunTests {
         return results?.count == 1
     }
 
-    private static func children(of process: Int32) -> [Int32] {
-        ProcessFile.text("/proc/\(process)/task/\(process)/children").split(separator: " ").compactMap { Int32($0) }
-    }
-
     /// A killed process may be a zombie until its new parent reaps it: that is no orphan that runs.
     private func waitUntilGone(_ process: Int32) throws {
-        let deadline = MonotonicClock.now() + 30_000_000_000
-        while MonotonicClock.now() < deadline {
+        let isGone = OtherProcesses.wait {
             let state = ProcessFile.text("/proc/\(process)/stat").split(separator: ")").last ?? ""
-            if state.isEmpty || state.hasPrefix(" Z") || state.hasPrefix(" X") { return }
-            sched_yield()
+            return state.isEmpty || state.hasPrefix(" Z") || state.hasPrefix(" X")
         }
-        Issue.record("process \(process) outlived its runner")
+        if !isGone { Issue.record("process \(process) outlived its runner") }
     }
 
     @Test("the same directory given twice keeps the first run beside")

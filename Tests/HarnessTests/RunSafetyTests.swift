@@ -77,18 +77,22 @@ struct RunSafetyTests {
             guard FileTree.isDirectory(memory) else { return [] }
             return Set(try FileTree.names(in: memory).filter { $0.hasPrefix(ScratchDirectory.prefix) })
         }
+        /// Other tests leave something in memory meanwhile, too: whose it is, the open lock tells.
+        func inMemory(of run: Int32) throws -> Set<String> {
+            let open = OtherProcesses.openFiles(below: run)
+            return try inMemory().filter { name in open.contains { $0.hasPrefix(memory + "/" + name + "/") } }
+        }
         try write("p", cases: "{scenario:'bit-flip', engines: 'strata-storage', parameters: {trials: 20000}}")
         try write("q", cases: "{scenario:'planted-pass'}")
-        let others = try inMemory()
         let run = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
-        // Other tests leave something in memory meanwhile, too.
+        var left: Set<String> = []
         try waitUntil {
             guard FileTree.exists(runPath + "/run.json"), FileTree.isDirectory(runPath + "/work"),
                 try FileTree.names(in: runPath + "/work").count == 1
             else { return false }
-            return try !inMemory().subtracting(others).isEmpty || !FileTree.isDirectory(memory)
+            left = try inMemory(of: run)
+            return !left.isEmpty || !FileTree.isDirectory(memory)
         }
-        let left = try inMemory().subtracting(others)
         kill(run, SIGKILL)
         #expect(AssayProcess.wait(run) == .signalled(SIGKILL))
         let scratch = try FileTree.names(in: runPath + "/work")
@@ -226,11 +230,8 @@ struct RunSafetyTests {
     }
 
     private func waitUntil(_ condition: () throws -> Bool) throws {
-        let deadline = MonotonicClock.now() + 60_000_000_000
-        while MonotonicClock.now() < deadline {
-            if let isMet = try? condition(), isMet { return }
-            sched_yield()
+        guard OtherProcesses.wait(until: condition) else {
+            throw HarnessError("what was waited for did not happen")
         }
-        throw HarnessError("what was waited for did not happen")
     }
 }

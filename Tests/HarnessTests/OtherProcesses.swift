@@ -1,0 +1,40 @@
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What tests look at in processes that they started.
+enum OtherProcesses {
+    /// Waits five minutes at most: other tests have the machine, too.
+    /// - Returns: whether the condition was met. What it throws is no answer yet.
+    static func wait(until condition: () throws -> Bool) -> Bool {
+        let deadline = MonotonicClock.now() + 300_000_000_000
+        while MonotonicClock.now() < deadline {
+            if let isMet = try? condition(), isMet { return true }
+            usleep(5_000)
+        }
+        return false
+    }
+
+    static func children(of process: Int32) -> [Int32] {
+        ProcessFile.text("/proc/\(process)/task/\(process)/children").split(separator: " ").compactMap { Int32($0) }
+    }
+
+    /// The files that a process and all below it have open.
+    static func openFiles(below process: Int32) -> [String] {
+        let directory = "/proc/\(process)/fd"
+        let names = (try? FileTree.names(in: directory)) ?? []
+        let own = names.compactMap { name in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { readlink(directory + "/" + name, $0.baseAddress, $0.count) }
+            }
+            return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+        }
+        return children(of: process).reduce(own) { $0 + openFiles(below: $1) }
+    }
+}
