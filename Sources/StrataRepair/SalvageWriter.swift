@@ -102,13 +102,16 @@ final class SalvageWriter {
         do throws(StorageError) { changes = try ChangeReader(record) } catch { return false }
         // Rows that the record makes were created by it: the version must not be below.
         rebuild.raise(to: changes.lsn)
+        var collections = CollectionReplay(in: transaction)
         while true {
             let change: Change?
             do throws(StorageError) { change = try changes.next() } catch { return false }
             guard let change else { return true }
             do throws(StorageError) {
-                try apply(change, changes)
+                if try !collections.apply(change, &changes) { try apply(change, changes) }
             } catch {
+                // The row is lost, or elements of its collection are.
+                if error == .misuse(.noSuchRow) || error == .misuse(.noSuchPlace) { continue }
                 // Misuse is found before anything changes: a table, column or type that the schema does not have.
                 guard case .misuse = error else { throw error }
                 return false
@@ -143,6 +146,7 @@ final class SalvageWriter {
             try transaction.apply(schema: schema)
             rearrange(schema)
         case .nextKey(let table, let key): rebuild.setNextKey(try position(table), key.rawValue)
+        case .collection, .insertElements, .removeElements, .setElements, .moveElements: break
         }
     }
 

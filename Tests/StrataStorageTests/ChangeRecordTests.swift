@@ -32,6 +32,11 @@ private enum Owned: Equatable {
     case deleteAll(UInt32)
     case schema([UInt8])
     case nextKey(UInt32, Int64)
+    case collection(UInt32, Int64, UInt16, Int)
+    case insertElements(Int, Int, [Value])
+    case setElements(Int, [Value])
+    case removeElements(Int, Int)
+    case moveElements(Int, Int, Int)
 
     func record(_ recorder: inout ChangeRecorder) {
         switch self {
@@ -60,7 +65,36 @@ private enum Owned: Equatable {
         case .deleteAll(let table): recorder.deleteAll(TableID(table))
         case .schema(let bytes): bytes.withUnsafeBytes { recorder.schema($0) }
         case .nextKey(let table, let key): recorder.nextKey(TableID(table), RowKey(key))
+        case .collection(let table, let key, let column, let cells):
+            recorder.collection(TableID(table), RowKey(key), ColumnID(column), cells: cells)
+        case .insertElements(let place, let count, let values):
+            recorder.insertElements(at: place, count: count)
+            for value in values { withCell(value) { recorder.element($0) } }
+        case .setElements(let place, let values):
+            recorder.setElements(at: place, count: values.count)
+            for value in values { withCell(value) { recorder.element($0) } }
+        case .removeElements(let place, let count): recorder.removeElements(at: place, count: count)
+        case .moveElements(let place, let count, let target):
+            recorder.moveElements(at: place, count: count, to: target)
         }
+    }
+
+    /// Some operations on the elements of a collection, none of which goes on where the one before ended.
+    static func randomElements(_ generator: inout SplitMix64) -> [Owned] {
+        let cells = Int.random(in: 1...2, using: &generator)
+        var all: [Owned] = [.collection(.random(in: 1...3, using: &generator), randomInteger(&generator), 7, cells)]
+        for number in 0..<Int.random(in: 0...4, using: &generator) {
+            let place = number * 100 + Int.random(in: 0...20, using: &generator)
+            let count = Int.random(in: 0...5, using: &generator)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: all.append(.removeElements(place, count))
+            case 1: all.append(.moveElements(place, count, 1 << 40))
+            case 2: all.append(.setElements(place, (0..<count).map { _ in randomValue(&generator) }))
+            default:
+                all.append(.insertElements(place, count, (0..<(count * cells)).map { _ in randomValue(&generator) }))
+            }
+        }
+        return all
     }
 
     private func withCell(_ value: Value, _ body: (Cell) -> Void) { value.withCell(body) }
@@ -118,9 +152,23 @@ private enum Owned: Equatable {
             case .deleteAll(let table): result.append(.deleteAll(table.rawValue))
             case .schema(let bytes): result.append(.schema(Array(bytes)))
             case .nextKey(let table, let key): result.append(.nextKey(table.rawValue, key.rawValue))
+            case .collection(let table, let key, let column, let cells):
+                result.append(.collection(table.rawValue, key.rawValue, column.rawValue, cells))
+            case .insertElements(let place, let count, _):
+                result.append(.insertElements(place, count, try values(&reader)))
+            case .setElements(let place, _, _): result.append(.setElements(place, try values(&reader)))
+            case .removeElements(let place, let count, _): result.append(.removeElements(place, count))
+            case .moveElements(let place, let count, let target):
+                result.append(.moveElements(place, count, target))
             }
         }
         return result
+    }
+
+    private func values(_ reader: inout ChangeReader) throws -> [Owned.Value] {
+        var values: [Owned.Value] = []
+        while let cell = try reader.element() { values.append(Owned.Value(cell)) }
+        return values
     }
 
     @Test("any operations read back as they were recorded", arguments: 0..<60)
@@ -131,7 +179,12 @@ private enum Owned: Equatable {
             recorder.reset(keep: 8192)
             let startsEmpty = recorder.isEmpty
             #expect(startsEmpty)
-            let operations = (0..<200).map { _ in Owned.random(&generator) }
+            var operations: [Owned] = []
+            for _ in 0..<200 {
+                operations +=
+                    generator.below(4) == 0
+                    ? Owned.randomElements(&generator) + [.deleteAll(9)] : [Owned.random(&generator)]
+            }
             for operation in operations { operation.record(&recorder) }
             let bytes = recorder.finish(lsn: UInt64(40 + round), flags: 6)
             let reader = try ChangeReader(bytes)
@@ -162,6 +215,45 @@ private enum Owned: Equatable {
         let header: [UInt8] = [count, 0, 0, 0, 3, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0]
         let bytes = Array(recorder.finish(lsn: 261, flags: 3))
         #expect(bytes == header + expected)
+    }
+
+    @Test("operations on elements are pinned, and what goes on where the last one ended extends it")
+    func elements() throws {
+        var recorder = ChangeRecorder(limit: 1000)
+        let one: Owned.Value = .integer(1)
+        for place in 5..<8 {
+            Owned.collection(2, 10, 300, 1).record(&recorder)
+            Owned.insertElements(place, 1, [one]).record(&recorder)
+        }
+        for _ in 0..<3 { Owned.removeElements(4, 1).record(&recorder) }
+        for _ in 0..<2 { Owned.removeElements(4, 2).record(&recorder) }
+        Owned.setElements(0, [one]).record(&recorder)
+        Owned.setElements(1, [.null]).record(&recorder)
+        Owned.setElements(1, [.null]).record(&recorder)
+        Owned.moveElements(1, 2, 3).record(&recorder)
+        Owned.insertElements(8, 1, [one]).record(&recorder)
+        Owned.collection(2, 10, 301, 2).record(&recorder)
+        Owned.insertElements(9, 1, [.bytes([65]), .null]).record(&recorder)
+        Owned.delete(7, 0).record(&recorder)
+        Owned.collection(2, 10, 301, 2).record(&recorder)
+        // Operations on one element go on, those on several do not.
+        let each: UInt8 = 0x80
+        let expected: [UInt8] = [
+            8, 2, 20, 0xAC, 0x02, 1, 0, 9, 5, 3, 0, 0, each, 17, 2, 17, 2, 17, 2, 10, 4, 3, 0, 0, each,
+            10, 4, 2, 0, 0, 0, 10, 4, 2, 0, 0, 0, 11, 0, 2, 0, 0, each, 17, 2, 0, 11, 1, 1, 0, 0, each, 0,
+            12, 1, 2, 3, 9, 8, 1, 0, 0, each, 17, 2, 8, 2, 20, 0xAD, 0x02, 2, 0, 9, 9, 1, 0, 0, each, 3, 1, 65, 0,
+            4, 7, 0, 8, 2, 20, 0xAD, 0x02, 2, 0,
+        ]
+        let bytes = Array(recorder.finish(lsn: 1))
+        #expect(Array(bytes[16...]) == expected)
+        // Cells that nobody reads are passed over.
+        let kinds = try bytes.withUnsafeBytes { buffer in
+            var reader = try ChangeReader(buffer)
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            return count
+        }
+        #expect(kinds == 13)
     }
 
     @Test("a record as long as the limit is kept, one byte more is too large") func limit() {
@@ -197,6 +289,7 @@ private enum Owned: Equatable {
         var generator = SplitMix64(seed: seed)
         var recorder = ChangeRecorder(limit: 1 << 20)
         for _ in 0..<20 { Owned.random(&generator).record(&recorder) }
+        for _ in 0..<5 { for operation in Owned.randomElements(&generator) { operation.record(&recorder) } }
         let bytes = Array(recorder.finish(lsn: 1))
         for count in 0..<min(bytes.count, 2000) {
             #expect(throws: StorageError.self) { try bytes[..<count].withUnsafeBytes { _ = try read($0) } }
@@ -220,6 +313,9 @@ private enum Owned: Equatable {
     @Test("an overlong number, a row without columns and an unknown code are corrupt") func malformed() {
         let cases: [[UInt8]] = [
             [5] + [UInt8](repeating: 0x80, count: 10) + [1], [5, 255, 255, 255, 255, 31], [2, 0], [8], [0],
+            // Elements of no collection, of one with three cells each or inside another, and more than there are.
+            [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1, 0], [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
+            [8, 1, 0, 1, 1, 0, 4, 1, 0, 10, 0, 1, 0, 0, 0],
             [1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], [3, 1, 1, 1, 25, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         ]
         for operations in cases {

@@ -244,6 +244,7 @@ final class CollectionTrial {
     /// Goes on with a copy of both files, as a crash at this moment would leave them.
     private func crash() throws {
         pinned = []
+        let nodes = try CollectionHistory.nodes(store.snapshot().view)
         let image = FileImages.Disk()
         try image.put(try disk.bytes(FileImages.path) ?? [], at: FileImages.path)
         if let log = try disk.bytes(Store.logPath(FileImages.path)) {
@@ -252,5 +253,7 @@ final class CollectionTrial {
         disk = image
         try open()
         #expect(try CollectionHistory.contents(store.snapshot().view) == history.model, "seed \(seed), after a crash")
+        // A replay takes no more pages than the session did.
+        #expect(try CollectionHistory.nodes(store.snapshot().view) == nodes, "seed \(seed), after a crash")
     }
 }

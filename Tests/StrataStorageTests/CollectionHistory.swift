@@ -184,7 +184,7 @@ struct CollectionHistory {
         model.rows[key]?[column] = pairs
     }
 
-    private mutating func insertTarget(_ transaction: WriteTransaction, _ key: Int64) throws {
+    mutating func insertTarget(_ transaction: WriteTransaction, _ key: Int64) throws {
         if model.targets.contains(key) { return }
         try StoreHistory.withCells([.integer(key)]) { try transaction.insert(Self.targets, key: RowKey(key), $0) }
         model.targets.insert(key)
@@ -192,6 +192,11 @@ struct CollectionHistory {
 
     mutating func deleteTarget(_ transaction: WriteTransaction, _ key: Int64) throws {
         try transaction.delete(Self.targets, RowKey(key))
+        forgetTarget(key)
+    }
+
+    /// What deleting a target makes of the arrays.
+    mutating func forgetTarget(_ key: Int64) {
         model.targets.remove(key)
         for owner in model.rows.keys {
             model.rows[owner]?[Self.friends].removeAll { $0.value == .integer(key) }
@@ -200,6 +205,130 @@ struct CollectionHistory {
                 model.rows[owner]?[Self.best][place].value = .null
             }
         }
+    }
+
+    // MARK: Elements
+
+    /// One random change of a collection's elements.
+    mutating func edit(_ transaction: WriteTransaction) throws {
+        guard let key = owner() else { return }
+        let column = someColumn()
+        guard let collection = Self.collection(column) else { return }
+        let count = model.rows[key]?[column].count ?? 0
+        switch random.below(12) {
+        case 0..<5: try insertElements(transaction, key, column, count)
+        case 5, 6:
+            let from = Int(random.below(UInt64(count + 1)))
+            let most = random.below(3) == 0 ? count - from : min(3, count - from)
+            try remove(transaction, key, column, from..<(from + Int(random.below(UInt64(most + 1)))))
+        case 7, 8: if !collection.isSorted { try setElements(transaction, key, column, count) }
+        case 9:
+            if collection.isKeyed || collection.isSorted { return }
+            let from = Int(random.below(UInt64(count + 1)))
+            let moved = from..<(from + Int(random.below(UInt64(count - from + 1))))
+            let target = Int(random.below(UInt64(count - moved.count + 1)))
+            try transaction.collections.move(Self.owners, RowKey(key), column, moved, to: target)
+            guard var pairs = model.rows[key]?[column] else { return }
+            let taken = Array(pairs[moved])
+            pairs.removeSubrange(moved)
+            pairs.insert(contentsOf: taken, at: target)
+            model.rows[key]?[column] = pairs
+        case 10:
+            try transaction.collections.clear(Self.owners, RowKey(key), column)
+            model.rows[key]?[column] = []
+        default: try assign(transaction, key, column)
+        }
+    }
+
+    private mutating func insertElements(
+        _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ count: Int
+    ) throws {
+        let new = pairs(column, random.below(6) == 0 ? Int(random.below(longest)) : 1 + Int(random.below(3)))
+        guard let collection = Self.collection(column), let old = model.rows[key]?[column] else { return }
+        if !collection.isKeyed && !collection.isSorted {
+            let place: Int
+            switch random.below(4) {
+            case 0: place = 0
+            case 1: place = Int(random.below(UInt64(count + 1)))
+            default: place = count
+            }
+            return try insert(transaction, key, column, new, at: place)
+        }
+        func ordered(_ pair: CollectionPair) -> CollectionValue { collection.isKeyed ? pair.key : pair.value }
+        for pair in new where !old.contains(where: { ordered($0) == ordered(pair) }) {
+            let place = try place(transaction.view, key, column, ordered(pair))
+            let expected = (model.rows[key]?[column] ?? []).count {
+                CollectionValue.precedes(ordered($0), ordered(pair))
+            }
+            if place != expected { throw InvariantViolation("found at \(place) instead of \(expected)") }
+            try insert(transaction, key, column, [pair], at: place)
+        }
+    }
+
+    private func place(_ view: ReadView, _ key: Int64, _ column: Int, _ value: CollectionValue) throws -> Int {
+        let reader = try CollectionReader(view, Self.owners, RowKey(key), column)
+        return try value.withCell { wanted in
+            try reader.find(wanted) { CollectionValue.precedes(CollectionValue($0), value) }
+        }
+    }
+
+    private static func elements(
+        _ pairs: [CollectionPair], _ column: Int, onlyValues: Bool = false
+    ) -> CollectionElements {
+        guard let collection = collection(column) else { preconditionFailure("no collection") }
+        let elements = CollectionElements(collection)
+        for pair in pairs {
+            pair.value.withCell { value in
+                if onlyValues { elements.append(value) } else { pair.key.withCell { elements.append(key: $0, value) } }
+            }
+        }
+        return elements
+    }
+
+    mutating func insert(
+        _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ pairs: [CollectionPair], at place: Int
+    ) throws {
+        try transaction.collections.insert(
+            Self.owners, RowKey(key), column, Self.elements(pairs, column), at: place)
+        model.rows[key]?[column].insert(contentsOf: pairs, at: place)
+    }
+
+    mutating func remove(
+        _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ range: Range<Int>
+    ) throws {
+        try transaction.collections.remove(Self.owners, RowKey(key), column, range)
+        model.rows[key]?[column].removeSubrange(range)
+    }
+
+    private mutating func setElements(
+        _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ count: Int
+    ) throws {
+        let place = Int(random.below(UInt64(count + 1)))
+        var new: [CollectionPair] = []
+        for _ in 0..<min(count - place, Int(random.below(12))) {
+            let value = value(column)
+            if value != .null || Self.collection(column)?.allowsNulls == true {
+                new.append(CollectionPair(value: value))
+            }
+        }
+        try transaction.collections.set(
+            Self.owners, RowKey(key), column, Self.elements(new, column, onlyValues: true), at: place)
+        for (index, pair) in new.enumerated() { model.rows[key]?[column][place + index].value = pair.value }
+    }
+
+    /// What it is, with a part that is not, or something else.
+    private mutating func assign(_ transaction: WriteTransaction, _ key: Int64, _ column: Int) throws {
+        var new = model.rows[key]?[column] ?? []
+        if random.below(3) == 0 {
+            new = pairs(column, size())
+        } else {
+            let from = Int(random.below(UInt64(new.count + 1)))
+            let gone = from..<(from + Int(random.below(UInt64(new.count - from + 1))))
+            new.replaceSubrange(gone, with: pairs(column, Int(random.below(4))))
+            new = Self.inOrder(new, column)
+        }
+        try transaction.collections.assign(Self.owners, RowKey(key), column, Self.elements(new, column))
+        model.rows[key]?[column] = new
     }
 
     // MARK: Reading
@@ -237,6 +366,13 @@ struct CollectionHistory {
             if value != pairs[place].value { throw InvariantViolation("place \(place) reads differently by itself") }
         }
         return pairs
+    }
+
+    /// How many nodes the trees of a version have, by row and column.
+    static func nodes(_ view: ReadView) throws -> [Int64: [Int?]] {
+        var found: [Int64: [Int?]] = [:]
+        for key in try view.keys(owners) { found[key] = try columns.map { try nodes(view, key, $0) } }
+        return found
     }
 
     /// How many nodes the tree of a collection has; nil when it has none.

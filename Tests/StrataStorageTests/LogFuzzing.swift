@@ -23,6 +23,7 @@ enum LogFuzzing {
                     var changes = try ChangeReader(record)
                     while let change = try changes.next() {
                         if case .insert = change { _ = changes.cells.count }
+                        if case .insertElements = change { while try changes.element() != nil {} }
                         if case .schema(let schema) = change { _ = try SchemaCoding.decode(schema) }
                     }
                 }

@@ -59,18 +59,23 @@ package enum CollectionCell {
     }
 }
 
+extension CollectionColumn {
+    /// How elements are encoded.
+    var kind: SegmentKind {
+        switch element {
+        case .integer: .integer
+        case .double: .double
+        case .text, .data, .opaque: .bytes
+        }
+    }
+}
+
 extension CollectionShape {
     /// The shape of the collections of a column; nil when it has none.
     init?(_ definition: ColumnDefinition, table: UInt32, owner: Int64) {
         guard let column = definition.collection else { return nil }
-        let kind: SegmentKind =
-            switch column.element {
-            case .integer: .integer
-            case .double: .double
-            case .text, .data, .opaque: .bytes
-            }
         let form: CollectionForm = column.isKeyed ? .map : column.isSorted ? .set : .list
-        self.init(form: form, kind: kind, table: table, column: definition.id.rawValue, owner: owner)
+        self.init(form: form, kind: column.kind, table: table, column: definition.id.rawValue, owner: owner)
         // Ties are settled in the leaves.
         if column.element == .opaque, form == .set { orderKey = { $0.isNull ? .min : 0 } }
     }

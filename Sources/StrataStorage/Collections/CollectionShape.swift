@@ -34,7 +34,7 @@ struct CollectionShape: Sendable {
 /// Elements on their way into a collection, or out of one: values, and for a map the key of each.
 ///
 /// Concurrency: confined to its owner.
-final class CollectionElements {
+package final class CollectionElements {
     let values: ColumnBuffer
     /// Nil but in a map.
     let keys: ColumnBuffer?
@@ -44,16 +44,48 @@ final class CollectionElements {
         keys = shape.form == .map ? ColumnBuffer(.bytes) : nil
     }
 
-    @inline(__always) var count: Int { values.count }
+    /// For the collections of a column.
+    package init(_ column: CollectionColumn) {
+        values = ColumnBuffer(column.kind)
+        keys = column.isKeyed ? ColumnBuffer(.bytes) : nil
+    }
 
-    /// Appends a copy of an element of a list or a set, or a value for a map's key that stays.
+    /// Empty, for the same collections.
+    init(like other: CollectionElements) {
+        values = ColumnBuffer(other.values.kind)
+        keys = other.keys.map { ColumnBuffer($0.kind) }
+    }
+
+    @inline(__always) package var count: Int { values.count }
+
+    /// Appends a copy of an element of a list or a set, or a value for a map's key that stays. It is of the kind that
+    /// the column holds.
     @inline(__always)
-    func append(_ value: Cell) { values.append(value) }
+    package func append(_ value: Cell) { values.append(value) }
 
-    func append(key: Cell, _ value: Cell) {
+    package func append(key: Cell, _ value: Cell) {
         keys?.append(key)
         values.append(value)
     }
+
+    /// Whether a cell is of the kind that the values are.
+    func takes(_ value: Cell) -> Bool {
+        switch value.kind {
+        case .null: true
+        case .integer: values.kind == .integer
+        case .double: values.kind == .double
+        case .bytes: values.kind == .bytes
+        }
+    }
+
+    /// Whether these can be elements of a column's collections.
+    /// - Parameter onlyValues: of a map, the keys stay.
+    func suits(_ column: CollectionColumn, onlyValues: Bool) -> Bool {
+        let keyCount = column.isKeyed && !onlyValues ? values.count : 0
+        return values.kind == column.kind && (keys?.count ?? 0) == keyCount
+    }
+
+    var hasNulls: Bool { values.hasFlags && (0..<values.count).contains { values.isNull($0) } }
 
     /// Appends elements of another buffer of the same shape; bytes stay where they are.
     func append(_ other: CollectionElements, _ range: Range<Int>) {

@@ -90,17 +90,17 @@ package enum LinkPayload {
 
         package var links: [Int64] { (0..<count).map { self[$0] } }
 
-        /// The same bytes without the links that lead to `target`; where places are kept, null stands for each.
+        /// The same bytes without the links that lead to some rows; where places are kept, null stands for each.
         /// - Complexity: O(links + extra).
-        func without(_ target: Int64, keepsPlaces: Bool) -> [UInt8] {
+        func without(keepsPlaces: Bool, _ isTarget: (Int64) -> Bool) -> [UInt8] {
             var kept = links
             if keepsPlaces {
-                for index in kept.indices where kept[index] == target { kept[index] = null }
+                for index in kept.indices where kept[index] != null && isTarget(kept[index]) { kept[index] = null }
             } else {
-                kept.removeAll { $0 == target }
+                kept.removeAll(where: isTarget)
             }
             #if Zoo
-                if PlantedMistake.listDuplicateKept.isPlanted, let place = links.firstIndex(of: target) {
+                if PlantedMistake.listDuplicateKept.isPlanted, let place = links.firstIndex(where: isTarget) {
                     kept = links
                     kept.remove(at: place)
                 }

@@ -14,6 +14,10 @@ package struct ChangeReader: ~Copyable {
     private var row: UnsafeMutableBufferPointer<Cell>
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
+    /// Cells of an element of the collection that operations on elements apply to; 0 when they apply to none.
+    private var elementCells = 0
+    /// Cells of the operation on elements that was read last, which were not read yet.
+    private var cellsLeft = 0
 
     /// - Parameter record: one record, as ``RecordSequence`` hands it out.
     /// - Throws: `corrupt` with the offset in the record.
@@ -36,10 +40,14 @@ package struct ChangeReader: ~Copyable {
     /// The next operation, or nil at the end.
     /// - Throws: `corrupt` with the offset in the record.
     package mutating func next() throws(StorageError) -> Change? {
+        while try element() != nil {}
         while position < bytes.count {
             let start = position
             position += 1
-            switch ChangeRecord.Operation(rawValue: bytes[start]) {
+            let operation = ChangeRecord.Operation(rawValue: bytes[start])
+            if let operation, operation.isOfElements { return try readElements(operation) }
+            elementCells = 0
+            switch operation {
             case .columns: try readColumns()
             case .row: return try readRow()
             case .set:
@@ -50,10 +58,63 @@ package struct ChangeReader: ~Copyable {
                 rowTable = nil
                 return .schema(try run())
             case .nextKey: return .nextKey(try table(), try key())
-            case nil: throw Self.damage(start)
+            case .collection: return try readCollection()
+            case .insertElements, .removeElements, .setElements, .moveElements, nil: throw Self.damage(start)
             }
         }
         return nil
+    }
+
+    // MARK: Elements of collections
+
+    /// The next cell of the operation on elements that was read last: values, and in a map for new elements the key
+    /// before each. Nil behind the last one. Those that nobody reads are passed over.
+    package mutating func element() throws(StorageError) -> Cell? {
+        if cellsLeft == 0 { return nil }
+        cellsLeft -= 1
+        return try cell()
+    }
+
+    private mutating func readCollection() throws(StorageError) -> Change {
+        let (table, key, column) = (try table(), try key(), try column())
+        let start = position
+        let cells = try number()
+        let depth = try number()
+        guard cells == 1 || cells == 2, depth == 0 else { throw Self.damage(start) }
+        elementCells = Int(cells)
+        return .collection(table, key, column, cells: Int(cells))
+    }
+
+    private mutating func readElements(_ operation: ChangeRecord.Operation) throws(StorageError) -> Change {
+        let start = position - 1
+        guard elementCells > 0 else { throw Self.damage(start) }
+        let place = try place()
+        if operation == .moveElements { return .moveElements(at: place, count: try self.place(), to: try self.place()) }
+        let word = UInt32(truncatingIfNeeded: try fixed(4))
+        let isEach = word & ChangeRecord.eachBit != 0
+        let count = Int(word & ~ChangeRecord.eachBit)
+        switch operation {
+        case .removeElements: return .removeElements(at: place, count: count, isEach: isEach)
+        case .setElements:
+            cellsLeft = count
+        default:
+            cellsLeft = count * elementCells
+        }
+        // Each takes a byte at least.
+        guard cellsLeft <= bytes.count - position else {
+            cellsLeft = 0
+            throw Self.damage(start)
+        }
+        return operation == .setElements
+            ? .setElements(at: place, count: count, isEach: isEach)
+            : .insertElements(at: place, count: count, isEach: isEach)
+    }
+
+    private mutating func place() throws(StorageError) -> Int {
+        let start = position
+        let value = try number()
+        guard value <= LongValue.maxElements else { throw Self.damage(start) }
+        return Int(value)
     }
 
     private mutating func readColumns() throws(StorageError) {

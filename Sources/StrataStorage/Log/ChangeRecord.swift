@@ -11,6 +11,16 @@
 ///     deleteAll = 5, table
 ///     schema    = 6, byte count, schema                      voids `columns`
 ///     nextKey   = 7, table, key
+///     collection = 8, table, key, column id, cells, depth   what 9 to 12 apply to until another operation comes
+///     insertElements = 9, place, count u32, elements
+///     removeElements = 10, place, count u32
+///     setElements = 11, place, count u32, values
+///     moveElements = 12, place, count, place afterwards
+///
+/// An element is so many cells as 8 says: 1, or 2 in a map, key and value; 11 has values alone. Depth is 0. Counts of
+/// 9 to 11 have four bytes. Bit 31 says that it was done for one element after the other, each at the next place, or
+/// in 10 at the same one: such an operation is extended where it stands, and is done again in the same way, because a
+/// tree that takes a run at once may have other leaves.
 ///
 /// Ids and counts are LEB128 (7 bits a byte, low ones first). Keys are zigzag (sign in bit 0) LEB128. A cell starts
 /// with a tag: 0 null; 2 double, 8 bytes; 3 bytes, count as LEB128, bytes; 16 + n integer, the low n (0 to 8) bytes
@@ -27,7 +37,22 @@ package enum ChangeRecord {
         case deleteAll = 5
         case schema = 6
         case nextKey = 7
+        case collection = 8
+        case insertElements = 9
+        case removeElements = 10
+        case setElements = 11
+        case moveElements = 12
+
+        var isOfElements: Bool {
+            switch self {
+            case .insertElements, .removeElements, .setElements, .moveElements: true
+            default: false
+            }
+        }
     }
+
+    /// Set in the number of elements that were inserted, removed or set one after the other.
+    static let eachBit: UInt32 = 1 << 31
 
     enum CellTag {
         static let null: UInt8 = 0
@@ -53,4 +78,12 @@ package enum Change {
     /// Bytes for ``SchemaCoding``.
     case schema(UnsafeRawBufferPointer)
     case nextKey(TableID, RowKey)
+    /// What the operations on elements that follow apply to, and how many cells an element has.
+    case collection(TableID, RowKey, ColumnID, cells: Int)
+    /// The cells come from ``ChangeReader/element()``.
+    case insertElements(at: Int, count: Int, isEach: Bool)
+    case removeElements(at: Int, count: Int, isEach: Bool)
+    /// The cells, one for each element, come from ``ChangeReader/element()``.
+    case setElements(at: Int, count: Int, isEach: Bool)
+    case moveElements(at: Int, count: Int, to: Int)
 }

@@ -20,6 +20,24 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
     package private(set) var isTooLarge = false
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
+    /// What operations on elements apply to now.
+    private var collection: Collection?
+    /// The last operation, when it is one on elements that can go on.
+    private var run: ElementRun?
+
+    private struct Collection: Equatable {
+        var table: TableID
+        var key: RowKey
+        var column: ColumnID
+    }
+
+    private struct ElementRun {
+        var operation: ChangeRecord.Operation
+        /// Where the number of elements stands.
+        var countOffset: Int
+        /// The place at which it goes on.
+        var next: Int
+    }
 
     package init(limit: Int) {
         self.limit = limit
@@ -51,6 +69,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         isTooLarge = false
         rowTable = nil
         rowKey = 0
+        endCollection()
     }
 
     /// Completes the record and returns it: valid until the next mutating call. The record is not too large.
@@ -78,6 +97,7 @@ extension ChangeRecorder {
     ) {
         if isTooLarge { return }
         precondition(cells.count == columns.count, "a cell per column")
+        endCollection()
         if rowTable != table { begin(table, columns) }
         guard reserve(1 + Self.numberBytes) else { return }
         put(.row)
@@ -109,6 +129,7 @@ extension ChangeRecorder {
     /// - Parameter schema: as ``SchemaCoding`` encodes it.
     package mutating func schema(_ schema: UnsafeRawBufferPointer) {
         rowTable = nil
+        endCollection()
         guard !isTooLarge, reserve(1) else { return }
         put(.schema)
         write(schema)
@@ -136,10 +157,98 @@ extension ChangeRecorder {
     @inline(__always)
     private mutating func start(_ operation: ChangeRecord.Operation, _ table: TableID) -> Bool {
         if isTooLarge { return false }
-        guard reserve(1 + 4 * Self.numberBytes) else { return false }
+        endCollection()
+        guard reserve(1 + 6 * Self.numberBytes) else { return false }
         put(operation)
         number(UInt64(table.rawValue))
         return true
+    }
+}
+
+// MARK: Elements of collections
+
+extension ChangeRecorder {
+    @inline(__always)
+    private mutating func endCollection() {
+        if collection == nil { return }
+        collection = nil
+        run = nil
+    }
+
+    /// Says what operations on elements apply to from now on.
+    /// - Parameter cells: of an element: 1, or 2 in a map.
+    package mutating func collection(_ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int) {
+        let wanted = Collection(table: table, key: key, column: column)
+        if collection == wanted { return }
+        guard start(.collection, table) else { return }
+        number(ChangeRecord.zigzag(key.rawValue))
+        number(UInt64(column.rawValue))
+        number(UInt64(cells))
+        number(0)
+        collection = wanted
+        checkLimit()
+    }
+
+    /// New elements before the one at `place`; their cells follow by ``element(_:)``.
+    package mutating func insertElements(at place: Int, count: Int) {
+        elements(.insertElements, place, count, next: place + count)
+    }
+
+    /// Other values from `place` on; they follow by ``element(_:)``.
+    package mutating func setElements(at place: Int, count: Int) {
+        elements(.setElements, place, count, next: place + count)
+    }
+
+    package mutating func removeElements(at place: Int, count: Int) {
+        elements(.removeElements, place, count, next: place)
+        checkLimit()
+    }
+
+    package mutating func moveElements(at place: Int, count: Int, to target: Int) {
+        run = nil
+        guard !isTooLarge, reserve(1 + 3 * Self.numberBytes) else { return }
+        put(.moveElements)
+        number(UInt64(place))
+        number(UInt64(count))
+        number(UInt64(target))
+        checkLimit()
+    }
+
+    /// Bytes that a cell takes at most.
+    static func byteCount(of cell: Cell) -> Int {
+        switch cell.kind {
+        case .null: 1
+        case .integer: 1 + (71 - ChangeRecord.zigzag(cell.integerValue).leadingZeroBitCount) >> 3
+        case .double: 9
+        case .bytes: cellBytes + cell.count
+        }
+    }
+
+    /// A cell of the operation before.
+    @inline(__always)
+    package mutating func element(_ cell: Cell) {
+        write(cell)
+        checkLimit()
+    }
+
+    private mutating func elements(_ operation: ChangeRecord.Operation, _ place: Int, _ count: Int, next: Int) {
+        if isTooLarge { return }
+        if let run, count == 1, run.operation == operation, run.next == place {
+            let sum = UnsafeRawPointer(base).u32(run.countOffset) &+ 1
+            if sum & ChangeRecord.eachBit != 0 {
+                base.put32(run.countOffset, sum)
+                self.run?.next = next
+                return
+            }
+        }
+        run = nil
+        guard count < ChangeRecord.eachBit else { return giveUp() }
+        guard reserve(1 + Self.numberBytes + 4) else { return }
+        put(operation)
+        number(UInt64(place))
+        if count == 1 { run = ElementRun(operation: operation, countOffset: used, next: next) }
+        base.put32(used, UInt32(count) | (count == 1 ? ChangeRecord.eachBit : 0))
+        used += 4
     }
 }
 
@@ -177,6 +286,8 @@ extension ChangeRecorder {
     @inline(never)
     private mutating func giveUp() {
         isTooLarge = true
+        endCollection()
+        run = nil
         if capacity > 4096 { reallocate(4096, keeping: 0) }
         used = Self.contentStart
     }

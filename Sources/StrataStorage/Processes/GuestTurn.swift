@@ -87,6 +87,16 @@ struct GuestTurn {
         try claim(transaction, canRepeat: !isTooLarge)
     }
 
+    /// The same for elements of a collection.
+    /// - Parameter bytes: of their cells in a record.
+    func prepare(_ transaction: WriteTransaction, bytes: Int, isLong: Bool) throws(StorageError) {
+        let used = transaction.workspace.recorder.byteCount
+        let isTooLarge = transaction.workspace.recorder.isTooLarge
+        // What says where they go takes less than 96.
+        if !isLong, used + bytes + 96 <= Self.recordLimit { return }
+        try claim(transaction, canRepeat: !isTooLarge)
+    }
+
     /// Whether the owner died, this process came after it, and nothing was committed since but what the log held.
     private func isOnlyDeath(recovered version: UInt64) -> Bool {
         processes.ownership.deaths == grant.deaths + 1 && processes.ownership.recovered(grant.deaths) == version
@@ -228,6 +238,20 @@ extension WriteTransaction {
         } catch {
             throw noted(error)
         }
+    }
+
+    func prepareAsGuest(_ elements: CollectionElements) throws(StorageError) {
+        guard let guest else { return }
+        var bytes = 0
+        var isLong = false
+        for column in [elements.values, elements.keys].compactMap(\.self) {
+            for row in 0..<column.count {
+                let cell = column.cellValue(row).cell
+                bytes += ChangeRecorder.byteCount(of: cell)
+                if cell.kind == .bytes, cell.count > nodes.limits.inlineBytes { isLong = true }
+            }
+        }
+        do throws(StorageError) { try guest.prepare(self, bytes: bytes, isLong: isLong) } catch { throw noted(error) }
     }
 
     func prepareAsGuest(_ cell: Cell) throws(StorageError) {

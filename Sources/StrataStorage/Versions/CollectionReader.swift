@@ -14,6 +14,12 @@ package struct CollectionPart {
 
     @inline(__always) package var end: Int { first + count }
 
+    /// Whether values can lie in a range, as far as their encoding says.
+    func mayHaveIntegers(_ range: ClosedRange<Int64>) -> Bool {
+        guard case .leaf(let leaf, _) = source else { return true }
+        return leaf.values.mayHave(range)
+    }
+
     /// The element at a place, or a map's value.
     /// - Throws: `corrupt` when it stands in a node of its own that does not verify.
     package func value(at place: Int) throws(StorageError) -> Cell {
@@ -44,7 +50,8 @@ package struct CollectionReader {
     private let cell: CollectionCell
     private let shape: CollectionShape
     private let reader: PageReader
-    private let payload: CollectionPayload?
+    /// What stands in the row.
+    let payload: CollectionPayload?
     package let count: Int
 
     /// - Throws: `misuse` with `noSuchColumn`, `wrongType` when the column has no collections, or `noSuchRow`;

@@ -30,7 +30,15 @@ struct ChangeReplay {
     private func apply(_ record: UnsafeRawBufferPointer) throws(StorageError) {
         var changes = try ChangeReader(record)
         let created = changes.lsn
+        var collections = CollectionReplay(in: transaction)
         while let change = try changes.next() {
+            do throws(StorageError) {
+                if try collections.apply(change, &changes) { continue }
+            } catch {
+                // What is not there is damage of the log.
+                if case .misuse = error { throw Self.unexpected }
+                throw error
+            }
             switch change {
             case .insert(let table, let key):
                 let position = try position(table)
@@ -49,10 +57,13 @@ struct ChangeReplay {
             case .nextKey(let table, let key):
                 view.state.tables[try position(table)].nextKey = key.rawValue
                 if !transaction.isReplay { transaction.workspace.recorder.nextKey(table, key) }
+            case .collection, .insertElements, .removeElements, .setElements, .moveElements: throw Self.unexpected
             }
             // Memory does not grow with the log, nor with the groups that it touches.
             try transaction.spillIfLarge()
         }
+        // As at the end of the transaction whose record it is.
+        try CollectionPlacing(transaction).putSmallInRows()
     }
 
     private static var unexpected: StorageError {

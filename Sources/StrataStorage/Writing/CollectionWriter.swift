@@ -2,10 +2,7 @@
 ///
 /// 1. A collection that is changed is open: it has a tree that nothing leads to but ``OpenCollections``, and a handle
 ///    in its cell. So its nodes are changed where they stand, and its row is not.
-/// 2. When the transaction ends, or spills, a collection whose tree is one leaf goes into its row when its bytes are no
-///    more than a short value may have. That follows from the collection alone, so a replay decides alike.
-/// 3. The tree of any other gets its place together with all nodes, and its root is written over the handle, where it
-///    stands. A handle lasts no longer.
+/// 2. ``CollectionPlacing`` takes it to its row when the transaction ends, or spills.
 package struct CollectionWriter {
     private let transaction: WriteTransaction
     private var view: ReadView { transaction.view }
@@ -29,10 +26,14 @@ package struct CollectionWriter {
         guard let payload = CollectionPayload(bytes, made.column, isLinks: made.isLinks) else {
             throw .misuse(.wrongType)
         }
-        let elements = CollectionElements(made.shape)
-        elements.append(borrowing: payload)
-        try made.editor.insert(elements, at: 0)
+        try fill(made, payload)
         return made
+    }
+
+    private func fill(_ collection: OpenCollection, _ payload: CollectionPayload) throws(StorageError) {
+        let elements = CollectionElements(collection.shape)
+        elements.append(borrowing: payload)
+        try collection.editing().insert(elements, at: 0)
     }
 
     private func make(
@@ -41,15 +42,13 @@ package struct CollectionWriter {
         let shape = try view.collectionShape(table, key, column)
         let definition = transaction.plans[table].columns[column]
         guard let collection = definition.collection else { throw .misuse(.wrongType) }
-        let editor = try CollectionEditor(root, shape, writing: nodes, limits: nodes.limits)
-        return OpenCollection(
-            place(table, key, column), shape, collection, isLinks: definition.type == .links, editor)
+        return try OpenCollection(place(table, key, column), shape, definition, collection, root, nodes)
     }
 
     /// Opens a collection whose row has a handle.
     func add(_ collection: OpenCollection) throws(StorageError) {
         guard let oldest = workspace.collections.add(collection) else { return }
-        if try putInRow(oldest) { view.generation &+= 1 }
+        if try CollectionPlacing(transaction).putInRow(oldest) { view.generation &+= 1 } else { oldest.rest() }
     }
 
     /// Gives up what a row's collection leads to. The cell stays as it is, and is void.
@@ -58,100 +57,244 @@ package struct CollectionWriter {
         try workspace.giveUp(place(table, key, column), shape, try view.longValue(row, column))
     }
 
-    // MARK: Into the rows
+    // MARK: Elements
 
-    /// Puts small collections into their rows, and sees that the handles of the others can be written over. Nothing
-    /// waits in the editors of tables; rows must not be changed before ``seal(_:)``.
-    func prepareForPlaces() throws(StorageError) {
-        try putSmallInRows()
-        for collection in workspace.collections.sorted { try bringHandleBack(collection.place) }
+    /// Opens a collection, to be changed.
+    /// - Parameters:
+    ///   - changes: whether anything is to be done. A collection that is opened and stays as it is could become a tree
+    ///     that a replay does not make.
+    ///   - suits: whether what is to be done can be, with so many elements.
+    /// - Returns: nil when nothing is to be done.
+    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, or `noSuchPlace` when it cannot; nothing has
+    ///   changed then.
+    private func opened(
+        _ table: Int, _ key: RowKey, _ column: Int, changes: Bool, where suits: (Int) -> Bool
+    ) throws(StorageError) -> OpenCollection? {
+        guard column >= 0, column < transaction.plans[table].ids.count else { throw .misuse(.noSuchColumn) }
+        if let found = workspace.collections.find(place(table, key, column)) {
+            guard suits(found.count) else { throw .misuse(.noSuchPlace) }
+            if found.isResting { try add(found) }
+            return changes ? found : nil
+        }
+        return try open(table, key, column, changes, where: suits)
     }
 
-    /// Puts small collections into their rows.
-    func putSmallInRows() throws(StorageError) {
-        if workspace.collections.isEmpty { return }
-        for collection in workspace.collections.sorted { _ = try putInRow(collection) }
-    }
-
-    /// - Returns: false when it is not small.
-    private func putInRow(_ collection: OpenCollection) throws(StorageError) -> Bool {
-        guard let bytes = try smallBytes(collection) else { return false }
-        let place = collection.place
-        let (table, column) = try position(of: place)
-        workspace.collections.remove(place)
-        try collection.editor.clear()
-        try Cell.withCopy(of: bytes) { (cell) throws(StorageError) in
-            try transaction.editor(table).use { (editor) throws(StorageError) in
-                try editor.set(place.key, column, CellValue(cell), keepsLong: true)
+    @inline(never)
+    private func open(
+        _ table: Int, _ key: RowKey, _ column: Int, _ changes: Bool, where suits: (Int) -> Bool
+    ) throws(StorageError) -> OpenCollection? {
+        let shape = try view.collectionShape(table, key, column)
+        guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
+        let cell = try view.collectionCell(row, column)
+        let reader = try CollectionReader(cell, view, table, key, column)
+        guard suits(reader.count) else { throw .misuse(.noSuchPlace) }
+        if !changes { return nil }
+        var root = NodeReference.null
+        if case .tree(let reference, let count) = cell {
+            root = reference
+            try CollectionTree.checkOwner(root, shape, nodes)
+            guard try CollectionTree.count(root, shape, reading: nodes) == count else {
+                throw CollectionTree.damaged(root)
             }
         }
-        return true
+        let collection = try make(root, table, key, column)
+        if let payload = reader.payload {
+            try fill(collection, payload)
+            if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
+        }
+        let handle = CollectionCell.handle(birth: nodes.version)
+        try transaction.editor(table).use { (editor) throws(StorageError) in
+            try editor.set(key.rawValue, column, CellValue(.null, long: handle), keepsLong: true)
+        }
+        view.generation &+= 1
+        if !transaction.isReplay {
+            transaction.changes.modified(table, key.rawValue, collection.place.column.rawValue)
+        }
+        try add(collection)
+        return collection
     }
 
-    /// The bytes of a collection that stands in its row.
-    private func smallBytes(_ collection: OpenCollection) throws(StorageError) -> [UInt8]? {
-        let root = collection.editor.root
-        if root.isNull { return [] }
-        guard root.is(.collectionLeaf) else { return nil }
-        let leaf = try CollectionTree.leaf(root, collection.shape, nodes)
-        if leaf.flags & CollectionLeaf.hasLong != 0 || leaf.count > nodes.limits.inlineBytes { return nil }
-        let elements = CollectionElements(collection.shape)
-        elements.append(leaf)
-        let bytes = CollectionEncoder(column: collection.column, isLinks: collection.isLinks).encode(elements)
-        return bytes.count <= nodes.limits.inlineBytes ? bytes : nil
-    }
-
-    private func position(of place: CollectionPlace) throws(StorageError) -> (table: Int, column: Int) {
-        guard let table = view.state.schema.position(of: place.table),
-            let column = view.state.schema.tables[table].position(of: place.column)
-        else { throw .structure(view.state.root) }
-        return (table, column)
-    }
-
-    /// Seals the trees of all open collections, and writes their roots into their rows.
-    func seal(_ placement: Placement) throws(StorageError) {
-        if workspace.collections.isEmpty { return }
-        for collection in workspace.collections.sorted {
-            let root = try placement.seal(collection.editor.root)
-            LongValue(root, count: collection.editor.count).store(try handle(collection.place))
+    /// Does one operation.
+    private func perform(
+        on table: Int, adding elements: CollectionElements? = nil, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try transaction.check(table)
+        if let elements {
+            if transaction.guest != nil { try transaction.prepareAsGuest(elements) }
+            nodes.usesReserve = false
+        }
+        do throws(StorageError) {
+            try body()
+            try transaction.spillIfLarge()
+        } catch {
+            throw transaction.noted(error)
         }
     }
 
-    /// The group of a row that has a handle, its slot, and where the column stands in it.
-    private func row(_ place: CollectionPlace) throws(StorageError) -> (group: Group, slot: Int32, position: Int) {
-        let (table, column) = try position(of: place)
-        let wanted = column + RowSet.firstUserColumn
-        let layout = view.state.layouts[table]
-        guard let group = try view.group(table, place.key), let slot = try group.locate(place.key, nodes.reader),
-            let position = group.position(of: layout.ids[wanted], near: wanted)
-        else { throw view.missingRow(in: table) }
-        return (group, slot, position)
-    }
-
-    /// The group stands in the arena. The segments of one that was built when there was much in the arena went to the
-    /// file at once, with the handles that stand in them.
-    private func bringHandleBack(_ place: CollectionPlace) throws(StorageError) {
-        let (group, slot, position) = try row(place)
-        guard nodes.arena.contains(group.base) else { throw nodes.reader.damage(at: group.base) }
-        if slot < 0 || group.patchedValue(position, Int(slot)) != nil { return }
-        let descriptor = group.descriptor(group.segmentIndex(position, Int(slot)))
-        if descriptor.node == Group.inThisNode { return }
-        var child = group.reference(descriptor.node)
-        if child.isInArena { return }
-        _ = try nodes.mutable(&child)
-        child.store(
-            UnsafeMutableRawPointer(mutating: group.base), Group.referencesOffset + descriptor.node * NodeReference.size
-        )
-    }
-
-    /// Where the handle of an open collection stands: in a node of this transaction, which is not sealed yet.
-    private func handle(_ place: CollectionPlace) throws(StorageError) -> UnsafeMutableRawPointer {
-        let (group, slot, position) = try row(place)
-        let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)
-        guard segment.isLong(index), let base = segment.bytes(index).baseAddress, nodes.arena.contains(base) else {
-            throw nodes.reader.damage(at: group.base)
+    /// Whether elements are what the column holds.
+    private func check(
+        _ elements: CollectionElements, _ table: Int, _ column: Int, onlyValues: Bool
+    ) throws(StorageError) {
+        let columns = transaction.plans[table].columns
+        guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
+        guard let collection = columns[column].collection, elements.suits(collection, onlyValues: onlyValues) else {
+            throw .misuse(.wrongType)
         }
-        return UnsafeMutableRawPointer(mutating: base)
+        if !collection.allowsNulls && elements.hasNulls { throw .misuse(.notOptional) }
+    }
+
+    /// Puts elements before the one at `place`, or at the end: in a set or a map where a search said, so that it stays
+    /// in its order. The elements are used up.
+    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, `notOptional` or `noSuchPlace`; `noSpace`.
+    /// - Complexity: O(log count + elements); beside the last change no search.
+    package func insert(
+        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+    ) throws(StorageError) {
+        try perform(on: table, adding: elements) { () throws(StorageError) in
+            try check(elements, table, column, onlyValues: false)
+            let suits = { (count: Int) in place >= 0 && place <= count }
+            guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else {
+                return
+            }
+            record(collection) { $0.insertElements(at: place, count: elements.count) }
+            write(elements)
+            if collection.isLinks { try noteLinks(elements, collection, table) }
+            try collection.editing().insert(elements, at: place)
+        }
+    }
+
+    /// Replaces elements from `place` on; in a map their values. The elements are used up.
+    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    package func set(
+        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+    ) throws(StorageError) {
+        try perform(on: table, adding: elements) { () throws(StorageError) in
+            try replace(table, key, column, elements, at: place)
+        }
+    }
+
+    /// Makes elements null. It counts as taking something away: a full disk has room for it.
+    func setNull(_ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>) throws(StorageError) {
+        try perform(on: table) { () throws(StorageError) in
+            let nulls = CollectionElements(try view.collectionShape(table, key, column))
+            for _ in range { nulls.append(.null) }
+            try replace(table, key, column, nulls, at: range.lowerBound)
+        }
+    }
+
+    private func replace(
+        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+    ) throws(StorageError) {
+        try check(elements, table, column, onlyValues: true)
+        let (end, overflow) = place.addingReportingOverflow(elements.count)
+        let suits = { (count: Int) in place >= 0 && !overflow && end <= count }
+        guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else { return }
+        record(collection) { $0.setElements(at: place, count: elements.count) }
+        write(elements)
+        if collection.isLinks {
+            try noteRemoval(place..<end, collection, table)
+            try noteLinks(elements, collection, table)
+        }
+        try collection.editing().set(elements, at: place)
+    }
+
+    /// Takes elements out.
+    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType` or `noSuchPlace`.
+    /// - Complexity: O(log count), and the nodes that are given up; of links O(elements).
+    package func remove(
+        _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>
+    ) throws(StorageError) {
+        try perform(on: table) { () throws(StorageError) in
+            let suits = { (count: Int) in range.lowerBound >= 0 && range.upperBound <= count }
+            guard let collection = try opened(table, key, column, changes: !range.isEmpty, where: suits) else { return }
+            record(collection) { $0.removeElements(at: range.lowerBound, count: range.count) }
+            if collection.isLinks { try noteRemoval(range, collection, table) }
+            if range.count == collection.count {
+                try collection.editing().clear()
+            } else {
+                try collection.editing().remove(range)
+            }
+        }
+    }
+
+    /// Takes all elements out.
+    /// - Throws: as ``remove(_:_:_:_:)``.
+    package func clear(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
+        try transaction.check(table)
+        try remove(table, key, column, 0..<(try CollectionReader(view, table, key, column).count))
+    }
+
+    /// Moves elements of a list; `target` is where the first of them stands afterwards.
+    /// - Throws: as ``remove(_:_:_:_:)``.
+    package func move(
+        _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>, to target: Int
+    ) throws(StorageError) {
+        try perform(on: table) { () throws(StorageError) in
+            guard try view.collectionShape(table, key, column).form == .list else { throw .misuse(.wrongType) }
+            let suits = { (count: Int) in
+                range.lowerBound >= 0 && range.upperBound <= count && target >= 0 && target <= count - range.count
+            }
+            let isMove = !range.isEmpty && target != range.lowerBound
+            guard let collection = try opened(table, key, column, changes: isMove, where: suits) else { return }
+            nodes.usesReserve = false
+            record(collection) { $0.moveElements(at: range.lowerBound, count: range.count, to: target) }
+            try collection.editing().move(range, to: target)
+        }
+    }
+
+    /// Makes a collection what `elements` are. They are used up.
+    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    package func assign(
+        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements
+    ) throws(StorageError) {
+        try transaction.check(table)
+        try check(elements, table, column, onlyValues: false)
+        try CollectionAssignment(transaction, table, key, column, elements).run()
+    }
+
+    // MARK: What follows from elements
+
+    private func record(_ collection: OpenCollection, _ body: (inout ChangeRecorder) -> Void) {
+        if transaction.isReplay || workspace.recorder.isTooLarge { return }
+        let place = collection.place
+        workspace.recorder.collection(
+            place.table, RowKey(place.key), place.column, cells: collection.shape.form == .map ? 2 : 1)
+        body(&workspace.recorder)
+    }
+
+    /// Records the cells of an operation.
+    private func write(_ elements: CollectionElements) {
+        if transaction.isReplay { return }
+        for index in 0..<elements.values.count {
+            if workspace.recorder.isTooLarge { return }
+            if let keys = elements.keys, keys.count > 0 { workspace.recorder.element(keys.cellValue(index).cell) }
+            workspace.recorder.element(elements.values.cellValue(index).cell)
+        }
+    }
+
+    private func noteLinks(
+        _ elements: CollectionElements, _ collection: OpenCollection, _ table: Int
+    ) throws(StorageError) {
+        let place = collection.place
+        for index in 0..<elements.count {
+            try workspace.entries.noteLink(
+                elements.values.cellValue(index).cell, of: RowKey(place.key), table, place.column, view, delta: 1)
+        }
+    }
+
+    /// Takes the links that stand at some places out of the backlinks.
+    private func noteRemoval(
+        _ range: Range<Int>, _ collection: OpenCollection, _ table: Int
+    ) throws(StorageError) {
+        let place = collection.place
+        let reader = try CollectionReader(collection.cell, collection.shape, collection.definition, nodes.reader)
+        try reader.forEachPart(from: range.lowerBound) { (part) throws(StorageError) in
+            for index in max(part.first, range.lowerBound)..<min(part.end, range.upperBound) {
+                try workspace.entries.noteLink(
+                    try part.value(at: index), of: RowKey(place.key), table, place.column, view, delta: -1)
+            }
+            return part.end < range.upperBound
+        }
     }
 }
 

@@ -1,72 +1,145 @@
-/// Takes out the links that lead to a row, which is to be deleted.
+/// Takes out the links that lead to rows, which are to be deleted.
 struct LinkRemoval {
-    private let target: RowKey
+    private let targets: LinkTargets
     private let transaction: WriteTransaction
     private var view: ReadView { transaction.view }
 
     init(to target: RowKey, transaction: WriteTransaction) {
-        self.target = target
+        targets = LinkTargets([target.rawValue])
+        self.transaction = transaction
+    }
+
+    /// - Parameter targets: rows of one table.
+    init(to targets: [RowKey], transaction: WriteTransaction) {
+        self.targets = LinkTargets(targets.map(\.rawValue))
         self.transaction = transaction
     }
 
     /// Takes them out of all tables.
-    /// - Parameter table: the row's.
+    /// - Parameter table: the rows'.
     func run(in table: Int) throws(StorageError) {
         for (origin, column) in transaction.plans[table].linking { try run(from: origin, column) }
     }
 
+    /// Takes them out of collections alone. Not while a log is replayed, which says what was taken out.
+    func takeFromCollections(of table: Int) throws(StorageError) {
+        if transaction.isReplay { return }
+        do throws(StorageError) {
+            for (origin, column) in transaction.plans[table].linking
+            where transaction.plans[origin].isCollection[column] {
+                try run(from: origin, column)
+            }
+        } catch {
+            throw transaction.noted(error)
+        }
+    }
+
     /// Takes those of one column out.
     func run(from origin: Int, _ column: Int) throws(StorageError) {
-        var origins: [RowKey] = []
-        try view.backlinks(to: target, of: origin, column) { (row, _) throws(StorageError) in
-            origins.append(row)
-            return true
+        // Each row once, however many of the targets it leads to, and with how many links.
+        var origins: [RowKey: Int] = [:]
+        for target in targets.keys {
+            try view.backlinks(to: RowKey(target), of: origin, column) { (row, count) throws(StorageError) in
+                origins[row, default: 0] += count
+                return true
+            }
         }
+        var rows = origins.sorted { $0.key < $1.key }
         #if Zoo
-            if PlantedMistake.linkLeft.isPlanted, origins.count > 1 { origins.removeLast() }
+            if PlantedMistake.linkLeft.isPlanted, rows.count > 1 { rows.removeLast() }
         #endif
-        for row in origins {
-            try unlink(origin, row, column, transaction.plans[origin].columns[column])
+        for (row, count) in rows {
+            try unlink(origin, row, column, transaction.plans[origin].columns[column], links: count)
             try transaction.spillIfLarge()
         }
     }
 
+    /// - Parameter links: so many of the column lead to the targets.
     private func unlink(
-        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition
+        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, links: Int
     ) throws(StorageError) {
         if definition.type == .link {
             try transaction.change(table, key, column, .null)
             return
         }
+        if definition.collection != nil {
+            let reader = try CollectionReader(view, table, key, column)
+            // What is short is written anew.
+            if reader.payload == nil { return try unlink(table, key, column, definition, reader, links) }
+        }
         guard let row = try view.locate(table, key) else { throw view.missingRow(in: table) }
-        if definition.collection != nil { return try unlinkCollection(table, key, column, definition) }
         guard let bytes = try view.bytes(row, column), let reader = LinkPayload.Reader(bytes) else {
             throw view.damage(at: row)
         }
-        let payload = reader.without(target.rawValue, keepsPlaces: definition.keepsPlaces)
+        let payload = reader.without(keepsPlaces: definition.keepsPlaces) { targets.contains($0) }
         try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
             try transaction.change(table, key, column, cell)
         }
     }
 
-    private func unlinkCollection(
-        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition
+    /// Takes links out of a tree: from its end, so that places keep their meaning.
+    private func unlink(
+        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, _ reader: CollectionReader,
+        _ links: Int
     ) throws(StorageError) {
-        let shape = try view.collectionShape(table, key, column)
-        let kept = CollectionElements(shape)
-        try CollectionReader(view, table, key, column).forEachPart { (part) throws(StorageError) in
-            for place in part.first..<part.end {
-                let link = try part.value(at: place)
-                let isGone = !link.isNull && link.integerValue == target.rawValue
-                if isGone && !definition.keepsPlaces { continue }
-                kept.append(key: try part.key(at: place), isGone ? .null : link)
+        var end: Int?
+        var places = try targets.places(in: reader, atMost: links)[...]
+        while let last = places.popLast() {
+            let upper = (end ?? last) + 1
+            if let next = places.last, next == last - 1 {
+                end = upper - 1
+                continue
             }
-            return true
+            end = nil
+            if definition.keepsPlaces {
+                try transaction.collections.setNull(table, key, column, last..<upper)
+            } else {
+                try transaction.collections.remove(table, key, column, last..<upper)
+            }
         }
-        guard let collection = definition.collection else { return }
-        let payload = CollectionEncoder(column: collection, isLinks: true).encode(kept)
-        try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
-            try transaction.change(table, key, column, cell)
+    }
+}
+
+/// Rows that links are looked for that lead to them.
+struct LinkTargets {
+    /// Ascending.
+    let keys: [Int64]
+    private let members: Set<Int64>
+
+    init(_ keys: [Int64]) {
+        self.keys = keys.sorted()
+        members = keys.count > 1 ? Set(keys) : []
+    }
+
+    @inline(__always)
+    func contains(_ key: Int64) -> Bool { keys.count == 1 ? keys[0] == key : members.contains(key) }
+
+    /// Where links of a collection lead to them, ascending. The first elements are looked at first, then the last ones:
+    /// whoever takes elements off a list's end and deletes them finds each at once.
+    /// - Parameter links: so many are there; the search ends with them.
+    /// - Complexity: O(count), over packed values.
+    func places(in reader: CollectionReader, atMost links: Int) throws(StorageError) -> [Int] {
+        var found: [Int] = []
+        if reader.count == 0 || keys.isEmpty { return found }
+        let first = try reader.part(at: 0)
+        try look(in: first, &found)
+        if found.count >= links { return found }
+        let last = try reader.part(at: reader.count - 1)
+        if last.first > 0 { try look(in: last, &found) }
+        if found.count >= links { return found }
+        try reader.forEachPart(from: first.end) { (part) throws(StorageError) in
+            if part.first == last.first { return false }
+            try look(in: part, &found)
+            return found.count < links
+        }
+        return found.sorted()
+    }
+
+    private func look(in part: CollectionPart, _ found: inout [Int]) throws(StorageError) {
+        guard let low = keys.first, let high = keys.last, part.mayHaveIntegers(low...high) else { return }
+        for place in part.first..<part.end {
+            let link = try part.value(at: place)
+            if !link.isNull, contains(link.integerValue) { found.append(place) }
         }
     }
 }

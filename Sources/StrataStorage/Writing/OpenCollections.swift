@@ -9,22 +9,50 @@ struct CollectionPlace: Hashable {
 final class OpenCollection {
     let place: CollectionPlace
     let shape: CollectionShape
+    let definition: ColumnDefinition
     let column: CollectionColumn
-    let isLinks: Bool
-    let editor: CollectionEditor<TransactionNodes>
+    private let nodes: TransactionNodes
+    private var kept: (root: NodeReference, count: Int)
+    /// What changes it, while it is one of those that were changed last.
+    private var editor: CollectionEditor<TransactionNodes>?
 
     init(
-        _ place: CollectionPlace, _ shape: CollectionShape, _ column: CollectionColumn, isLinks: Bool,
-        _ editor: CollectionEditor<TransactionNodes>
-    ) {
+        _ place: CollectionPlace, _ shape: CollectionShape, _ definition: ColumnDefinition, _ column: CollectionColumn,
+        _ root: NodeReference, _ nodes: TransactionNodes
+    ) throws(StorageError) {
         self.place = place
         self.shape = shape
+        self.definition = definition
         self.column = column
-        self.isLinks = isLinks
-        self.editor = editor
+        self.nodes = nodes
+        let made = try CollectionEditor(root, shape, writing: nodes, limits: nodes.limits)
+        kept = (root, made.count)
+        editor = made
     }
 
-    var cell: CollectionCell { editor.count == 0 ? .empty : .tree(root: editor.root, count: editor.count) }
+    var root: NodeReference { editor?.root ?? kept.root }
+    var count: Int { editor?.count ?? kept.count }
+    var cell: CollectionCell { count == 0 ? .empty : .tree(root: root, count: count) }
+    var isLinks: Bool { definition.type == .links }
+    var encoder: CollectionEncoder { CollectionEncoder(column: column, isLinks: isLinks) }
+
+    /// Nothing changes it now.
+    var isResting: Bool { editor == nil }
+
+    /// What changes it.
+    @inline(__always)
+    func editing() throws(StorageError) -> CollectionEditor<TransactionNodes> {
+        if let editor { return editor }
+        let made = try CollectionEditor(kept.root, shape, writing: nodes, limits: nodes.limits)
+        editor = made
+        return made
+    }
+
+    /// Lets go of what changes it, so that many of them take little memory.
+    func rest() {
+        kept = (root, count)
+        editor = nil
+    }
 }
 
 /// The collections that the open transaction has changed, until they go to their rows. The cell of each has a
@@ -35,7 +63,7 @@ struct OpenCollections {
     private var open: [CollectionPlace: OpenCollection] = [:]
     /// What was asked for last.
     private var last: OpenCollection?
-    /// Those that may be small, the one that was opened first in front.
+    /// Those that take memory of their own, the one that was opened first in front.
     private var recent: [CollectionPlace] = []
     /// So many small ones stay open: each takes a page of memory.
     private static let mostRecent = 64
@@ -59,13 +87,14 @@ struct OpenCollections {
         return found
     }
 
-    /// - Returns: a collection that should go to its row, if it is small, before there are too many.
+    /// - Returns: a collection that should go to its row, if it is small, and rest if it is not.
     mutating func add(_ collection: OpenCollection) -> OpenCollection? {
         open[collection.place] = collection
         last = collection
         recent.append(collection.place)
         if recent.count <= Self.mostRecent { return nil }
-        return open[recent.removeFirst()]
+        let oldest = recent.removeFirst()
+        return oldest == collection.place ? nil : open[oldest]
     }
 
     mutating func remove(_ place: CollectionPlace) {

@@ -165,7 +165,7 @@ extension WriteTransaction {
             nodes.drop(base.schemaNode)
             view.state.schemaNode = try SchemaNode.make(view.state.schema, nodes)
         }
-        try CollectionWriter(self).prepareForPlaces()
+        try CollectionPlacing(self).prepareForPlaces()
         nodes.drop(base.root)
         try nodes.allocator.prepare(nodes.dead)
         let pages = (RootNode.size(view.state.tables) + Format.pageSize - 1) / Format.pageSize
@@ -195,7 +195,7 @@ extension WriteTransaction {
     ) throws(StorageError) -> VersionState {
         var state = view.state
         state.version = version
-        try CollectionWriter(self).seal(placement)
+        try CollectionPlacing(self).seal(placement)
         state.schemaNode = try placement.seal(state.schemaNode)
         try placement.seal(&state.tables)
         RootNode.write(state, to: rootNode)
@@ -215,11 +215,11 @@ extension WriteTransaction {
         mark(.spilled)
         try nodes.prepareForPages()
         try flushAll()
-        try CollectionWriter(self).prepareForPlaces()
+        try CollectionPlacing(self).prepareForPlaces()
         nodes.recycle()
         let placement = try makePlacement()
         do throws(StorageError) {
-            try CollectionWriter(self).seal(placement)
+            try CollectionPlacing(self).seal(placement)
             try placement.seal(&view.state.tables)
             try placement.write(store)
         } catch {

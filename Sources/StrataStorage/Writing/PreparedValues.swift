@@ -36,6 +36,6 @@ struct PreparedValues {
         for value in values {
             if let long = value.long, !long.isTree { transaction.nodes.drop(long.reference) }
         }
-        for collection in collections { try collection.editor.clear() }
+        for collection in collections { try collection.editing().clear() }
     }
 }

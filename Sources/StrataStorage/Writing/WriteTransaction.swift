@@ -77,6 +77,8 @@ package final class WriteTransaction {
 
     // MARK: Rows
 
+    package var collections: CollectionWriter { CollectionWriter(self) }
+
     /// The next key that was never used in a table.
     package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
 
@@ -185,9 +187,8 @@ package final class WriteTransaction {
             try removeEntries(table, key, column, row)
             if isCollection { try CollectionWriter(self).giveUp(table, key, column, row) }
         }
-        let isLong = cell.kind == .bytes && cell.count > nodes.limits.inlineBytes
         var prepared = PreparedValues(self, table, key)
-        if isLong { try prepared.add(cell, plan, column) }
+        if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes { try prepared.add(cell, plan, column) }
         let value = prepared.values.first ?? CellValue(cell)
         do throws(StorageError) {
             try editor(table).use { (editor) throws(StorageError) in
@@ -217,6 +218,14 @@ package final class WriteTransaction {
         } catch {
             throw noted(error)
         }
+    }
+
+    /// Takes rows out, and every link that leads to one: each collection is searched once for all of them.
+    /// - Throws: `misuse(.noSuchRow)`, when those before it are gone already.
+    package func delete(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
+        try check(table)
+        if keys.count > 1 { try LinkRemoval(to: keys, transaction: self).takeFromCollections(of: table) }
+        for key in keys { try delete(table, key) }
     }
 
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
@@ -256,12 +265,12 @@ package final class WriteTransaction {
     /// Takes all rows of a table out, and every link that leads to one.
     package func deleteAll(_ table: Int) throws(StorageError) {
         try check(table)
-        while true {
+        var keys: [Int64] = []
+        repeat {
             // In pieces: a list of all keys could be larger than the memory budget.
-            let keys = try view.keys(table, atMost: Self.deletedAtOnce)
-            for key in keys { try delete(table, RowKey(key)) }
-            if keys.count < Self.deletedAtOnce { return }
-        }
+            keys = try view.keys(table, atMost: Self.deletedAtOnce)
+            try delete(table, keys.map(RowKey.init))
+        } while keys.count >= Self.deletedAtOnce
     }
 
     // MARK: Entries

@@ -46,7 +46,7 @@ final class WriterWorkspace {
     ) throws(StorageError) {
         if let open = collections.find(place) {
             collections.remove(place)
-            return try open.editor.clear()
+            return try open.editing().clear()
         }
         guard let long else { return }
         guard long.isTree else { return nodes.drop(long.reference) }

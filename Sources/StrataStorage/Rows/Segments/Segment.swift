@@ -121,6 +121,13 @@ package struct Segment {
         return base.i64(start + aligned8(2 * n) + 8 * low)
     }
 
+    /// Whether integers can lie in a range, as far as the frame says.
+    func mayHave(_ range: ClosedRange<Int64>) -> Bool {
+        if kindCode != SegmentKind.integer.rawValue || flags & Self.hasExceptions != 0 || width == 8 { return true }
+        let (end, overflow) = integerBase.addingReportingOverflow((1 << Int64(8 * width)) - 1)
+        return range.upperBound >= integerBase && (overflow || range.lowerBound <= end)
+    }
+
     // MARK: Doubles and bytes
 
     @inline(__always) package func double(_ slot: Int) -> Double {

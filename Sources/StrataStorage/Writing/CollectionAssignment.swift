@@ -1,0 +1,86 @@
+/// Makes a collection what other elements are: what is equal at both ends stays, and what is between is written.
+struct CollectionAssignment {
+    private let transaction: WriteTransaction
+    private let table: Int
+    private let key: RowKey
+    private let column: Int
+    private let wanted: CollectionElements
+
+    init(_ transaction: WriteTransaction, _ table: Int, _ key: RowKey, _ column: Int, _ wanted: CollectionElements) {
+        self.transaction = transaction
+        self.table = table
+        self.key = key
+        self.column = column
+        self.wanted = wanted
+    }
+
+    /// - Complexity: O(elements that are equal), to compare them, and what the change itself takes.
+    func run() throws(StorageError) {
+        let reader = try CollectionReader(transaction.view, table, key, column)
+        let most = min(reader.count, wanted.count)
+        let start = try equalAtStart(reader, most)
+        let end = try equalAtEnd(reader, most - start)
+        var old = start..<(reader.count - end)
+        var new = start..<(wanted.count - end)
+        let collections = transaction.collections
+        // In a set or a map an element that is replaced where it stands could stand before the one in front of it for
+        // a moment.
+        let replaced = try isList ? min(old.count, new.count) : 0
+        if replaced > 0 {
+            try collections.set(table, key, column, slice(start..<(start + replaced)), at: start)
+            old = (start + replaced)..<old.upperBound
+            new = (start + replaced)..<new.upperBound
+        }
+        if !old.isEmpty { try collections.remove(table, key, column, old) }
+        if !new.isEmpty { try collections.insert(table, key, column, slice(new), at: new.lowerBound) }
+        // Slices borrow their bytes.
+        withExtendedLifetime(wanted) {}
+    }
+
+    private var isList: Bool {
+        get throws(StorageError) { try transaction.view.collectionShape(table, key, column).form == .list }
+    }
+
+    private func slice(_ range: Range<Int>) -> CollectionElements {
+        let part = CollectionElements(like: wanted)
+        part.append(wanted, range)
+        return part
+    }
+
+    private func equalAtStart(_ reader: CollectionReader, _ most: Int) throws(StorageError) -> Int {
+        var place = 0
+        try reader.forEachPart { (part) throws(StorageError) in
+            while place < min(part.end, most) {
+                if try !isEqual(part, place, place) { return false }
+                place += 1
+            }
+            return place < most
+        }
+        return place
+    }
+
+    private func equalAtEnd(_ reader: CollectionReader, _ most: Int) throws(StorageError) -> Int {
+        var equal = 0
+        while equal < most {
+            let part = try reader.part(at: reader.count - 1 - equal)
+            while equal < most, reader.count - 1 - equal >= part.first {
+                if try !isEqual(part, reader.count - 1 - equal, wanted.count - 1 - equal) { return equal }
+                equal += 1
+            }
+        }
+        return equal
+    }
+
+    private func isEqual(_ part: CollectionPart, _ place: Int, _ index: Int) throws(StorageError) -> Bool {
+        if let keys = wanted.keys, try !part.key(at: place).isSame(as: keys.cellValue(index).cell) { return false }
+        return try part.value(at: place).isSame(as: wanted.values.cellValue(index).cell)
+    }
+}
+
+extension Cell {
+    /// Whether it is the same value, of doubles bit by bit.
+    fileprivate func isSame(as other: Cell) -> Bool {
+        guard kind == other.kind, bits == other.bits else { return false }
+        return kind != .bytes || bytesValue.elementsEqual(other.bytesValue)
+    }
+}

@@ -1,0 +1,93 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Collections that a transaction of a guest changes, and the owner of writing commits.
+@Suite(.serialized, .enabled(if: POSIXFileSystem().isShared))
+struct CollectionGuestTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func open() throws -> Store {
+        var options = StoreOptions()
+        options.limits = .tiny
+        // A spill would make the guest the owner.
+        options.limits.memoryBudget = StoreLimits().memoryBudget
+        options.mapReserve = 1 << 30
+        options.writeTimeout = 20_000_000
+        return try Store.open(path: directory.path + "/store", options: options)
+    }
+
+    @Test("what a guest does to collections is what its owner commits", arguments: 1...3 as ClosedRange<UInt64>)
+    func histories(seed: UInt64) throws {
+        let owner = try open()
+        var history = CollectionHistory(seed: seed)
+        // Longer ones have pages of their own, which a guest may not write.
+        history.longest = 12
+        var transaction = try owner.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        for _ in 0..<60 { try history.step(transaction) }
+        try transaction.commit()
+        let guest = try open()
+        var turns = 0
+        for round in 0..<40 {
+            transaction = try (round % 4 == 0 ? owner : guest).beginWrite()
+            for _ in 0..<4 { try history.edit(transaction) }
+            if round % 5 == 1, let target = history.model.targets.min() {
+                try history.deleteTarget(transaction, target)
+                try history.insertTarget(transaction, (history.model.targets.max() ?? 0) + 1)
+            }
+            if transaction.guest != nil { turns += 1 }
+            try transaction.commit()
+            for store in [owner, guest] {
+                #expect(
+                    try CollectionHistory.contents(store.snapshot().view) == history.model,
+                    "seed \(seed), round \(round)")
+            }
+        }
+        #expect(turns > 5)
+        for store in [owner, guest] { try store.checkInvariants() }
+        try guest.close()
+        try owner.close()
+        let again = try open()
+        #expect(try CollectionHistory.contents(again.snapshot().view) == history.model)
+        try again.close()
+    }
+
+    @Test("a guest appends as much as a record holds, and takes ownership for an element with pages of its own")
+    func limits() throws {
+        let owner = try open()
+        var history = CollectionHistory(seed: 1)
+        var transaction = try owner.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        try history.insertRow(transaction, 1)
+        try transaction.commit()
+        let guest = try open()
+        func integers(_ count: Int, times factor: Int64 = 1) -> [CollectionPair] {
+            (0..<count).map { CollectionPair(value: .integer(Int64($0 % 100) * factor)) }
+        }
+        transaction = try guest.beginWrite()
+        try history.insert(transaction, 1, 1, integers(50_000), at: 0)
+        #expect(transaction.guest != nil)
+        try transaction.commit()
+        transaction = try guest.beginWrite()
+        try history.insert(transaction, 1, 1, integers(50_000, times: 1 << 40), at: 7)
+        #expect(transaction.guest == nil)
+        try transaction.commit()
+        transaction = try owner.beginWrite()
+        #expect(transaction.guest != nil)
+        try history.insert(transaction, 1, 1, integers(3), at: 1)
+        let text = CollectionPair(value: .bytes([UInt8](repeating: 65, count: 41)))
+        try history.insert(transaction, 1, 2, [text], at: 0)
+        #expect(transaction.guest == nil)
+        try transaction.commit()
+        for store in [owner, guest] {
+            #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)
+            try store.checkInvariants()
+        }
+        try guest.close()
+        try owner.close()
+    }
+}
