@@ -28,12 +28,11 @@ enum OtherProcesses {
     static func openFiles(below process: Int32) -> [String] {
         let directory = "/proc/\(process)/fd"
         let names = (try? FileTree.names(in: directory)) ?? []
-        let own = names.compactMap { name in
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = buffer.withUnsafeMutableBytes { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { readlink(directory + "/" + name, $0.baseAddress, $0.count) }
-            }
-            return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+        let own: [String] = names.compactMap { name in
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let count = readlink(directory + "/" + name, &buffer, buffer.count)
+            return count > 0
+                ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
         }
         return children(of: process).reduce(own) { $0 + openFiles(below: $1) }
     }
