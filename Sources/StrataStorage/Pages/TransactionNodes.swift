@@ -208,12 +208,38 @@ final class TransactionNodes: NodeWriting {
         let old = try reader.node(reference, kind)
         let pages = Int(reference.pages)
         guard let page = try allocator.allocateRun(pages, below: min(limit, Int(reference.page))) else { return nil }
-        early[page] = UInt32(pages)
+        return try copy(reference, old, to: page) { _ in }
+    }
+
+    /// Writes a node of an older version, which is given up, anew with changes.
+    /// - Parameter limit: the new place ends at or below this page, where there is room.
+    func rewrite(
+        _ reference: NodeReference, below limit: Int, _ change: (UnsafeMutableRawPointer) -> Void
+    ) throws(StorageError) -> NodeReference {
+        guard let kind = NodeKind(rawValue: reference.kindCode) else { throw .structure(reference) }
+        let old = try reader.node(reference, kind)
+        let pages = Int(reference.pages)
+        let place: UInt32
+        if let low = try allocator.allocateRun(pages, below: limit) {
+            place = low
+        } else {
+            place = try allocator.allocateRun(pages, usesReserve: usesReserve)
+        }
+        return try copy(reference, old, to: place, change)
+    }
+
+    /// Writes a node to pages that were taken for it, and gives up those that it had.
+    private func copy(
+        _ reference: NodeReference, _ old: UnsafeRawPointer, to page: UInt32,
+        _ change: (UnsafeMutableRawPointer) -> Void
+    ) throws(StorageError) -> NodeReference {
+        early[page] = UInt32(reference.pages)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: reference.byteCount, alignment: 4096)
         defer { buffer.deallocate() }
         guard let base = buffer.baseAddress else { throw .limit(.valueSize) }
         base.copyMemory(from: old, byteCount: reference.byteCount)
         try reader.confirm()
+        change(base)
         var moved = reference
         moved.page = page
         moved.birth = version

@@ -89,6 +89,12 @@ package struct CollectionReader {
         }
     }
 
+    /// The root of its tree; nil when it has none.
+    var root: NodeReference? {
+        guard case .tree(let root, _) = cell else { return nil }
+        return root
+    }
+
     /// The elements around a place.
     /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
     /// - Complexity: O(log count).

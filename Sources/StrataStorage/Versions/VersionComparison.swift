@@ -43,7 +43,7 @@ struct VersionComparison {
                     changes.deleted.append(key)
                     changes.insert(key)
                 } else {
-                    for (place, column) in columns.enumerated() where !old.hasSameValue(as: new, place) {
+                    for (place, column) in columns.enumerated() where try !old.hasSameValue(as: new, place) {
                         changes.modified.append((key, column.id))
                     }
                 }
@@ -76,6 +76,8 @@ extension TableChanges {
 /// Goes through the rows of some groups.
 private struct GroupRows {
     private let reader: PageReader
+    /// Nil where there is no table.
+    private let table: TableDefinition?
     private let groups: [NodeReference]
     private let columns: [Int]
     /// Nil where there is nothing to go through: the table is perhaps not there.
@@ -85,6 +87,7 @@ private struct GroupRows {
 
     init(_ view: ReadView, _ table: Int, _ groups: [NodeReference], _ columns: [Int]) {
         reader = view.reader
+        self.table = view.schema.tables.indices.contains(table) ? view.schema.tables[table] : nil
         self.groups = groups
         self.columns = columns.map { $0 + RowSet.firstUserColumn }
         decoder =
@@ -112,12 +115,36 @@ private struct GroupRows {
     var created: UInt64 { rows?.columns[RowSet.createdColumn].words[row] ?? 0 }
 
     /// Whether the two rows hold the same in the column at a place of both lists.
-    func hasSameValue(as other: GroupRows, _ place: Int) -> Bool {
+    func hasSameValue(as other: GroupRows, _ place: Int) throws(StorageError) -> Bool {
         guard let mine = rows?.columns[columns[place]], let others = other.rows?.columns[other.columns[place]] else {
             return true
+        }
+        if mine.kind == .bytes, isTree(mine) || other.isTree(others),
+            let earlier = try collection(mine, place), let later = try other.collection(others, place)
+        {
+            return try CollectionComparison(earlier: earlier, later: later).isEqual()
         }
         if mine.isNull(row) || others.isNull(other.row) { return mine.isNull(row) && others.isNull(other.row) }
         guard mine.kind == .bytes else { return mine.words[row] == others.words[other.row] }
         return mine.bytes(row).elementsEqual(others.bytes(other.row))
+    }
+
+    private func isTree(_ values: ColumnBuffer) -> Bool { !values.isNull(row) && values.isTree(row) }
+
+    /// The row's collection; nil where the column has none.
+    private func collection(_ values: ColumnBuffer, _ place: Int) throws(StorageError) -> CollectionReader? {
+        guard let table, let rows else { return nil }
+        let definition = table.columns[columns[place] - RowSet.firstUserColumn]
+        guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: rows.key(row)) else {
+            return nil
+        }
+        let bytes = values.bytes(row)
+        let cell: CollectionCell
+        if isTree(values) {
+            cell = try CollectionCell.long(bytes, reader)
+        } else {
+            cell = values.isNull(row) || bytes.isEmpty ? .empty : .encoded(bytes)
+        }
+        return try CollectionReader(cell, shape, definition, reader)
     }
 }

@@ -75,7 +75,7 @@ struct GroupCheck {
             if column < RowSet.firstUserColumn { continue }
             let own = definition.columns[column - RowSet.firstUserColumn]
             let mayBeLong = layout.kinds[column] == .bytes && flags & Segment.hasLong != 0
-            if mayBeLong || own.type == .links || ValueLayout(own) != nil {
+            if mayBeLong || own.type == .links || own.collection != nil || ValueLayout(own) != nil {
                 wanted.insert(column - RowSet.firstUserColumn)
             }
         }
@@ -150,10 +150,11 @@ struct GroupCheck {
     private func resolveLong(_ column: Int, _ reached: inout ReachedPages) throws {
         let values = rows.columns[column + RowSet.firstUserColumn]
         guard values.kind == .bytes, values.hasFlags else { return }
+        let collections = CollectionCheck(view, definition, definition.columns[column])
         for row in 0..<rows.count where values.isLong(row) {
             let descriptor = values.bytes(row)
-            if definition.columns[column].collection != nil, values.isTree(row), let base = descriptor.baseAddress {
-                try checkTree(LongValue(base), rows.key(row), definition.columns[column], &reached)
+            if let collections, values.isTree(row), let base = descriptor.baseAddress {
+                try collections.checkTree(LongValue(base), row: rows.key(row), &reached)
                 continue
             }
             let bytes = try view.long(descriptor)
@@ -162,34 +163,19 @@ struct GroupCheck {
         }
     }
 
-    /// A collection that is a tree: its nodes belong to it alone, and say what is below them.
-    private func checkTree(
-        _ root: LongValue, _ key: Int64, _ column: ColumnDefinition, _ reached: inout ReachedPages
-    ) throws {
-        guard let shape = CollectionShape(column, table: layout.table, owner: key) else { return }
-        var pages: [NodeReference] = []
-        var count: UInt64 = 0
-        let walk = CollectionWalk(nodes: view.reader, shape: shape, allowsNulls: column.collection?.allowsNulls ?? true)
-        try walk.run(root.reference) { _ in
-        } visitRun: {
-            count += UInt64($0.leaf.count)
-        }
-        if count != root.count { throw broken("\(column.name) of row \(key) has \(count) elements") }
-        try CollectionNodes(nodes: view.reader, shape: shape).forEach(root.reference) { pages.append($0) }
-        for page in pages { try reached.note(page) }
-    }
-
     /// Links and collections have the layout that their column says.
     private func checkValues(_ column: Int) throws {
         let own = definition.columns[column]
         let values = rows.columns[column + RowSet.firstUserColumn]
         let layout = ValueLayout(own)
-        if layout == nil && own.type != .links { return }
+        let collections = CollectionCheck(view, definition, own)
+        if layout == nil && own.type != .links && collections == nil { return }
         for row in 0..<rows.count where !values.isNull(row) && !values.isLong(row) {
             let bytes = values.bytes(row)
             if own.type == .links && LinkPayload.Reader(bytes) == nil || layout.map({ !$0.accepts(bytes) }) ?? false {
                 throw broken("the value of \(own.name) in row \(rows.key(row)) contradicts itself")
             }
+            try collections?.checkBytes(bytes, row: rows.key(row))
         }
     }
 }

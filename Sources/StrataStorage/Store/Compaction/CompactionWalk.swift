@@ -33,6 +33,19 @@ struct CompactionWalk {
         nodes.usesReserve = false
     }
 
+    /// A table, as far as its nodes need it.
+    private struct Table {
+        let layout: TableLayout
+        let definition: TableDefinition
+
+        /// What trees of a column consist of, whosever they are; nil where it has none.
+        func shape(_ column: Int) -> CollectionShape? {
+            guard layout.isCollection[column] else { return nil }
+            return CollectionShape(
+                definition.columns[column - RowSet.firstUserColumn], table: definition.id.rawValue, owner: 0)
+        }
+    }
+
     private var isOver: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
 
     /// Goes on from a cursor.
@@ -43,13 +56,13 @@ struct CompactionWalk {
         if !state.schemaNode.isNull, let moved = try moved(state.schemaNode) { state.schemaNode = moved }
         var cursor = start
         while cursor.table < state.tables.count {
-            let layout = state.layouts[cursor.table]
+            let table = Table(layout: state.layouts[cursor.table], definition: state.schema.tables[cursor.table])
             while cursor.tree <= state.tables[cursor.table].entries.count {
                 if isOver { return cursor }
                 var stop: EntryKey?
                 if cursor.tree == 0 {
                     var root = state.tables[cursor.table].tree
-                    let key = try rows(&root, cursor.key.low, layout, below: Branch.maxLevel + 1)
+                    let key = try rows(&root, cursor.key.low, table, below: Branch.maxLevel + 1)
                     state.tables[cursor.table].tree = root
                     stop = key.map { (.min, $0) }
                 } else {
@@ -86,11 +99,11 @@ struct CompactionWalk {
 
     /// - Returns: the key to go on with; nil when the tree was visited to its end.
     private mutating func rows(
-        _ reference: inout NodeReference, _ start: Int64, _ layout: TableLayout, below above: Int
+        _ reference: inout NodeReference, _ start: Int64, _ table: Table, below above: Int
     ) throws(StorageError) -> Int64? {
         if reference.isNull { return nil }
         visitsLeft -= 1
-        if reference.is(.group) { return try group(&reference, layout) ? nil : start }
+        if reference.is(.group) { return try group(&reference, table) ? nil : start }
         var level = above
         let branch = try nodes.reader.branch(reference, below: &level)
         let count = branch.count
@@ -102,7 +115,7 @@ struct CompactionWalk {
             if isOver { return from }
             let old = Branch(try nodes.node(reference, .branch)).reference(index)
             var child = old
-            let stop = try rows(&child, from, layout, below: level)
+            let stop = try rows(&child, from, table, below: level)
             if child != old { Branch.setReference(try nodes.mutable(&reference), index, child) }
             if let stop { return stop }
         }
@@ -111,8 +124,8 @@ struct CompactionWalk {
     }
 
     /// - Returns: whether nothing is left to be done.
-    private mutating func group(_ reference: inout NodeReference, _ layout: TableLayout) throws(StorageError) -> Bool {
-        let isDone = try values(&reference, layout)
+    private mutating func group(_ reference: inout NodeReference, _ table: Table) throws(StorageError) -> Bool {
+        let isDone = try values(&reference, table)
         let group = Group(try nodes.node(reference, .group))
         for index in 0..<group.nodes {
             let old = Group(try nodes.node(reference, .group)).reference(index)
@@ -127,26 +140,28 @@ struct CompactionWalk {
 
     /// - Returns: whether nothing is left to be done.
     private mutating func values(
-        _ reference: inout NodeReference, _ layout: TableLayout
+        _ reference: inout NodeReference, _ table: Table
     ) throws(StorageError) -> Bool {
+        let layout = table.layout
         for column in layout.kinds.indices where layout.kinds[column] == .bytes {
             let group = Group(try nodes.node(reference, .group))
             guard let position = group.position(of: layout.ids[column], near: column) else { continue }
+            let shape = table.shape(column)
             let first = group.firstSegment(position)
             for number in first..<(first + group.segmentCount(position)) {
-                if try !mainValues(&reference, position, number) { return false }
+                if try !mainValues(&reference, position, number, shape) { return false }
             }
             for index in 0..<group.patched where group.patch(index).column == position {
-                if try !patchedValues(&reference, index) { return false }
+                if try !patchedValues(&reference, index, shape) { return false }
             }
-            if group.inserted > 0, try !insertedValues(&reference, position) { return false }
+            if group.inserted > 0, try !insertedValues(&reference, position, shape) { return false }
         }
         return true
     }
 
     /// Values of main rows that are neither deleted nor patched: of others, the descriptor leads nowhere.
     private mutating func mainValues(
-        _ reference: inout NodeReference, _ position: Int, _ number: Int
+        _ reference: inout NodeReference, _ position: Int, _ number: Int, _ shape: CollectionShape?
     ) throws(StorageError) -> Bool {
         let group = Group(try nodes.node(reference, .group))
         let descriptor = group.descriptor(number)
@@ -157,7 +172,7 @@ struct CompactionWalk {
             let group = Group(try nodes.node(reference, .group))
             let slot = descriptor.firstSlot + index
             if group.isDeleted(slot) || group.patchedValue(position, slot) != nil { continue }
-            guard let value = try movedValue(try group.segment(number, nodes.reader), index) else { continue }
+            guard let value = try movedValue(try group.segment(number, nodes.reader), index, shape) else { continue }
             let node = try nodes.mutable(&reference)
             if descriptor.node == Group.inThisNode {
                 store(value, Segment(node + descriptor.offset), index, in: node)
@@ -173,7 +188,7 @@ struct CompactionWalk {
     }
 
     private mutating func patchedValues(
-        _ reference: inout NodeReference, _ number: Int
+        _ reference: inout NodeReference, _ number: Int, _ shape: CollectionShape?
     ) throws(StorageError) -> Bool {
         let first = Group(try nodes.node(reference, .group)).patch(number)
         try first.segment.require(.bytes, nodes.reader)
@@ -182,7 +197,7 @@ struct CompactionWalk {
             let group = Group(try nodes.node(reference, .group))
             let patch = group.patch(number)
             guard patch.segment.isLong(index), !group.isDeleted(patch.slot(index)),
-                let value = try movedValue(patch.segment, index)
+                let value = try movedValue(patch.segment, index, shape)
             else { continue }
             let node = try nodes.mutable(&reference)
             store(value, Group(UnsafeRawPointer(node)).patch(number).segment, index, in: node)
@@ -192,13 +207,13 @@ struct CompactionWalk {
     }
 
     private mutating func insertedValues(
-        _ reference: inout NodeReference, _ position: Int
+        _ reference: inout NodeReference, _ position: Int, _ shape: CollectionShape?
     ) throws(StorageError) -> Bool {
         let count = Group(try nodes.node(reference, .group)).inserted
         try Group(try nodes.node(reference, .group)).insertedSegment(position).require(.bytes, nodes.reader)
         for index in 0..<count {
             let segment = Group(try nodes.node(reference, .group)).insertedSegment(position)
-            guard segment.isLong(index), let value = try movedValue(segment, index) else { continue }
+            guard segment.isLong(index), let value = try movedValue(segment, index, shape) else { continue }
             let node = try nodes.mutable(&reference)
             store(value, Group(UnsafeRawPointer(node)).insertedSegment(position), index, in: node)
             if isOver { return false }
@@ -206,14 +221,22 @@ struct CompactionWalk {
         return true
     }
 
-    private mutating func movedValue(_ segment: Segment, _ index: Int) throws(StorageError) -> LongValue? {
+    private mutating func movedValue(
+        _ segment: Segment, _ index: Int, _ shape: CollectionShape?
+    ) throws(StorageError) -> LongValue? {
         let bytes = segment.bytes(index)
         guard let base = bytes.baseAddress, bytes.count == LongValue.size else {
             throw nodes.reader.damage(at: segment.base)
         }
         var value = LongValue(base)
-        guard value.isPlausible(takesTrees: true) else { throw nodes.reader.damage(at: segment.base) }
-        guard let moved = try moved(value.reference) else { return nil }
+        guard value.isPlausible(takesTrees: shape != nil) else { throw nodes.reader.damage(at: segment.base) }
+        let place: NodeReference?
+        if let shape, value.isTree {
+            place = try tree(value.reference, shape)
+        } else {
+            place = try moved(value.reference)
+        }
+        guard let moved = place else { return nil }
         mark(.movedValue)
         value.reference = moved
         return value
@@ -223,6 +246,53 @@ struct CompactionWalk {
     private func store(_ value: LongValue, _ segment: Segment, _ index: Int, in node: UnsafeMutableRawPointer) {
         guard let base = segment.bytes(index).baseAddress else { return }
         value.store(node + (base - UnsafeRawPointer(node)))
+    }
+
+    // MARK: Trees of elements
+
+    /// The root of a collection, when it or anything below it was moved. Nodes with references that changed are written
+    /// anew at once, and not by way of the arena: nothing but a row's cell leads to a root, and a cell never leads
+    /// there.
+    private mutating func tree(_ root: NodeReference, _ shape: CollectionShape) throws(StorageError) -> NodeReference? {
+        let level = try CollectionTree.level(of: root, shape, nodes)
+        return try elements(root, level: level, mayHaveLong: true, shape)
+    }
+
+    /// Leaves are read only where values of theirs may have nodes of their own: a step that comes again to what the
+    /// steps before have moved costs no more than the branches.
+    private mutating func elements(
+        _ reference: NodeReference, level: Int, mayHaveLong: Bool, _ shape: CollectionShape
+    ) throws(StorageError) -> NodeReference? {
+        if isOver { return nil }
+        var places: [(offset: Int, reference: NodeReference)] = []
+        if level > 0 {
+            let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
+            let mayHaveLong = branch.flags & CollectionLeaf.hasLong != 0
+            for index in 0..<branch.count {
+                let child = branch.reference(index)
+                guard let moved = try elements(child, level: level - 1, mayHaveLong: mayHaveLong, shape) else {
+                    continue
+                }
+                places.append((CollectionBranch.referencesOffset + index * NodeReference.size, moved))
+            }
+        } else if mayHaveLong {
+            let leaf = try CollectionTree.leaf(reference, shape, nodes)
+            for segment in [leaf.keys, leaf.values].compactMap(\.self)
+            where segment.kind == .bytes && segment.flags & Segment.hasLong != 0 {
+                for slot in 0..<segment.rows {
+                    guard !isOver, let long = segment.cellValue(slot).long, let base = segment.bytes(slot).baseAddress,
+                        let moved = try moved(long.reference)
+                    else { continue }
+                    places.append((base - leaf.node, moved))
+                }
+            }
+        }
+        if places.isEmpty { return try moved(reference) }
+        hasMoved = true
+        pagesLeft -= 1
+        return try nodes.rewrite(reference, below: limit) { node in
+            for place in places { place.reference.store(node, place.offset) }
+        }
     }
 
     // MARK: Indexes and backlinks

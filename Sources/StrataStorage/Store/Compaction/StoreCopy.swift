@@ -125,12 +125,21 @@ struct StoreCopy {
         let layout = source.state.layouts[table]
         let rows = RowSet(layout)
         var cells = [Cell](repeating: .null, count: columns.count)
+        var trees: [Int] = []
         try source.forEachGroup(table, from: .min) { (group) throws(StorageError) in
             rows.removeAll()
             try group.decode(into: rows, layout, source.reader)
             for row in 0..<rows.count {
+                trees.removeAll(keepingCapacity: true)
                 for column in columns.indices {
-                    cells[column] = try source.cell(rows.columns[column + RowSet.firstUserColumn], row)
+                    let values = rows.columns[column + RowSet.firstUserColumn]
+                    if columns[column].collection != nil, values.isTree(row) {
+                        // Empty at first.
+                        cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+                        trees.append(column)
+                    } else {
+                        cells[column] = try source.cell(values, row)
+                    }
                 }
                 let created = rows.columns[RowSet.createdColumn].words[row]
                 var failure: StorageError?
@@ -142,10 +151,37 @@ struct StoreCopy {
                     }
                 }
                 if let failure { throw failure }
+                for column in trees {
+                    let values = rows.columns[column + RowSet.firstUserColumn]
+                    try copy(values.bytes(row), of: RowKey(rows.key(row)), table, column, transaction)
+                }
                 try transaction.spillIfLarge()
             }
             try source.reader.confirm()
             return true
+        }
+    }
+}
+
+extension StoreCopy {
+    /// Fills a collection from a tree, all of it at once: that leaves the leaves of the copy full.
+    private func copy(
+        _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
+        _ transaction: WriteTransaction
+    ) throws(StorageError) {
+        let definition = source.schema.tables[table].columns[column]
+        guard let collection = definition.collection else { return }
+        let elements = CollectionElements(try source.collectionShape(table, key, column))
+        let cell = try CollectionCell.long(descriptor, source.reader)
+        try CollectionReader(cell, source, table, key, column).forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                elements.append(key: try part.key(at: place), try part.value(at: place))
+            }
+            return true
+        }
+        let bytes = CollectionEncoder(column: collection, isLinks: definition.type == .links).encode(elements)
+        try Cell.withCopy(of: bytes) { (cell) throws(StorageError) in
+            try transaction.set(table, key, column, cell)
         }
     }
 }
