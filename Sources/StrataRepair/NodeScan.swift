@@ -8,6 +8,8 @@ struct FoundNodes {
     var freeMapRoots: [NodeReference] = []
     var branches: [UInt32: [NodeReference]] = [:]
     var groups: [UInt32: [NodeReference]] = [:]
+    /// Leaves of collections, by whose they say that they are.
+    var leaves: [CollectionOwner: [NodeReference]] = [:]
 
     var isEmpty: Bool { roots.isEmpty && schemas.isEmpty && branches.isEmpty && groups.isEmpty }
 
@@ -18,10 +20,14 @@ struct FoundNodes {
         for table in [branches, groups] {
             for reference in table.values.joined() { newest = max(newest, reference.birth) }
         }
+        for reference in leaves.values.joined() { newest = max(newest, reference.birth) }
         return newest
     }
 
-    fileprivate mutating func add(_ reference: NodeReference, _ kind: NodeKind, table: UInt32, isOnlyMap: Bool) {
+    fileprivate mutating func add(
+        _ reference: NodeReference, _ kind: NodeKind, _ node: UnsafeRawPointer, isOnlyMap: Bool
+    ) {
+        let table = NodeHeader.table(node)
         switch kind {
         case .root: roots.append(reference)
         case .schema: schemas.append(reference)
@@ -30,7 +36,8 @@ struct FoundNodes {
         case .freeMap: if isOnlyMap { freeMapRoots.append(reference) }
         case .branch: branches[table, default: []].append(reference)
         case .group: groups[table, default: []].append(reference)
-        case .segments, .value, .entryLeaf, .entryBranch, .collectionLeaf, .collectionBranch: break
+        case .collectionLeaf: leaves[CollectionOwner(leaf: node), default: []].append(reference)
+        case .segments, .value, .entryLeaf, .entryBranch, .collectionBranch: break
         }
     }
 }
@@ -77,8 +84,7 @@ struct NodeScan {
             page: UInt32(page), pages: pages, kind: kind, checksum: node.u64(16), birth: node.u64(8))
         guard reference.birth < Format.versionLimit else { return 1 }
         do throws(StorageError) { _ = try source.reader.node(reference, kind) } catch { return 1 }
-        found.add(
-            reference, kind, table: NodeHeader.table(node), isOnlyMap: source.pageCount <= SpaceRegion.pages)
+        found.add(reference, kind, node, isOnlyMap: source.pageCount <= SpaceRegion.pages)
         return pages
     }
 

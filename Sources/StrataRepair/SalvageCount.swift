@@ -4,6 +4,8 @@ internal import StrataStorage
 struct SalvageCount {
     let survey: SalvageSurvey
     var report: SalvageReport
+    /// Where something stands for what is lost, in the collections that were handed out.
+    private(set) var gaps: [CollectionOwner: CollectionGaps] = [:]
     private let listed: Int
 
     init(_ survey: SalvageSurvey, _ options: SalvageOptions) {
@@ -28,7 +30,7 @@ struct SalvageCount {
         var table = report.tables[index]
         var lost = found.lost
         for piece in found.pieces {
-            let opened = SalvagedGroup(piece.reference, definition, layout, survey.source)
+            let opened = SalvagedGroup(piece.reference, definition, layout, survey.source, survey)
             guard var group = opened else {
                 add([SalvageReport.KeyRange(low: piece.low, high: piece.high, rows: piece.rows)], &table)
                 continue
@@ -77,13 +79,24 @@ struct SalvageCount {
         }
     }
 
-    private func add(
+    private mutating func add(
         _ losses: SalvagedGroup.Losses, _ definition: TableDefinition, _ table: inout SalvageReport.Table
     ) {
         table.creationsLost += losses.creations
         for (column, definition) in definition.columns.enumerated() {
             add(losses.columns[column].ranges, definition, to: &table.lostColumns)
             add(losses.values[column].ranges, definition, to: &table.lostValues)
+            for losses in losses.elements[column] {
+                let owner = CollectionOwner(table: table.id.rawValue, column: definition.id, key: losses.key)
+                if losses.lost > 0 { gaps[owner] = CollectionGaps(losses.places) }
+                table.elementsLost += losses.lost
+                table.elementsUncertain += losses.uncertain
+                if table.lostElements.count >= listed { continue }
+                table.lostElements.append(
+                    SalvageReport.LostElements(
+                        id: definition.id, name: definition.name, key: losses.key, places: losses.places,
+                        uncertain: losses.uncertain))
+            }
         }
     }
 

@@ -75,6 +75,18 @@ package struct SalvageReport: Sendable, Equatable {
         package var keys: [KeyRange]
     }
 
+    /// A list, set or map that lost some of its elements.
+    package struct LostElements: Sendable, Equatable {
+        package var id: ColumnID
+        package var name: String
+        /// Of the row that has it.
+        package var key: Int64
+        /// Where they stood in it.
+        package var places: [Range<Int>]
+        /// Elements that came back without what led to them: they may be older, and in a list stand in another order.
+        package var uncertain: Int
+    }
+
     package struct Table: Sendable, Equatable {
         package var id: TableID
         package var name: String
@@ -89,6 +101,10 @@ package struct SalvageReport: Sendable, Equatable {
         package var lostColumns: [LostColumn] = []
         /// Long values that are lost, and the rows that read them as empty, or null.
         package var lostValues: [LostColumn] = []
+        /// Elements of collections that are lost, those of collections that are lost as a whole not counted.
+        package var elementsLost = 0
+        package var elementsUncertain = 0
+        package var lostElements: [LostElements] = []
         /// Rows whose creation version is lost: values that may be of any class do not lead to them any more.
         package var creationsLost = 0
         /// Links to rows that are not there any more, taken out.
@@ -101,7 +117,8 @@ package struct SalvageReport: Sendable, Equatable {
 
         package var isWhole: Bool {
             rowsLost == 0 && isLossExact && lostKeys.isEmpty && lostColumns.isEmpty && lostValues.isEmpty
-                && creationsLost == 0 && linksRemoved == 0 && rowsUncertain == 0
+                && creationsLost == 0 && linksRemoved == 0 && rowsUncertain == 0 && elementsLost == 0
+                && elementsUncertain == 0
         }
 
         /// Long values that are lost.

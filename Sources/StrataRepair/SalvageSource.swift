@@ -189,6 +189,11 @@ final class SalvageSource {
         }
     }
 
+    /// Whether the first page of a node is out already. Of one that cannot be in the file, too.
+    func isVisitedNode(_ reference: NodeReference) -> Bool {
+        Int(reference.page) >= pageCount || isVisited(Int(reference.page))
+    }
+
     func isVisited(_ page: Int) -> Bool { visited[page >> 6] >> UInt64(page & 63) & 1 != 0 }
 
     // MARK: The newest state

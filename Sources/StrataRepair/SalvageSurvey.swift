@@ -50,6 +50,7 @@ final class SalvageSurvey {
     /// Pages behind are not the newest state's.
     private var usedPages: Int
     private var found: FoundNodes?
+    private var hasPassedOver = false
 
     /// - Throws: `notAStore` when there is neither a slot nor a node.
     init(_ source: SalvageSource) throws(StorageError) {
@@ -258,9 +259,19 @@ final class SalvageSurvey {
         }
     }
 
+    /// Leaves of a collection that nothing leads to any more, and that no later version than this wrote.
+    func orphanLeaves(_ owner: CollectionOwner, birth: UInt64) -> [NodeReference] {
+        passOverValues()
+        return (scanned().leaves[owner] ?? []).filter {
+            $0.birth <= birth && !source.isVisitedNode($0) && isUsed($0) != false
+        }
+    }
+
     /// Long values of reachable rows take their pages out of what is searched, damaged ones too: what looks like a node
     /// inside is a user's bytes.
     private func passOverValues() {
+        if hasPassedOver { return }
+        hasPassedOver = true
         for survey in tables {
             guard let position = schema.position(of: survey.id) else { continue }
             let layout = TableLayout(schema.tables[position])

@@ -10,6 +10,8 @@ final class SalvageWriter {
     private var count: SalvageCount
     private var rebuild: RebuildTransaction
     private var transaction: WriteTransaction { rebuild.transaction }
+    /// Of collections with lost elements. What the log says of a collection's places goes by all of them.
+    private var gaps: [CollectionOwner: CollectionGaps] = [:]
     private var pending = 0
     private var written = 0
 
@@ -39,7 +41,9 @@ final class SalvageWriter {
             }
             count = books
         }
+        gaps = count.gaps
         try replay()
+        for (owner, gaps) in gaps { try rebuild.closeGaps(owner, gaps) }
         try removeDanglingLinks()
         if pending > 0 || written == 0 { try transaction.commit() }
         return count.finished()
@@ -103,12 +107,22 @@ final class SalvageWriter {
         // Rows that the record makes were created by it: the version must not be below.
         rebuild.raise(to: changes.lsn)
         var collections = CollectionReplay(in: transaction)
+        var owner: CollectionOwner?
         while true {
             let change: Change?
             do throws(StorageError) { change = try changes.next() } catch { return false }
             guard let change else { return true }
             do throws(StorageError) {
-                if try !collections.apply(change, &changes) { try apply(change, changes) }
+                if try collections.apply(change, &changes) {
+                    if case .collection(let table, let key, let column, _) = change {
+                        owner = CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)
+                    } else if let owner {
+                        gaps[owner]?.follow(change)
+                    }
+                } else {
+                    try apply(change, changes)
+                    forgetGaps(change)
+                }
             } catch {
                 // The row is lost, or elements of its collection are.
                 if error == .misuse(.noSuchRow) || error == .misuse(.noSuchPlace) { continue }
@@ -117,6 +131,21 @@ final class SalvageWriter {
                 return false
             }
             pending += 1
+        }
+    }
+
+    /// A whole value takes the place of one with gaps, or the row is gone.
+    private func forgetGaps(_ change: Change) {
+        if gaps.isEmpty { return }
+        gaps = gaps.filter { owner, _ in
+            switch change {
+            case .set(let table, let key, let column, _):
+                (owner.table, owner.key, owner.column) != (table.rawValue, key.rawValue, column)
+            case .delete(let table, let key), .insert(let table, let key):
+                (owner.table, owner.key) != (table.rawValue, key.rawValue)
+            case .deleteAll(let table): owner.table != table.rawValue
+            default: true
+            }
         }
     }
 

@@ -28,6 +28,8 @@ struct SalvagedGroup {
         var columns: [RowRuns]
         /// For each column: runs of rows whose long value is lost, or does not fit the column.
         var values: [RowRuns]
+        /// For each column: collections that lost elements.
+        var elements: [[ElementLosses]]
         /// Rows whose creation version is lost.
         var creations = 0
     }
@@ -55,6 +57,10 @@ struct SalvagedGroup {
     private let source: SalvageSource
     private let layout: TableLayout
     private let definition: TableDefinition
+    /// Who knows of leaves of collections that nothing leads to; nil where none are asked for.
+    private let survey: SalvageSurvey?
+    /// Collections of the row that is handed out, as the new store takes them.
+    private var encoded: [UnsafeMutableRawBufferPointer] = []
     private var columns: [Column] = []
     private(set) var losses: Losses
     /// Rows handed out.
@@ -62,8 +68,10 @@ struct SalvagedGroup {
 
     /// - Returns: nil when the group's own node does not verify.
     init?(
-        _ reference: NodeReference, _ definition: TableDefinition, _ layout: TableLayout, _ source: SalvageSource
+        _ reference: NodeReference, _ definition: TableDefinition, _ layout: TableLayout, _ source: SalvageSource,
+        _ survey: SalvageSurvey? = nil
     ) {
+        self.survey = survey
         guard let node = source.node(reference, .group, table: layout.table) else { return nil }
         group = Group(node)
         self.reference = reference
@@ -71,7 +79,7 @@ struct SalvagedGroup {
         self.layout = layout
         self.definition = definition
         let none = Array(repeating: RowRuns(), count: definition.columns.count)
-        losses = Losses(columns: none, values: none)
+        losses = Losses(columns: none, values: none, elements: definition.columns.map { _ in [] })
         for number in layout.ids.indices { columns.append(column(number)) }
     }
 
@@ -182,7 +190,12 @@ struct SalvagedGroup {
                     segment.isLong(index), let base = segment.bytes(index).baseAddress,
                     segment.bytes(index).count == LongValue.size
                 else { continue }
-                source.visit(LongValue(base).reference)
+                let value = LongValue(base)
+                if value.isTree, definition.columns[column].collection != nil {
+                    SalvagedCollection.visit(value, table: layout.table, source)
+                } else {
+                    source.visit(value.reference)
+                }
             }
             columns[column + RowSet.firstUserColumn].cursor = 0
         }
@@ -215,11 +228,17 @@ struct SalvagedGroup {
                 losses.columns[column].note(key, row: handed)
                 continue
             }
-            if let cell = cell(segment, index, definition.columns[column]) {
+            if let tree = tree(segment, index, definition.columns[column]) {
+                cells[column] = take(tree, key, column) ?? definition.columns[column].missingCell
+            } else if let cell = cell(segment, index, definition.columns[column]) {
                 cells[column] = cell
             } else {
                 losses.values[column].note(key, row: handed)
             }
+        }
+        defer {
+            for bytes in encoded { bytes.deallocate() }
+            encoded.removeAll(keepingCapacity: true)
         }
         handed += 1
         let created = value(RowSet.createdColumn, slot).map { UInt64(bitPattern: $0.segment.integer($0.index)) }
@@ -245,6 +264,33 @@ struct SalvagedGroup {
         return found
     }
 
+    /// The root of a collection that is a tree.
+    private func tree(_ segment: Segment, _ index: Int, _ column: ColumnDefinition) -> LongValue? {
+        guard column.collection != nil, !segment.isNull(index), segment.isLong(index),
+            segment.bytes(index).count == LongValue.size, let base = segment.bytes(index).baseAddress
+        else { return nil }
+        let value = LongValue(base)
+        return value.isTree ? value : nil
+    }
+
+    /// What is left of a collection, until the row was handed out; nil when that is nothing.
+    private mutating func take(_ tree: LongValue, _ key: Int64, _ column: Int) -> Cell? {
+        let survey = survey
+        let found = SalvagedCollection(tree, definition.columns[column], table: layout.table, key: key, source) {
+            survey?.orphanLeaves($0, birth: $1) ?? []
+        }
+        guard let found, found.count > 0 else {
+            losses.values[column].note(key, row: handed)
+            return nil
+        }
+        if found.losses.lost > 0 || found.losses.uncertain > 0 { losses.elements[column].append(found.losses) }
+        let whole = found.bytes
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: whole.count, alignment: 8)
+        bytes.copyBytes(from: whole)
+        encoded.append(bytes)
+        return .bytes(UnsafeRawBufferPointer(bytes))
+    }
+
     /// A value as the new store takes it; nil when it is lost.
     private func cell(_ segment: Segment, _ index: Int, _ column: ColumnDefinition) -> Cell? {
         if segment.isNull(index) { return column.isOptional || column.type == .link ? .null : column.missingCell }
@@ -257,7 +303,12 @@ struct SalvagedGroup {
                 guard let long = long(bytes) else { return nil }
                 bytes = long
             }
-            if column.type == .links, bytes.count > 0, LinkPayload.Reader(bytes) == nil { return nil }
+            let isLinks = column.type == .links
+            if let collection = column.collection, bytes.count > 0 {
+                if CollectionPayload(bytes, collection, isLinks: isLinks) == nil { return nil }
+            } else if isLinks, bytes.count > 0, LinkPayload.Reader(bytes) == nil {
+                return nil
+            }
             return .bytes(bytes)
         }
     }

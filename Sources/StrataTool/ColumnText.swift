@@ -72,13 +72,16 @@ struct ColumnText {
     }
 
     private func identifier(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
-        guard bytes.count == (shape == .uuid ? 16 : 12) else {
-            return .members([("base64", .string(Base64.text(bytes)))])
-        }
+        Self.identifier(bytes, shape == .uuid ? 12 : 10) ?? .members([("base64", .string(Base64.text(bytes)))])
+    }
+
+    /// A UUID (type 12) or an ObjectId (10) as it is printed; nil for anything else.
+    static func identifier(_ bytes: UnsafeRawBufferPointer, _ type: UInt32) -> JSONValue? {
+        guard type == 12 && bytes.count == 16 || type == 10 && bytes.count == 12 else { return nil }
         var text = ""
         for (index, byte) in bytes.enumerated() {
-            if shape == .uuid && [4, 6, 8, 10].contains(index) { text += "-" }
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: shape == .uuid)
+            if type == 12 && [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: type == 12)
         }
         return .string(text)
     }

@@ -10,7 +10,7 @@ struct DumpCommand: Command {
     let details = [
         "Every value exactly: numbers in the shortest form that reads back the same, data as base 64, links as the",
         "keys of the rows that they lead to, dates as seconds since 2001-01-01 00:00 UTC. Rows come in the order of",
-        "their keys. CSV is RFC 4180; null is an empty field, an empty string is \"\", and lists are JSON.",
+        "their keys. CSV is RFC 4180; null is an empty field, an empty string is \"\"; lists and maps are JSON.",
     ]
     let positional = ["FILE"]
     let options = [
@@ -86,6 +86,8 @@ struct RowText {
     private let format: DumpCommand.Format
     private let sink: ByteSink
     private let columns: [ColumnText]
+    /// For the columns that have collections.
+    private let collections: [CollectionText?]
     /// What the row's key is called: the primary key where that is the key, else `_key`.
     private let keyName: String?
     private let className: String?
@@ -97,6 +99,7 @@ struct RowText {
         self.sink = sink
         let definition = view.schema.tables[table]
         columns = definition.columns.map(ColumnText.init)
+        collections = definition.columns.indices.map { CollectionText(view, table, $0) }
         keyName =
             definition.tag == 1 ? String(validating: definition.information, as: UTF8.self) ?? "_key" : "_key"
         className = namesClass ? definition.name : nil
@@ -110,7 +113,7 @@ struct RowText {
         try view.scan(table, columns: Array(columns.indices)) { (batch) throws(StorageError) in
             do {
                 for row in 0..<batch.count {
-                    if format == .csv { putFields(fields(batch, row)) } else { putObject(batch, row) }
+                    if format == .csv { try putFields(batch, row) } else { try putObject(batch, row) }
                     try sink.endRow()
                 }
             } catch {
@@ -123,32 +126,66 @@ struct RowText {
         try sink.flush()
     }
 
-    private func putObject(_ batch: RowBatch, _ row: Int) {
-        var members: [(String, JSONValue)] = []
-        if let className { members.append(("_class", .string(className))) }
-        members.append((keyName ?? "_key", .integer(batch.key(row).rawValue)))
+    private func putObject(_ batch: RowBatch, _ row: Int) throws {
+        sink.put("{")
+        if let className { putMember("_class", .string(className), isFirst: true) }
+        putMember(keyName ?? "_key", .integer(batch.key(row).rawValue), isFirst: className == nil)
         for (index, column) in columns.enumerated() {
-            members.append((column.name, column.value(batch, index, row) ?? .null))
+            guard let collection = collections[index] else {
+                putMember(column.name, column.value(batch, index, row) ?? .null)
+                continue
+            }
+            sink.put(",")
+            sink.put(JSONValue.string(column.name).bytes)
+            sink.put(":")
+            try collection.write(batch.key(row)) { bytes in
+                sink.put(bytes)
+                try sink.endRow()
+            }
         }
-        sink.put(JSONValue.members(members).bytes)
-        sink.put("\n")
+        sink.put("}\n")
     }
 
-    private func fields(_ batch: RowBatch, _ row: Int) -> [JSONValue?] {
-        [.integer(batch.key(row).rawValue)] + columns.indices.map { columns[$0].value(batch, $0, row) }
+    private func putMember(_ name: String, _ value: JSONValue, isFirst: Bool = false) {
+        if !isFirst { sink.put(",") }
+        sink.put(JSONValue.string(name).bytes)
+        sink.put(":")
+        sink.put(value.bytes)
+    }
+
+    private func putFields(_ batch: RowBatch, _ row: Int) throws {
+        putField(.integer(batch.key(row).rawValue))
+        for (index, column) in columns.enumerated() {
+            sink.put(",")
+            guard let collection = collections[index] else {
+                putField(column.value(batch, index, row))
+                continue
+            }
+            sink.put("\"")
+            try collection.write(batch.key(row)) { bytes in
+                putQuoted(bytes)
+                try sink.endRow()
+            }
+            sink.put("\"")
+        }
+        sink.put("\r\n")
     }
 
     private func putFields(_ fields: [JSONValue?]) {
         for (index, field) in fields.enumerated() {
             if index > 0 { sink.put(",") }
-            switch field {
-            case nil: break
-            case .string(let text): put(text)
-            case .real(let value): sink.put("\(value)")
-            case .some(let other): put(other.text)
-            }
+            putField(field)
         }
         sink.put("\r\n")
+    }
+
+    private func putField(_ field: JSONValue?) {
+        switch field {
+        case nil: break
+        case .string(let text): put(text)
+        case .real(let value): sink.put("\(value)")
+        case .some(let other): put(other.text)
+        }
     }
 
     /// Quoted where the text would be taken for something else; an empty one, because null is nothing.
@@ -156,10 +193,15 @@ struct RowText {
         let isPlain = !text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
         if isPlain && !text.isEmpty { return sink.put(text) }
         sink.put("\"")
-        for byte in text.utf8 {
+        putQuoted(text.utf8)
+        sink.put("\"")
+    }
+
+    /// Within quotes.
+    private func putQuoted(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes {
             if byte == 0x22 { sink.put(byte) }
             sink.put(byte)
         }
-        sink.put("\"")
     }
 }

@@ -85,6 +85,20 @@ struct SalvageCommand: Command {
             lines.append("  \(column.name): \(column.rows) long values lost, which read as empty")
             for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
         }
+        for collection in table.lostElements {
+            let lost = collection.places.reduce(0) { $0 + $1.count }
+            if lost > 0 {
+                lines.append("  \(collection.name) of key \(collection.key): \(lost) elements lost")
+                for places in collection.places {
+                    lines.append("    at places \(places.lowerBound) to \(places.upperBound - 1)")
+                }
+            }
+            if collection.uncertain > 0 {
+                lines.append(
+                    "  \(collection.name) of key \(collection.key): \(collection.uncertain) elements found by "
+                        + "themselves, perhaps in another order")
+            }
+        }
         if table.creationsLost > 0 {
             lines.append(
                 "  \(table.creationsLost) rows have lost the version that made them: links of any type to them end")
@@ -134,6 +148,8 @@ struct SalvageCommand: Command {
                 "lost_columns", .array(table.lostColumns.map(Self.json))
             ),
             ("lost_values", .array(table.lostValues.map(Self.json))), ("values_lost", .integer(table.valuesLost)),
+            ("elements_lost", .integer(table.elementsLost)), ("elements_uncertain", .integer(table.elementsUncertain)),
+            ("lost_elements", .array(table.lostElements.map(Self.json))),
             ("creations_lost", .integer(table.creationsLost)), ("links_removed", .integer(table.linksRemoved)),
         ])
     }
@@ -142,6 +158,20 @@ struct SalvageCommand: Command {
         .members([
             ("name", .string(column.name)), ("rows", .integer(column.rows)),
             ("keys", .array(column.keys.map(Self.json))),
+        ])
+    }
+
+    private static func json(_ collection: SalvageReport.LostElements) -> JSONValue {
+        .members([
+            ("name", .string(collection.name)), ("key", .integer(collection.key)),
+            (
+                "places",
+                .array(
+                    collection.places.map {
+                        .members([("first", .integer($0.lowerBound)), ("last", .integer($0.upperBound - 1))])
+                    })
+            ),
+            ("uncertain", .integer(collection.uncertain)),
         ])
     }
 

@@ -51,6 +51,11 @@ extension Realm.Configuration {
             /// checkpoint had them: what the log holds may have filled a value again, or added an object in between.
             /// Very long lists of ranges are cut.
             public let emptiedProperties: [String: [ClosedRange<Int64>]]
+            /// Elements that lists, sets and maps of recovered objects lost, by property; the rest of each is there.
+            public let elementsLost: [String: Int]
+            /// Of their elements, those that were found by themselves: they may be older than the last commit, and in a
+            /// list stand in another order.
+            public let elementsUncertain: Int
             /// Links to objects that are lost, taken out.
             public let linksRemoved: Int
         }
@@ -104,6 +109,11 @@ extension Realm.Configuration.DamageReport.ClassReport {
         emptiedProperties = Dictionary(
             table.lostValues.map { ($0.name, $0.keys.map { $0.low...max($0.low, $0.high) }) }
         ) { $0 + $1 }
+        elementsLost = table.lostElements.reduce(into: [:]) { counts, collection in
+            let lost = collection.places.reduce(0) { $0 + $1.count }
+            if lost > 0 { counts[collection.name, default: 0] += lost }
+        }
+        elementsUncertain = table.elementsUncertain
         linksRemoved = table.linksRemoved
     }
 }

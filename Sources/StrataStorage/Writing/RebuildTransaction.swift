@@ -51,4 +51,16 @@ package struct RebuildTransaction {
     package func unlink(_ table: Int, _ column: Int, from key: RowKey) throws(StorageError) {
         try LinkRemoval(to: key, transaction: transaction).run(from: table, column)
     }
+
+    /// Takes out what stands for lost elements of a collection. A row or a column that is gone by now has none.
+    package func closeGaps(_ owner: CollectionOwner, _ gaps: CollectionGaps) throws(StorageError) {
+        let schema = transaction.view.schema
+        guard let table = schema.position(of: TableID(owner.table)),
+            let column = schema.tables[table].position(of: owner.column),
+            try transaction.view.locate(table, RowKey(owner.key)) != nil
+        else { return }
+        for range in gaps.ranges.reversed() {
+            try transaction.collections.remove(table, RowKey(owner.key), column, range)
+        }
+    }
 }

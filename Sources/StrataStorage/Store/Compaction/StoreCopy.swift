@@ -164,24 +164,20 @@ struct StoreCopy {
 }
 
 extension StoreCopy {
-    /// Fills a collection from a tree, all of it at once: that leaves the leaves of the copy full.
+    /// Fills a collection from a tree, leaf by leaf: appended so, the leaves of the copy are full.
     private func copy(
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
         _ transaction: WriteTransaction
     ) throws(StorageError) {
-        let definition = source.schema.tables[table].columns[column]
-        guard let collection = definition.collection else { return }
-        let elements = CollectionElements(try source.collectionShape(table, key, column))
+        guard let collection = source.schema.tables[table].columns[column].collection else { return }
         let cell = try CollectionCell.long(descriptor, source.reader)
         try CollectionReader(cell, source, table, key, column).forEachPart { (part) throws(StorageError) in
+            let elements = CollectionElements(collection)
             for place in part.first..<part.end {
                 elements.append(key: try part.key(at: place), try part.value(at: place))
             }
+            try transaction.collections.insert(table, key, column, elements, at: part.first)
             return true
-        }
-        let bytes = CollectionEncoder(column: collection, isLinks: definition.type == .links).encode(elements)
-        try Cell.withCopy(of: bytes) { (cell) throws(StorageError) in
-            try transaction.set(table, key, column, cell)
         }
     }
 }

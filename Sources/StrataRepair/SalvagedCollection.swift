@@ -1,0 +1,139 @@
+internal import StrataStorage
+
+/// Elements of one collection that are lost, or may be at the wrong place.
+struct ElementLosses {
+    var key: Int64
+    /// Where they stood. Below a branch that is lost those that were found again count as its first ones.
+    var places: [Range<Int>]
+    /// Elements that were found without what led to them.
+    var uncertain: Int
+    var lost: Int { places.reduce(0) { $0 + $1.count } }
+}
+
+/// What is left of a collection that is a tree.
+///
+/// It trusts what docs/decisions/0004 trusts of rows: first what the cell's root reaches and verifies; then, below
+/// branches that are lost and only there, leaves that say whose they are.
+struct SalvagedCollection {
+    /// What the tree has in the place of each part, in order.
+    private enum Part {
+        case leaf(LooseCollectionNode)
+        /// So many elements of a leaf.
+        case lostLeaf(Int)
+        /// So many elements below a branch of this birth.
+        case lostBranch(Int, birth: UInt64)
+    }
+
+    private let source: SalvageSource
+    private var remains: CollectionRemains
+    private var parts: [Part] = []
+    private var visited: Set<UInt32> = []
+    private(set) var losses: ElementLosses
+
+    /// - Parameter orphans: leaves of a collection that nothing leads to, and that are no younger than a version.
+    init?(
+        _ root: LongValue, _ definition: ColumnDefinition, table: UInt32, key: Int64, _ source: SalvageSource,
+        orphans: (CollectionOwner, _ birth: UInt64) -> [NodeReference]
+    ) {
+        guard let remains = CollectionRemains(definition, table: table, key: key) else { return nil }
+        self.source = source
+        self.remains = remains
+        losses = ElementLosses(key: key, places: [], uncertain: 0)
+        walk(root.reference, Int(clamping: root.count), level: nil)
+        resolve(orphans)
+    }
+
+    private var table: UInt32 { remains.owner.table }
+    /// So many elements in a row are not counted one by one.
+    private static let longestGap = 1 << 24
+    private var isTooLarge = false
+
+    /// Elements that are there.
+    var count: Int { isTooLarge ? 0 : remains.count }
+
+    /// As the row takes it.
+    var bytes: [UInt8] { remains.encoded() }
+
+    /// The nodes that the root reaches, parents first; each once, whatever it says.
+    private mutating func walk(_ reference: NodeReference, _ elements: Int, level: Int?) {
+        let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+        guard visited.insert(reference.page).inserted,
+            let base = source.node(reference, kind, table: remains.owner.table), let node = remains.own(base, kind),
+            level == nil || node.level == level, node.count == elements
+        else {
+            parts.append(
+                kind == .collectionLeaf ? .lostLeaf(elements) : .lostBranch(elements, birth: reference.birth))
+            return
+        }
+        if node.level == 0 { return parts.append(.leaf(node)) }
+        for child in node.children { walk(child.reference, child.elements, level: node.level - 1) }
+    }
+
+    private mutating func resolve(_ orphans: (CollectionOwner, UInt64) -> [NodeReference]) {
+        let table = table
+        for part in parts {
+            switch part {
+            case .leaf(let leaf): _ = remains.take(leaf) { [source] in Self.read($0, source, table) }
+            case .lostLeaf(let count): takeGap(count)
+            case .lostBranch(let count, let birth):
+                let found = takeOrphans(orphans(remains.owner, birth), atMost: count)
+                losses.uncertain += found
+                takeGap(count - found)
+            }
+        }
+        let before = remains.count
+        remains.putInOrder()
+        losses.uncertain = max(0, losses.uncertain - (before - remains.count))
+        losses.places = remains.gaps
+        if isTooLarge { losses.places = [] }
+    }
+
+    /// What a tree says of its size is believed as far as a row can hold it.
+    private mutating func takeGap(_ count: Int) {
+        if count > Self.longestGap { isTooLarge = true } else { remains.takeGap(count) }
+    }
+
+    private static func read(
+        _ long: LongValue, _ source: SalvageSource, _ table: UInt32
+    ) -> UnsafeRawBufferPointer? {
+        guard let node = source.node(long.reference, .value, table: table),
+            long.count <= UInt64(long.reference.byteCount - Format.nodeHeaderSize)
+        else { return nil }
+        return UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(long.count))
+    }
+
+    /// - Returns: how many elements they had.
+    private mutating func takeOrphans(_ references: [NodeReference], atMost most: Int) -> Int {
+        var leaves: [(reference: NodeReference, node: LooseCollectionNode)] = []
+        for reference in references.sorted(by: { $0.page < $1.page }) where !visited.contains(reference.page) {
+            guard let base = source.peek(reference, .collectionLeaf, table: remains.owner.table),
+                let node = remains.own(base, .collectionLeaf)
+            else { continue }
+            leaves.append((reference, node))
+        }
+        leaves.sort { remains.precede($0.node, $1.node) }
+        var taken = 0
+        let table = table
+        for leaf in leaves where taken + leaf.node.count <= most {
+            visited.insert(leaf.reference.page)
+            source.visit(leaf.reference)
+            _ = remains.take(leaf.node) { [source] in Self.read($0, source, table) }
+            taken += leaf.node.count
+        }
+        return taken
+    }
+
+    /// Takes the pages of a collection out of what a scan for nodes looks at, as far as they verify.
+    static func visit(_ root: LongValue, table: UInt32, _ source: SalvageSource) {
+        var waiting = [root.reference]
+        while let reference = waiting.popLast() {
+            let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+            if source.isVisitedNode(reference) { continue }
+            source.visit(reference)
+            guard let base = source.peek(reference, kind, table: table) else { continue }
+            let node = LooseCollectionNode(base, kind)
+            waiting += node.children.map(\.reference)
+            for long in node.longValues { source.visit(long) }
+        }
+    }
+}

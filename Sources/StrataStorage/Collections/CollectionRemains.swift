@@ -1,0 +1,240 @@
+// What a salvage knows of collections: nodes that speak for themselves, and what is left of one collection put together
+// from them. All nodes here are verified, whatever else is wrong.
+
+/// Whose a collection is.
+package struct CollectionOwner: Hashable, Sendable {
+    package var table: UInt32
+    package var column: ColumnID
+    package var key: Int64
+
+    /// What a leaf says of itself.
+    package init(leaf node: UnsafeRawPointer) {
+        self.init(LooseCollectionNode(node, .collectionLeaf))
+    }
+
+    fileprivate init(_ node: LooseCollectionNode) { self = node.owner }
+
+    package init(table: UInt32, column: ColumnID, key: Int64) {
+        self.table = table
+        self.column = column
+        self.key = key
+    }
+}
+
+/// A leaf or a branch of a collection, by itself.
+package struct LooseCollectionNode {
+    package let owner: CollectionOwner
+    /// 0 for a leaf.
+    package let level: Int
+    /// Elements in it, or below it.
+    package let count: Int
+    /// Whether elements may have nodes of their own.
+    package let mayHaveLong: Bool
+    fileprivate let leaf: CollectionLeaf?
+    private let branch: CollectionBranch?
+    private let formCode: Int
+
+    /// - Parameter node: of this kind, a leaf or a branch.
+    package init(_ node: UnsafeRawPointer, _ kind: NodeKind) {
+        let table = NodeHeader.table(node)
+        if kind == .collectionLeaf {
+            let leaf = CollectionLeaf(node)
+            owner = CollectionOwner(table: table, column: ColumnID(leaf.column), key: leaf.owner)
+            (self.leaf, branch, level, count, formCode) = (leaf, nil, 0, leaf.count, leaf.formCode)
+            mayHaveLong = leaf.flags & CollectionLeaf.hasLong != 0
+        } else {
+            let branch = CollectionBranch(node)
+            owner = CollectionOwner(table: table, column: ColumnID(branch.column), key: branch.owner)
+            (leaf, self.branch, level, count, formCode) = (nil, branch, branch.level, branch.total, branch.formCode)
+            mayHaveLong = branch.flags & CollectionLeaf.hasLong != 0
+        }
+    }
+
+    /// Where the children of a branch are, and how many elements each has.
+    package var children: [(reference: NodeReference, elements: Int)] {
+        guard let branch else { return [] }
+        return (0..<branch.count).map { (branch.reference($0), branch.elements($0)) }
+    }
+
+    /// Where elements of a leaf are that have nodes of their own.
+    package var longValues: [NodeReference] {
+        guard let leaf, mayHaveLong else { return [] }
+        return [leaf.keys, leaf.values].compactMap(\.self).flatMap { segment in
+            segment.kind == .bytes ? (0..<segment.rows).compactMap { segment.cellValue($0).long?.reference } : []
+        }
+    }
+
+    fileprivate func suits(_ shape: CollectionShape) -> Bool {
+        formCode == Int(shape.form.rawValue) && (leaf == nil || leaf?.values.kind == shape.kind)
+    }
+}
+
+/// Puts together what is left of one collection.
+///
+/// Something stands in the place of each element that is lost, until ``RebuildTransaction/closeGaps(_:_:_:)``: what a
+/// log says of places goes by all of them.
+package struct CollectionRemains {
+    private let definition: ColumnDefinition
+    private let column: CollectionColumn
+    private let shape: CollectionShape
+    private var elements: CollectionElements
+    /// Where something stands for an element that is lost. Ascending, without touching one another.
+    package private(set) var gaps: [Range<Int>] = []
+
+    /// Nil when the column has no collections.
+    package init?(_ definition: ColumnDefinition, table: UInt32, key: Int64) {
+        guard let column = definition.collection, let shape = CollectionShape(definition, table: table, owner: key)
+        else { return nil }
+        self.definition = definition
+        self.column = column
+        self.shape = shape
+        elements = CollectionElements(shape)
+    }
+
+    package var owner: CollectionOwner {
+        CollectionOwner(table: shape.table, column: ColumnID(shape.column), key: shape.owner)
+    }
+
+    /// Elements that are there.
+    package var count: Int { elements.count - gaps.reduce(0) { $0 + $1.count } }
+
+    /// A node, when it says that it is this collection's.
+    package func own(_ node: UnsafeRawPointer, _ kind: NodeKind) -> LooseCollectionNode? {
+        let found = LooseCollectionNode(node, kind)
+        return found.owner == owner && found.suits(shape) ? found : nil
+    }
+
+    /// Whether the elements of one leaf stand before those of another, as far as that can be told without a tree: in a
+    /// list they stand in the order of their pages.
+    package func precede(_ a: LooseCollectionNode, _ b: LooseCollectionNode) -> Bool {
+        guard shape.form != .list, let first = a.leaf?.ordered.cellValue(0), let second = b.leaf?.ordered.cellValue(0),
+            first.long == nil, second.long == nil
+        else { return false }
+        return CollectionOrder.check(column)(first.cell, second.cell)
+    }
+
+    /// Takes the elements of a leaf behind those that were taken.
+    /// - Parameter read: the bytes of an element that has a node of its own; nil when they are lost.
+    /// - Returns: how many of them are lost.
+    package mutating func take(
+        _ node: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?
+    ) -> Int {
+        guard let leaf = node.leaf else { return 0 }
+        func cell(_ segment: Segment, _ slot: Int) -> Cell? {
+            let value = segment.cellValue(slot)
+            guard let long = value.long else { return value.cell }
+            return read(long).map { .bytes($0) }
+        }
+        var lost = 0
+        for slot in 0..<leaf.count {
+            let value = cell(leaf.values, slot)
+            let key = leaf.keys.map { cell($0, slot) } ?? .null
+            if let value, let key, column.allowsNulls || !value.isNull {
+                elements.append(key: key, value)
+            } else {
+                takeGap(1)
+                lost += 1
+            }
+        }
+        return lost
+    }
+
+    /// So many elements are lost, behind those that were taken.
+    package mutating func takeGap(_ count: Int) {
+        if count == 0 { return }
+        note(elements.count..<(elements.count + count), in: &gaps)
+        for _ in 0..<count { elements.append(key: Self.empty, placeholder) }
+    }
+
+    private func note(_ range: Range<Int>, in gaps: inout [Range<Int>]) {
+        if let last = gaps.last, last.upperBound == range.lowerBound {
+            gaps[gaps.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            gaps.append(range)
+        }
+    }
+
+    private static var empty: Cell { .bytes(UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+    /// What stands for an element. As a link it leads to no row.
+    private var placeholder: Cell {
+        switch column.kind {
+        case .integer: .integer(.min + 1)
+        case .double: .double(0)
+        case .bytes: Self.empty
+        }
+    }
+
+    /// Leaves out what does not ascend, as leaves without a tree may not.
+    package mutating func putInOrder() {
+        if shape.form == .list { return }
+        let precedes = CollectionOrder.check(column)
+        func ordered(_ place: Int) -> Cell { (elements.keys ?? elements.values).cellValue(place).cell }
+        var kept: [Range<Int>] = []
+        var gap = 0
+        var last: Int?
+        for place in 0..<elements.count {
+            while gap < gaps.count, gaps[gap].upperBound <= place { gap += 1 }
+            let isGap = gap < gaps.count && gaps[gap].contains(place)
+            if isGap || last.map({ !precedes(ordered($0), ordered(place)) }) ?? false {
+                note(place..<(place + 1), in: &kept)
+            } else {
+                last = place
+            }
+        }
+        gaps = kept
+    }
+
+    /// As the row takes it.
+    package func encoded() -> [UInt8] {
+        CollectionEncoder(column: column, isLinks: definition.type == .links).encode(elements)
+    }
+}
+
+/// Where something stands for elements of a collection that are lost, while a log is replayed.
+package struct CollectionGaps {
+    /// Ascending.
+    package private(set) var ranges: [Range<Int>]
+
+    package init(_ ranges: [Range<Int>]) { self.ranges = ranges }
+
+    /// What an operation of the log does to them, after it was done.
+    package mutating func follow(_ change: Change) {
+        switch change {
+        case .insertElements(let place, let count, _): insert(place, count)
+        case .removeElements(let place, let count, _): remove(place, count)
+        case .setElements(let place, let count, _): fill(place, count)
+        case .moveElements(let place, let count, let target):
+            let moved = ranges.compactMap { range -> Range<Int>? in
+                let part = range.clamped(to: place..<(place + count))
+                return part.isEmpty ? nil : (part.lowerBound - place + target)..<(part.upperBound - place + target)
+            }
+            remove(place, count)
+            insert(target, count)
+            ranges = (ranges + moved).sorted { $0.lowerBound < $1.lowerBound }
+        default: break
+        }
+    }
+
+    private mutating func insert(_ place: Int, _ count: Int) {
+        ranges = ranges.flatMap { range -> [Range<Int>] in
+            if range.lowerBound >= place { return [(range.lowerBound + count)..<(range.upperBound + count)] }
+            if range.upperBound <= place { return [range] }
+            return [range.lowerBound..<place, (place + count)..<(range.upperBound + count)]
+        }
+    }
+
+    private mutating func remove(_ place: Int, _ count: Int) {
+        func moved(_ bound: Int) -> Int { bound <= place ? bound : max(place, bound - count) }
+        ranges = ranges.map { moved($0.lowerBound)..<moved($0.upperBound) }.filter { !$0.isEmpty }
+    }
+
+    /// Elements were put there.
+    private mutating func fill(_ place: Int, _ count: Int) {
+        ranges = ranges.flatMap { range -> [Range<Int>] in
+            let low = min(range.upperBound, max(range.lowerBound, place))
+            let high = max(range.lowerBound, min(range.upperBound, place + count))
+            return [range.lowerBound..<low, high..<range.upperBound].filter { !$0.isEmpty }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import JSONText
+import StrataStorage
+
+/// Collections of a column that storage knows as one, as JSON: lists and sets as arrays, maps as objects. Whether one
+/// stands in its row or is a tree makes no difference; it is written part by part, however large it is.
+struct CollectionText {
+    private let view: ReadView
+    private let table: Int
+    private let column: Int
+    private let collection: CollectionColumn
+    /// Of the column's tag.
+    private let type: UInt32
+
+    /// Nil for a column of anything else.
+    init?(_ view: ReadView, _ table: Int, _ column: Int) {
+        let definition = view.schema.tables[table].columns[column]
+        guard let collection = definition.collection else { return nil }
+        self.view = view
+        self.table = table
+        self.column = column
+        self.collection = collection
+        type = definition.type == .links ? 0 : definition.tag & 0xFF
+    }
+
+    /// - Parameter put: gets the text in pieces.
+    func write(_ key: RowKey, _ put: ([UInt8]) throws -> Void) throws {
+        let reader = try CollectionReader(view, table, key, column)
+        try put(Array((collection.isKeyed ? "{" : "[").utf8))
+        var failure: (any Error)?
+        try reader.forEachPart { (part) throws(StorageError) in
+            var bytes: [UInt8] = []
+            for place in part.first..<part.end {
+                if place > 0 { bytes.append(UInt8(ascii: ",")) }
+                if collection.isKeyed {
+                    bytes += name(try part.key(at: place)).bytes
+                    bytes.append(UInt8(ascii: ":"))
+                }
+                bytes += value(try part.value(at: place)).bytes
+            }
+            do { try put(bytes) } catch {
+                failure = error
+                return false
+            }
+            return true
+        }
+        if let failure { throw failure }
+        try put(Array((collection.isKeyed ? "}" : "]").utf8))
+    }
+
+    /// The key of a map as the name of a member; bytes that are no text keep their value.
+    private func name(_ key: Cell) -> JSONValue {
+        if let text = String(validating: key.bytesValue, as: UTF8.self) { return .string(text) }
+        return .string("base64:" + Base64.text(key.bytesValue))
+    }
+
+    private func value(_ cell: Cell) -> JSONValue {
+        switch cell.kind {
+        case .null: return .null
+        case .integer:
+            let value = cell.integerValue
+            return type == 1 && (value == 0 || value == 1) ? .bool(value == 1) : .integer(value)
+        case .double: return .real(cell.doubleValue)
+        case .bytes:
+            if collection.element == .text { return ColumnText.text(cell.bytesValue) }
+            return ColumnText.identifier(cell.bytesValue, type) ?? .string(Base64.text(cell.bytesValue))
+        }
+    }
+}
