@@ -68,7 +68,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
         for _ in 0..<Self.turns { (scheduling as? CooperativeScheduling)?.runSome() }
     }
 
-    private func apply(_ change: ProgramChange, to transaction: WriteTransaction) throws {
+    func apply(_ change: ProgramChange, to transaction: WriteTransaction) throws {
         let key = RowKey(change.key)
         let isThere = try transaction.view.locate(0, key) != nil
         guard let row = change.row else {
@@ -91,7 +91,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     }
 
     /// Reads everything, by a scan.
-    static func digest(_ view: ReadView) throws -> UInt64 {
+    class func digest(_ view: ReadView) throws -> UInt64 {
         var digest: UInt64 = 0
         if view.schema.tables.isEmpty { return digest }
         try view.scan(0, columns: [0, 1]) { (batch) throws(StorageError) in
@@ -119,7 +119,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
         try disk.status(path + ".log") == nil ? nil : "the log of a store that was closed is there"
     }
 
-    private static var schema: StoreSchema {
+    class var schema: StoreSchema {
         let columns = [
             ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
             ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, index: .hash),

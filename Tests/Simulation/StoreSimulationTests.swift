@@ -77,6 +77,7 @@ import Testing
         case is UnsyncedStoreProgram.Type: "aCrashWithoutDurability"
         case is EncryptedStoreProgram.Type: "aCrashOfAnEncryptedStore"
         case is CompactingStoreProgram.Type: "aCrashDuringAnOnlineCompaction"
+        case is CollectionStoreProgram.Type: "aCrashWithCollections"
         default: "aCrashLosesNothing"
         }
     }
@@ -92,6 +93,14 @@ import Testing
     }
 
     @Test func aCrashOfAnEncryptedStoreLosesNothing() throws { try crashEverywhere(EncryptedStoreProgram.self) }
+    @Test func aCrashWithCollectionsThatChangeInPlaceLosesNothing() throws {
+        try crashEverywhere(CollectionStoreProgram.self)
+    }
+
+    @Test func anOperationThatFailsWhileCollectionsChangeLosesNothing() throws {
+        try failEverywhere(CollectionStoreProgram.self, Self.seconds / 2)
+    }
+
     @Test func aCrashDuringAnOnlineCompactionLosesNothing() throws {
         try crashEverywhere(CompactingStoreProgram.self)
     }

@@ -137,7 +137,10 @@ import Testing
         #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)
         for _ in 0..<20 {
             transaction = try store.beginWrite()
-            for _ in 0..<5 { try history.step(transaction) }
+            for _ in 0..<3 {
+                try history.step(transaction)
+                try history.edit(transaction)
+            }
             try transaction.commit()
             try store.checkInvariants()
             #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)

@@ -73,6 +73,12 @@ import Testing
         try store.close()
     }
 
+    private static func elements(_ column: CollectionColumn, _ cells: Cell...) -> CollectionElements {
+        let elements = CollectionElements(column)
+        for cell in cells { elements.append(key: .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), cell) }
+        return elements
+    }
+
     @Test("misuse changes nothing") func misuse() throws {
         let store = try Self.open()
         var history = CollectionHistory(seed: 9)
@@ -84,12 +90,7 @@ import Testing
         let version = store.newestVersion
         transaction = try store.beginWrite()
         let collections = transaction.collections
-        func elements(_ column: CollectionColumn, _ cells: Cell...) -> CollectionElements {
-            let elements = CollectionElements(column)
-            for cell in cells { elements.append(key: .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), cell) }
-            return elements
-        }
-        let one = { elements(CollectionColumn(.integer), .integer(1)) }
+        let one = { Self.elements(CollectionColumn(.integer), .integer(1)) }
         let key = RowKey(1)
         #expect(throws: StorageError.misuse(.noSuchRow)) { try collections.insert(0, RowKey(2), 1, one(), at: 0) }
         #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.insert(0, key, 1, one(), at: 31) }
@@ -103,11 +104,42 @@ import Testing
         #expect(throws: StorageError.misuse(.wrongType)) { try collections.insert(0, key, 2, one(), at: 0) }
         #expect(throws: StorageError.misuse(.wrongType)) { try collections.insert(0, key, 7, one(), at: 0) }
         #expect(throws: StorageError.misuse(.notOptional)) {
-            try collections.insert(0, key, 1, elements(CollectionColumn(.integer), .null), at: 0)
+            try collections.insert(0, key, 1, Self.elements(CollectionColumn(.integer), .null), at: 0)
         }
         #expect(throws: StorageError.misuse(.noSuchTable)) { try collections.clear(5, key, 1) }
         try transaction.commit()
         #expect(store.newestVersion == version)
+        try check(store, history)
+        try store.close()
+    }
+
+    @Test("the members of a set, and the keys of a map, ascend") func ascending() throws {
+        let store = try Self.open()
+        var history = CollectionHistory(seed: 9)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        try history.insertRow(transaction, 1)
+        let collections = transaction.collections
+        let key = RowKey(1)
+        try history.set(transaction, 1, 5, Self.integers([10, 20]))
+        try history.set(transaction, 1, 7, [CollectionPair(key: .bytes([66]), value: .null)])
+        let kept = history.model
+        let member = { Self.elements(CollectionColumn(.integer, isSorted: true), .integer($0)) }
+        for (value, place) in [(20, 2), (15, 0), (15, 2), (25, 1), (10, 0)] as [(Int64, Int)] {
+            #expect(throws: StorageError.misuse(.notAscending)) {
+                try collections.insert(0, key, 5, member(value), at: place)
+            }
+        }
+        #expect(throws: StorageError.misuse(.notAscending)) { try collections.set(0, key, 5, member(25), at: 0) }
+        #expect(throws: StorageError.misuse(.notAscending)) {
+            let ages = CollectionColumn(.integer, isKeyed: true, allowsNulls: true)
+            try collections.insert(0, key, 7, Self.elements(ages, .null), at: 1)
+        }
+        let backwards = Self.integers((0..<60).reversed())
+        #expect(throws: StorageError.misuse(.notAscending)) { try history.set(transaction, 1, 5, backwards) }
+        history.model = kept
+        #expect(try CollectionHistory.contents(transaction.view) == kept)
+        try transaction.commit()
         try check(store, history)
         try store.close()
     }

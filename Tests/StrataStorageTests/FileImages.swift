@@ -108,6 +108,28 @@ enum FileImages {
         return image
     }
 
+    /// A store with collections whose process died with changes of their elements in the log.
+    static func withCollections(seed: UInt64, commits: Int = 9) throws -> Image {
+        var options = options
+        options.fileSystem = Disk()
+        let store = try Store.open(path: path, options: options)
+        var history = CollectionHistory(seed: seed)
+        history.longest = 12
+        for round in 0..<commits {
+            let transaction = try store.beginWrite()
+            if round == 0 {
+                try transaction.apply(schema: CollectionHistory.schema)
+                for _ in 0..<20 { try history.step(transaction) }
+            }
+            for _ in 0..<5 { try history.edit(transaction) }
+            try transaction.commit()
+        }
+        store.checkpoints.log.close()
+        var image = Image(data: [], model: StoreModel(tables: [[:], [:]]))
+        try image.take(store)
+        return image
+    }
+
     /// A store whose process died when a checkpoint had been chosen, its pages and segment taken, and its slot not
     /// written.
     static func midCheckpoint(seed: UInt64, steps: Int, _ cipher: (any Cipher)? = nil) throws -> Image {

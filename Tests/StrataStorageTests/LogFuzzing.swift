@@ -122,6 +122,8 @@ enum LogFuzzing {
         var nextOffset: Int
         var nextLSN: UInt64
         var previous: UInt64
+        /// What the records say that would be replayed.
+        var operations: [[UInt8]]
     }
 
     private static let base: Base? = {
@@ -129,6 +131,13 @@ enum LogFuzzing {
             let image = try FileImages.withLog(seed: 1, steps: 20, commits: 4)
             return try makeBase(image)
         } catch { return nil }
+    }()
+
+    /// Set in the options of an input that is for a store with collections.
+    static let withCollections = 0x70
+
+    private static let collections: Base? = {
+        do { return try makeBase(try FileImages.withCollections(seed: 2)) } catch { return nil }
     }()
 
     private static func makeBase(_ image: FileImages.Image) throws -> Base? {
@@ -150,15 +159,22 @@ enum LogFuzzing {
                 nextOffset: last.payloadOffset - LogFormat.groupHeaderSize
                     + LogFormat.stride(payloadBytes: last.payloadBytes),
                 nextLSN: last.lastLSN + 1,
-                previous: UnsafeRawPointer(base).u64(last.payloadOffset - 8))
+                previous: UnsafeRawPointer(base).u64(last.payloadOffset - 8),
+                operations: replay.groups.map { group in
+                    let payload = bytes[group.payloadOffset..<(group.payloadOffset + group.payloadBytes)]
+                    return Array(payload.dropFirst(ChangeRecord.headerSize).prefix(2000))
+                })
         }
     }
 
     /// One more group behind those of a store whose process died: its record is the fuzzer's. What replays without an
     /// error leaves a store that keeps its rules.
     private static func recoverStore(_ input: inout FuzzInput) {
-        guard let base, var log = base.image.log else { fatalError("no log to begin with") }
-        let isReadOnly = input.byte() & 1 != 0
+        let options = input.byte()
+        guard let base = options & 0xF0 == withCollections ? collections : base, var log = base.image.log else {
+            fatalError("no log to begin with")
+        }
+        let isReadOnly = options & 1 != 0
         let payload = makeRecord(lsn: base.nextLSN, input.run(2000))
         log.withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -190,6 +206,9 @@ enum LogFuzzing {
 
     // MARK: Seeds
 
+    /// What the records of a store with collections say.
+    static var collectionOperations: [[UInt8]] { collections?.operations ?? [] }
+
     static func seeds() throws -> [[UInt8]] {
         var seeds: [[UInt8]] = []
         for image in [
@@ -206,6 +225,9 @@ enum LogFuzzing {
                     seeds += [[0] + operations, [2, 0] + operations, [2, 1] + operations]
                 }
             }
+        }
+        for operations in collectionOperations {
+            seeds += [[0] + operations, [2, UInt8(withCollections)] + operations]
         }
         seeds.append([1, 0, 3, 4, 1, 2, 3, 4, 15, 2, 9, 9, 15, 6, 1, 1, 1, 1, 1, 1, 6])
         seeds.append([1, 8, 7, 40] + [UInt8](repeating: 5, count: 40) + [70, 0, 15, 0, 6, 3, 1, 1, 1, 3, 9])

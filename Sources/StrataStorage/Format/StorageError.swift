@@ -70,6 +70,8 @@ package enum StorageError: Error, Sendable, Equatable {
     package enum Misuse: String, Sendable {
         case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
         case transactionFailed, noSuchPlace
+        /// Elements of a set, or keys of a map, that would not ascend.
+        case notAscending
     }
 
     package enum Limit: String, Sendable {

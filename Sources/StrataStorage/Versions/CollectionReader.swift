@@ -20,6 +20,22 @@ package struct CollectionPart {
         return leaf.values.mayHave(range)
     }
 
+    /// Hands out the values that are integers, with their places.
+    @inline(__always)
+    func forEachInteger(_ body: (_ place: Int, _ value: Int64) -> Void) {
+        switch source {
+        case .leaf(let leaf, _):
+            let values = leaf.values
+            guard values.kind == .integer else { return }
+            for slot in 0..<count where !values.isNull(slot) { body(first + slot, values.integer(slot)) }
+        case .payload(let payload):
+            for place in 0..<count {
+                let value = payload.value(place)
+                if value.kind == .integer { body(first + place, value.integerValue) }
+            }
+        }
+    }
+
     /// The element at a place, or a map's value.
     /// - Throws: `corrupt` when it stands in a node of its own that does not verify.
     package func value(at place: Int) throws(StorageError) -> Cell {
@@ -47,7 +63,7 @@ package struct CollectionPart {
 ///
 /// In a transaction's view it is of its moment: the next change of the collection voids it.
 package struct CollectionReader {
-    private let cell: CollectionCell
+    package let cell: CollectionCell
     private let shape: CollectionShape
     private let reader: PageReader
     /// What stands in the row.

@@ -42,28 +42,32 @@ final class TablePlan: Sendable {
         }
     }
 
+    /// - Parameter keepsOrder: sets and maps have to ascend.
     /// - Returns: whether bytes are so long that they need nodes of their own.
     /// - Throws: `misuse`.
     @inline(__always)
     func check(
-        _ cells: UnsafeBufferPointer<Cell>, inlineBytes: Int
+        _ cells: UnsafeBufferPointer<Cell>, inlineBytes: Int, keepsOrder: Bool
     ) throws(StorageError) -> Bool {
         guard cells.count == accepted.count else { throw .misuse(.noSuchColumn) }
         var hasLong = false
         for index in 0..<cells.count {
-            try check(cells[index], index)
+            try check(cells[index], index, keepsOrder: keepsOrder)
             hasLong = hasLong || (cells[index].kind == .bytes && cells[index].count > inlineBytes)
         }
         return hasLong
     }
 
     @inline(__always)
-    func check(_ cell: Cell, _ column: Int) throws(StorageError) {
+    func check(_ cell: Cell, _ column: Int, keepsOrder: Bool) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
         guard cell.kind == .bytes, cell.count > 0 else { return }
         if let collection = columns[column].collection {
-            if CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) == nil {
+            guard let payload = CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) else {
                 throw .misuse(.wrongType)
+            }
+            if keepsOrder, let order = AscendingCheck(collection), !order.ascends(payload) {
+                throw .misuse(.notAscending)
             }
         } else if isLinks[column], LinkPayload.Reader(cell.bytesValue) == nil {
             throw .misuse(.wrongType)

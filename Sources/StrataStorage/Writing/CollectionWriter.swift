@@ -18,7 +18,7 @@ package struct CollectionWriter {
 
     // MARK: Whole values
 
-    /// A collection made of its bytes, for ``add(_:)``.
+    /// A collection made of its bytes, which were checked, for ``add(_:)``.
     func build(
         _ bytes: UnsafeRawBufferPointer, _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> OpenCollection {
@@ -99,6 +99,9 @@ package struct CollectionWriter {
         }
         let collection = try make(root, table, key, column)
         if let payload = reader.payload {
+            if transaction.keepsOrder, let order = AscendingCheck(collection.column), !order.ascends(payload) {
+                throw view.damage(at: row)
+            }
             try fill(collection, payload)
             if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
         }
@@ -143,15 +146,31 @@ package struct CollectionWriter {
         if !collection.allowsNulls && elements.hasNulls { throw .misuse(.notOptional) }
     }
 
+    /// Whether a set or a map ascends with elements in the place of others.
+    private func checkOrder(
+        _ elements: CollectionElements, _ table: Int, _ key: RowKey, _ column: Int, _ place: Int, replacing count: Int
+    ) throws(StorageError) {
+        guard transaction.keepsOrder, let collection = transaction.plans[table].columns[column].collection,
+            let order = AscendingCheck(collection)
+        else { return }
+        let reader = try CollectionReader(view, table, key, column)
+        guard place >= 0, place <= reader.count, count <= reader.count - place else { throw .misuse(.noSuchPlace) }
+        guard try order.ascends(reader, replacing: place..<(place + count), with: elements) else {
+            throw .misuse(.notAscending)
+        }
+    }
+
     /// Puts elements before the one at `place`, or at the end: in a set or a map where a search said, so that it stays
     /// in its order. The elements are used up.
-    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, `notOptional` or `noSuchPlace`; `noSpace`.
+    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, `notOptional`, `noSuchPlace` or
+    ///   `notAscending`; `noSpace`.
     /// - Complexity: O(log count + elements); beside the last change no search.
     package func insert(
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
     ) throws(StorageError) {
         try perform(on: table, adding: elements) { () throws(StorageError) in
             try check(elements, table, column, onlyValues: false)
+            try checkOrder(elements, table, key, column, place, replacing: 0)
             let suits = { (count: Int) in place >= 0 && place <= count }
             guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else {
                 return
@@ -187,6 +206,10 @@ package struct CollectionWriter {
     ) throws(StorageError) {
         try check(elements, table, column, onlyValues: true)
         let (end, overflow) = place.addingReportingOverflow(elements.count)
+        // The keys of a map stay.
+        if transaction.plans[table].columns[column].collection?.isKeyed == false {
+            try checkOrder(elements, table, key, column, place, replacing: elements.count)
+        }
         let suits = { (count: Int) in place >= 0 && !overflow && end <= count }
         guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else { return }
         record(collection) { $0.setElements(at: place, count: elements.count) }

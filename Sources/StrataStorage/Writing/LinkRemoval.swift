@@ -122,24 +122,23 @@ struct LinkTargets {
         var found: [Int] = []
         if reader.count == 0 || keys.isEmpty { return found }
         let first = try reader.part(at: 0)
-        try look(in: first, &found)
+        look(in: first, &found)
         if found.count >= links { return found }
         let last = try reader.part(at: reader.count - 1)
-        if last.first > 0 { try look(in: last, &found) }
+        if last.first > 0 { look(in: last, &found) }
         if found.count >= links { return found }
         try reader.forEachPart(from: first.end) { (part) throws(StorageError) in
             if part.first == last.first { return false }
-            try look(in: part, &found)
+            look(in: part, &found)
             return found.count < links
         }
         return found.sorted()
     }
 
-    private func look(in part: CollectionPart, _ found: inout [Int]) throws(StorageError) {
+    private func look(in part: CollectionPart, _ found: inout [Int]) {
         guard let low = keys.first, let high = keys.last, part.mayHaveIntegers(low...high) else { return }
-        for place in part.first..<part.end {
-            let link = try part.value(at: place)
-            if !link.isNull, contains(link.integerValue) { found.append(place) }
+        part.forEachInteger { place, link in
+            if link >= low, link <= high, contains(link) { found.append(place) }
         }
     }
 }

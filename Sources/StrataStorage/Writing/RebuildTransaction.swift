@@ -6,7 +6,10 @@ package struct RebuildTransaction {
     package let transaction: WriteTransaction
 
     /// - Throws: as ``Store/beginWrite()``.
-    package init(_ store: Store) throws(StorageError) { transaction = try store.beginWrite() }
+    package init(_ store: Store) throws(StorageError) {
+        transaction = try store.beginWrite()
+        transaction.keepsOrder = false
+    }
 
     /// The version that the commit will make; no row was created by a later one.
     package var version: UInt64 { transaction.version }

@@ -21,6 +21,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) var isFailed = false
     /// In a process that does not own writing: what its owner lent for this transaction.
     @exclusivity(unchecked) var guest: GuestTurn?
+    /// Sets and maps have to ascend: not while a salvage has something in them that stands for lost elements.
+    @exclusivity(unchecked) var keepsOrder = true
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
     /// The write gate, until somebody else may write; nil from the beginning where whoever made the transaction has it.
@@ -103,7 +105,7 @@ package final class WriteTransaction {
         _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try Borrowed(plans[table]).use { (plan) throws(StorageError) in
-            let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes)
+            let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes, keepsOrder: keepsOrder)
             try editor(table).use { (editor) throws(StorageError) in
                 if hasLong {
                     try insertLong(editor, plan, table, key, created, cells)
@@ -179,7 +181,7 @@ package final class WriteTransaction {
         _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
     ) throws(StorageError) {
         guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
-        try plan.check(cell, column)
+        try plan.check(cell, column, keepsOrder: keepsOrder)
         let isEntered = plan.isEntered[column]
         let isCollection = plan.isCollection[column]
         if isEntered || isCollection {
