@@ -185,28 +185,40 @@ final class CollectionTrial {
     private var disk = FileImages.Disk()
     private var store: Store
     private var pinned: [(snapshot: Snapshot, model: CollectionHistory.Model)] = []
-    var limits = FileImages.options.limits
+    private let change: (inout StoreOptions) -> Void
+    /// Whether it goes on with a copy of both files now and then.
+    var crashes = true
+    /// Whether what a crash left is read first by one that may not write.
+    var readsOnly = true
 
-    init(_ seed: UInt64) throws {
+    /// - Parameter change: of the options of each opening.
+    init(_ seed: UInt64, _ change: @escaping (inout StoreOptions) -> Void = { _ in }) throws {
         self.seed = seed
+        self.change = change
         history = CollectionHistory(seed: seed)
         var options = FileImages.options
         options.fileSystem = disk
+        change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
+
+    /// - Parameter elements: of a long collection.
+    func setLongest(_ elements: UInt64) { history.longest = elements }
 
     private func open() throws {
         var options = FileImages.options
         options.fileSystem = disk
+        change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
 
     func run(
-        transactions: Int, _ step: (inout CollectionHistory, WriteTransaction) throws -> Void
+        transactions: Int, schema: StoreSchema = CollectionHistory.schema,
+        _ step: (inout CollectionHistory, WriteTransaction) throws -> Void
     ) throws {
         for number in 0..<transactions {
             let transaction = try store.beginWrite()
-            if number == 0 { try transaction.apply(schema: CollectionHistory.schema) }
+            if number == 0 { try transaction.apply(schema: schema) }
             let before = history.model
             let steps = history.random.below(8) == 0 ? 60 : 1 + history.random.below(12)
             for _ in 0..<steps { try step(&history, transaction) }
@@ -225,7 +237,7 @@ final class CollectionTrial {
                 pinned = []
                 try store.close()
                 try open()
-            case 1, 2: try crash()
+            case 1, 2: if crashes { try crash() }
             case 3: pinned.append((try store.snapshot(), history.model))
             default: break
             }
@@ -248,15 +260,30 @@ final class CollectionTrial {
     private func crash() throws {
         pinned = []
         let nodes = try CollectionHistory.nodes(store.snapshot().view)
-        let image = FileImages.Disk()
-        try image.put(try disk.bytes(FileImages.path) ?? [], at: FileImages.path)
-        if let log = try disk.bytes(Store.logPath(FileImages.path)) {
-            try image.put(log, at: Store.logPath(FileImages.path))
+        disk = try disk.copied()
+        if readsOnly {
+            var options = FileImages.options
+            options.fileSystem = disk
+            change(&options)
+            options.readOnly = true
+            let reader = try Store.open(path: FileImages.path, options: options)
+            #expect(try CollectionHistory.contents(reader.snapshot().view) == history.model, "seed \(seed), read only")
+            try reader.close()
         }
-        disk = image
         try open()
         #expect(try CollectionHistory.contents(store.snapshot().view) == history.model, "seed \(seed), after a crash")
         // A replay takes no more pages than the session did.
         #expect(try CollectionHistory.nodes(store.snapshot().view) == nodes, "seed \(seed), after a crash")
+    }
+}
+
+extension FileImages.Disk {
+    /// Both files of a store, as a crash at this moment would leave them.
+    func copied() throws -> FileImages.Disk {
+        let image = FileImages.Disk()
+        for path in [FileImages.path, Store.logPath(FileImages.path)] {
+            if let bytes = try bytes(path) { try image.put(bytes, at: path) }
+        }
+        return image
     }
 }

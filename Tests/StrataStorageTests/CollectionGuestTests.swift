@@ -90,4 +90,50 @@ struct CollectionGuestTests {
         try guest.close()
         try owner.close()
     }
+
+    @Test("a guest that opens what is from before the flag, or does more than a record holds, takes ownership")
+    func unforeseen() throws {
+        let owner = try open()
+        var history = CollectionHistory(seed: 1)
+        var plain = CollectionHistory.schema
+        for column in plain.tables[0].columns.indices { plain.tables[0].columns[column].collection = nil }
+        var transaction = try owner.beginWrite()
+        try transaction.apply(schema: plain)
+        try history.insertRow(transaction, 1)
+        let text = CollectionPair(value: .bytes([UInt8](repeating: 66, count: 90)))
+        try history.set(transaction, 1, 2, [text, text])
+        try transaction.commit()
+        transaction = try owner.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        try transaction.commit()
+        let guest = try open()
+        transaction = try guest.beginWrite()
+        #expect(transaction.guest != nil)
+        try history.insert(transaction, 1, 2, [CollectionPair(value: .bytes([67]))], at: 1)
+        #expect(transaction.guest == nil)
+        try transaction.commit()
+        transaction = try owner.beginWrite()
+        #expect(transaction.guest != nil)
+        try history.set(transaction, 1, 1, [])
+        try history.insert(
+            transaction, 1, 1, (0..<1000).map { CollectionPair(value: .integer($0)) }, at: 0)
+        try transaction.commit()
+        transaction = try guest.beginWrite()
+        try transaction.commit()
+        transaction = try owner.beginWrite()
+        #expect(transaction.guest != nil)
+        for round in 0..<24_000 {
+            try transaction.collections.move(0, RowKey(1), 1, 0..<1, to: 999 - (round & 1))
+        }
+        #expect(transaction.workspace.recorder.isTooLarge || transaction.workspace.recorder.byteCount < 256 << 10)
+        try history.insert(transaction, 1, 1, [CollectionPair(value: .integer(5))], at: 0)
+        let contents = try CollectionHistory.contents(transaction.view)
+        try transaction.commit()
+        for store in [owner, guest] {
+            #expect(try CollectionHistory.contents(store.snapshot().view) == contents)
+            try store.checkInvariants()
+        }
+        try guest.close()
+        try owner.close()
+    }
 }

@@ -87,6 +87,11 @@ package final class CollectionElements {
 
     var hasNulls: Bool { values.hasFlags && (0..<values.count).contains { values.isNull($0) } }
 
+    /// Whether a value is this integer; of a column of integers.
+    func hasInteger(_ wanted: Int64) -> Bool {
+        (0..<values.count).contains { values.integer($0) == wanted && !values.isNull($0) }
+    }
+
     /// Appends elements of another buffer of the same shape; bytes stay where they are.
     func append(_ other: CollectionElements, _ range: Range<Int>) {
         values.append(other.values, range)

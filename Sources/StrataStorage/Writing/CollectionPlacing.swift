@@ -21,8 +21,7 @@ struct CollectionPlacing {
 
     /// Puts small collections into their rows.
     func putSmallInRows() throws(StorageError) {
-        if workspace.collections.isEmpty { return }
-        for collection in workspace.collections.sorted { _ = try putInRow(collection) }
+        for collection in workspace.collections.takeChanged() { _ = try putInRow(collection) }
     }
 
     /// - Returns: false when it is not small.

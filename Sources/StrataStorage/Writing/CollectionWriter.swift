@@ -74,6 +74,7 @@ package struct CollectionWriter {
         if let found = workspace.collections.find(place(table, key, column)) {
             guard suits(found.count) else { throw .misuse(.noSuchPlace) }
             if found.isResting { try add(found) }
+            if changes { workspace.collections.noteChange(found) }
             return changes ? found : nil
         }
         return try open(table, key, column, changes, where: suits)
@@ -144,6 +145,8 @@ package struct CollectionWriter {
             throw .misuse(.wrongType)
         }
         if !collection.allowsNulls && elements.hasNulls { throw .misuse(.notOptional) }
+        // In a row it would be read as null.
+        if columns[column].type == .links, elements.hasInteger(LinkPayload.null) { throw .misuse(.wrongType) }
     }
 
     /// Whether a set or a map ascends with elements in the place of others.

@@ -13,6 +13,8 @@ final class OpenCollection {
     let column: CollectionColumn
     private let nodes: TransactionNodes
     private var kept: (root: NodeReference, count: Int)
+    /// It stands among those that were changed since all small ones went to their rows.
+    fileprivate(set) var isChanged = false
     /// What changes it, while it is one of those that were changed last.
     private var editor: CollectionEditor<TransactionNodes>?
 
@@ -65,14 +67,18 @@ struct OpenCollections {
     private var last: OpenCollection?
     /// Those that take memory of their own, the one that was opened first in front.
     private var recent: [CollectionPlace] = []
+    /// Those that were changed since all small ones went to their rows: no other has become small.
+    private var changed: Set<CollectionPlace> = []
     /// So many small ones stay open: each takes a page of memory.
     private static let mostRecent = 64
 
     var isEmpty: Bool { open.isEmpty }
 
     /// All of them, in an order that is the same in each run.
-    var sorted: [OpenCollection] {
-        open.values.sorted { a, b in
+    var sorted: [OpenCollection] { Self.sorted(open.values) }
+
+    private static func sorted(_ collections: some Sequence<OpenCollection>) -> [OpenCollection] {
+        collections.sorted { a, b in
             let (a, b) = (a.place, b.place)
             if a.table != b.table { return a.table < b.table }
             return a.key != b.key ? a.key < b.key : a.column < b.column
@@ -87,10 +93,29 @@ struct OpenCollections {
         return found
     }
 
+    /// Says that an open collection is about to be changed.
+    @inline(__always)
+    mutating func noteChange(_ collection: OpenCollection) {
+        if collection.isChanged { return }
+        collection.isChanged = true
+        changed.insert(collection.place)
+    }
+
+    /// Those that were changed since this was asked for last, in an order that is the same in each run. A replay asks
+    /// after each record: it would be slow if it were handed all that are open.
+    mutating func takeChanged() -> [OpenCollection] {
+        if changed.isEmpty { return [] }
+        let found = changed.compactMap { open[$0] }
+        for collection in found { collection.isChanged = false }
+        changed = []
+        return Self.sorted(found)
+    }
+
     /// - Returns: a collection that should go to its row, if it is small, and rest if it is not.
     mutating func add(_ collection: OpenCollection) -> OpenCollection? {
         open[collection.place] = collection
         last = collection
+        noteChange(collection)
         recent.append(collection.place)
         if recent.count <= Self.mostRecent { return nil }
         let oldest = recent.removeFirst()
@@ -99,6 +124,7 @@ struct OpenCollections {
 
     mutating func remove(_ place: CollectionPlace) {
         open[place] = nil
+        changed.remove(place)
         if last?.place == place { last = nil }
     }
 
@@ -107,5 +133,6 @@ struct OpenCollections {
         open = [:]
         last = nil
         recent = []
+        changed = []
     }
 }
