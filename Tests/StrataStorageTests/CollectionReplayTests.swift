@@ -13,6 +13,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         let records = LogFuzzing.collectionOperations
         try #require(records.count >= 4)
+        #expect(try LogFuzzing.seeds().count > 20)
         for _ in 0..<120 {
             var operations = records[Int(random.below(UInt64(records.count)))]
             // Two records one after the other, so that operations meet collections that others have changed.

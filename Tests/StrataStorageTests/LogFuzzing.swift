@@ -214,16 +214,8 @@ enum LogFuzzing {
         for image in [
             try FileImages.withLog(seed: 1, steps: 20, commits: 4), try FileImages.withLog(seed: 5, steps: 9),
         ] {
-            guard let base = try makeBase(image), var log = image.log else { continue }
-            try log.withUnsafeMutableBytes { bytes in
-                guard let start = bytes.baseAddress else { return }
-                let replay = try LogReplay(
-                    start, header: base.header, path: "", fromSegment: 0, firstLSN: 1, toleratesLoss: true)
-                for group in replay.groups {
-                    let payload = bytes[group.payloadOffset..<(group.payloadOffset + group.payloadBytes)]
-                    let operations = Array(payload.dropFirst(ChangeRecord.headerSize).prefix(2000))
-                    seeds += [[0] + operations, [2, 0] + operations, [2, 1] + operations]
-                }
+            for operations in try makeBase(image)?.operations ?? [] {
+                seeds += [[0] + operations, [2, 0] + operations, [2, 1] + operations]
             }
         }
         for operations in collectionOperations {
