@@ -305,7 +305,9 @@ struct SalvagedGroup {
             }
             let isLinks = column.type == .links
             if let collection = column.collection, bytes.count > 0 {
-                if CollectionPayload(bytes, collection, isLinks: isLinks) == nil { return nil }
+                guard let payload = CollectionPayload(bytes, collection, isLinks: isLinks),
+                    payload.isInOrder(collection)
+                else { return nil }
             } else if isLinks, bytes.count > 0, LinkPayload.Reader(bytes) == nil {
                 return nil
             }

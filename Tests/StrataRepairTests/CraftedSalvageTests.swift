@@ -21,14 +21,21 @@ import Testing
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) { [first = first as UInt64, count = count as UInt64] in
-            let files = try CraftedFileTests.soundFiles()
+            let plain = try CraftedFileTests.soundFiles()
+            let trees = try CraftedCollectionTests.soundFiles()
             var finished: UInt64 = 0
             for seed in first..<(first &+ count) {
                 TestSettings.say("seed \(seed)")
                 // A hang ends the process.
                 alarm(60)
-                var file = files[Int(seed % UInt64(files.count))]
-                CraftedFileTests.change(&file, seed)
+                let hasTrees = seed % 3 == 0
+                let files = hasTrees ? trees : plain
+                var file = files[Int(seed / 3 % UInt64(files.count))]
+                if hasTrees {
+                    CraftedCollectionTests.change(&file, seed)
+                } else {
+                    CraftedFileTests.change(&file, seed)
+                }
                 if try Self.salvage(file) { finished += 1 }
             }
             TestSettings.say("\(finished) of \(count) finished")

@@ -10,7 +10,7 @@ import Testing
     private static let column = (numbers: 1, names: 2, members: 5, words: 6, ages: 7, friends: 8)
 
     /// One row with large collections of each form, and one with small ones.
-    private static func make() throws -> CraftedFile {
+    static func make() throws -> CraftedFile {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk

@@ -190,6 +190,18 @@ struct FullDiskProcessTests {
             }
         }
         #expect(count > 2 * batch && scheduling.remaining(until: end) > 0, "\(kind): \(count) rows")
+        // To the last row: what is left then is kept for whoever deletes.
+        for step in [50, 1] as [Int64] {
+            while scheduling.remaining(until: end) > 0 {
+                do {
+                    try Self.insert(store, count..<(count + step))
+                    count += step
+                } catch {
+                    #expect(error.isNoSpace, "\(error)")
+                    break
+                }
+            }
+        }
         #expect(try store.snapshot().view.rowCount(0) == Int(count))
         // Deleting is the way out, in small steps.
         for key in 0..<(count / 2) where key % 50 == 0 { try PlainTable.delete(store, key..<min(key + 50, count / 2)) }

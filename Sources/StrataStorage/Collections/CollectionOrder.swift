@@ -29,3 +29,14 @@ enum CollectionOrder {
         return precedes
     }
 }
+
+extension CollectionPayload {
+    /// Whether the elements of a set, or the keys of a map, ascend.
+    /// - Complexity: O(count).
+    package func isInOrder(_ column: CollectionColumn) -> Bool {
+        guard column.isSorted || column.isKeyed, count > 1 else { return true }
+        let precedes = CollectionOrder.check(column)
+        func ordered(_ place: Int) -> Cell { column.isKeyed ? key(place) : value(place) }
+        return (1..<count).allSatisfy { precedes(ordered($0 - 1), ordered($0)) }
+    }
+}
