@@ -111,9 +111,9 @@ struct SalvagedCollection {
             else { continue }
             leaves.append((reference, node))
         }
-        leaves.sort { remains.precede($0.node, $1.node) }
-        var taken = 0
         let table = table
+        leaves.sort { a, b in remains.precede(a.node, b.node) { Self.read($0, source, table) } }
+        var taken = 0
         for leaf in leaves where taken + leaf.node.count <= most {
             visited.insert(leaf.reference.page)
             source.visit(leaf.reference)

@@ -223,6 +223,7 @@ import Testing
                         let value = pairs[place]
                         pairs[place].value = history.value(column)
                         if pairs[place] == value || CollectionHistory.inOrder(pairs, column) != pairs {
+                            pairs[place] = value
                             pairs.remove(at: 0)
                         }
                     }

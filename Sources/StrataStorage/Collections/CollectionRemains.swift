@@ -106,11 +106,17 @@ package struct CollectionRemains {
 
     /// Whether the elements of one leaf stand before those of another, as far as that can be told without a tree: in a
     /// list they stand in the order of their pages.
-    package func precede(_ a: LooseCollectionNode, _ b: LooseCollectionNode) -> Bool {
-        guard shape.form != .list, let first = a.leaf?.ordered.cellValue(0), let second = b.leaf?.ordered.cellValue(0),
-            first.long == nil, second.long == nil
-        else { return false }
-        return CollectionOrder.check(column)(first.cell, second.cell)
+    /// - Parameter read: the bytes of an element that has a node of its own; nil when they are lost.
+    package func precede(
+        _ a: LooseCollectionNode, _ b: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?
+    ) -> Bool {
+        if shape.form == .list { return false }
+        func first(_ node: LooseCollectionNode) -> Cell {
+            guard let value = node.leaf?.ordered.cellValue(0) else { return .null }
+            guard let long = value.long else { return value.cell }
+            return read(long).map { .bytes($0) } ?? .null
+        }
+        return CollectionOrder.check(column)(first(a), first(b))
     }
 
     /// Takes the elements of a leaf behind those that were taken.
