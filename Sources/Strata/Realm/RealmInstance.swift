@@ -1,6 +1,5 @@
 import Dispatch
 import StrataStorage
-import Synchronization
 
 /// A Realm on one thread or queue, a frozen one, or one side of a migration: the view that its objects read through.
 ///
@@ -34,14 +33,7 @@ final class RealmInstance {
     /// The stamp at the begin of the running write: as long as it stands, nothing was changed.
     private(set) var stampAtBegin: UInt64 = 0
 
-    private var accesses: [ClassAccess] = []
-    private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
-    private var dynamicAccesses: [String: ClassAccess] = [:]
-    /// Many threads may ask a frozen instance for a class by name.
-    private let dynamicLock = Mutex<Void>(())
-    private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
-    private var plans: [ObjectIdentifier: ClassPlan] = [:]
-    private var resolvedSchema = TransactionID(0)
+    private let classes: ClassCatalog
     /// Embedded objects of the running write that nothing leads to yet.
     var unowned: Set<EmbeddedRow> = []
     /// Rows of the running write for which unique keys are looked at, by table.
@@ -83,9 +75,7 @@ final class RealmInstance {
         self.confinement = confinement
         observation = Observation(inbox)
         self.reference = reference
-        for plan in try configuration.plans() {
-            plans[ObjectIdentifier(plan.type)] = plan
-        }
+        classes = ClassCatalog(try configuration.plans())
         reference.set(self)
     }
 
@@ -145,10 +135,7 @@ final class RealmInstance {
 
     private func setView(_ view: ReadView) {
         currentView = view
-        if let shared, shared.schemaVersion > resolvedSchema || resolvedSchema.rawValue == 0 {
-            resolvedSchema = view.version
-            for access in accesses { access.resolve(view.schema) }
-        }
+        classes.follow(view, newestSchema: shared?.schemaVersion)
         invalidatePlaces()
     }
 
@@ -156,7 +143,7 @@ final class RealmInstance {
     func schemaDidChange() {
         guard let transaction else { return }
         currentView = transaction.view
-        for access in accesses { access.resolve(transaction.view.schema) }
+        classes.resolve(transaction.view)
         invalidatePlaces()
     }
 
@@ -170,12 +157,7 @@ final class RealmInstance {
     @inline(__always)
     func invalidateMarked() {
         stamp &+= 1
-        guard let currentView else { return }
-        let view = Unmanaged.passUnretained(currentView).toOpaque()
-        for access in accesses {
-            access.frame.pointee.stamp = stamp
-            access.frame.pointee.viewAddress = view
-        }
+        if let currentView { classes.stamp(stamp, currentView) }
     }
 
     /// Ends a write. The view is void until a snapshot is shown.
@@ -201,58 +183,35 @@ final class RealmInstance {
         currentView = nil
         stamp &+= 1
         marks.markEverything(stamp)
-        for access in accesses { access.frame.pointee.stamp = stamp }
+        classes.stamp(stamp, nil)
     }
 
     // MARK: Classes
 
     /// The access of a class; nil when it is not part of this Realm.
-    func access(for type: ObjectBase.Type) -> ClassAccess? {
-        let identity = ObjectIdentifier(type)
-        if let lastAccess, lastAccess.type == identity { return lastAccess.access }
-        if let known = accessByType[identity] {
-            // A frozen instance is read by many threads: nothing in it changes once it was handed out.
-            if !isFrozen { lastAccess = (identity, known) }
-            return known
-        }
-        guard let plan = plans[identity], let made = ClassAccess(self, plan: plan, name: plan.name) else { return nil }
-        accesses.append(made)
-        accessByType[identity] = made
-        lastAccess = (identity, made)
-        return made
-    }
+    func access(for type: ObjectBase.Type) -> ClassAccess? { classes.access(for: type, in: self) }
 
     /// The access that was made for a table.
-    func knownAccess(ofTable table: Int) -> ClassAccess? { accesses.first { $0.table == table } }
+    func knownAccess(ofTable table: Int) -> ClassAccess? { classes.accesses.first { $0.table == table } }
 
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool) -> ClassAccess? {
-        if typed, let plan = plans.values.first(where: { $0.name == name }) { return access(for: plan.type) }
-        if kind != .frozen { return dynamicAccess(name) }
-        return dynamicLock.withLock { _ in Carried(value: dynamicAccess(name)) }.value
-    }
-
-    private func dynamicAccess(_ name: String) -> ClassAccess? {
-        if let known = dynamicAccesses[name] { return known }
-        guard let made = ClassAccess(self, plan: nil, name: name) else { return nil }
-        accesses.append(made)
-        dynamicAccesses[name] = made
-        return made
+        classes.access(named: name, typed: typed, in: self)
     }
 
     /// The rule that the program declares for a property of the class `name`; none during a migration, which deletes
     /// what it says and no more.
     func deleteRule(_ name: String, _ property: String) -> DeleteRule {
-        guard !isMigration, let plan = plans.values.first(where: { $0.name == name }) else { return .nullify }
+        guard !isMigration, let plan = classes.plan(named: name) else { return .nullify }
         return plan.fields.first { $0.columnName == property }?.deleteRule ?? .nullify
     }
 
     /// The program's class of a name.
-    func configuredPlan(_ name: String) -> ClassPlan? { plans.values.first { $0.name == name } }
+    func configuredPlan(_ name: String) -> ClassPlan? { classes.plan(named: name) }
 
     /// Inverse properties that the program declares in the class `name`.
     func inverses(of name: String) -> [BoundProperty] {
-        guard let plan = plans.values.first(where: { $0.name == name }) else { return [] }
+        guard let plan = classes.plan(named: name) else { return [] }
         return plan.fields.filter { $0.shape.type == .linkingObjects }.map { field in
             BoundProperty(
                 name: field.name, tag: ColumnTag(field.shape, isPrimary: false), column: Int(ColumnSlot.computed),
@@ -287,9 +246,7 @@ final class RealmInstance {
             let made = try RealmInstance(
                 .frozen, store: store, shared: shared, configuration: configuration, confinement: .none)
             made.show(pinned)
-            // Many threads read it: no class of the program is added once it was handed out.
-            for plan in plans.values { _ = made.access(for: plan.type) }
-            made.lastAccess = nil
+            made.classes.makeAll(in: made)
             return made
         } catch {
             noteDamage(error)
