@@ -107,14 +107,14 @@ public struct _CollectionColumn {
     func change(_ body: (inout StoredCollection, _ElementContext) -> Void) {
         guard let instance = owner._instance else { return }
         let access = owner._access
-        guard instance.requireWrite(access) != nil else { return }
-        if let error = access.tryRelocate(owner) { return instance.fail(error) }
+        guard let write = instance.requireWrite(access.name) else { return }
+        if let error = access.tryRelocate(owner) { return write.fail(error) }
         var contents = contents
         // A place that the caller has seen may not be there in what cannot be read.
-        guard instance.failure == nil else { return }
+        guard write.failure == nil else { return }
         body(&contents, context)
-        guard instance.failure == nil else { return }
-        instance.store(owner, access, property.column, .bytes(contents.encoded(property.tag)))
+        guard write.failure == nil else { return }
+        write.store(owner, access, property.column, .bytes(contents.encoded(property.tag)))
     }
 
     /// Reports an index that no element has.

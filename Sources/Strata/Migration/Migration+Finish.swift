@@ -7,7 +7,7 @@ extension Migration {
     /// - Throws: what went wrong without being thrown; values that are missing, primary keys that are there twice.
     func finish() throws(Realm.Error) {
         if let failure = target.failure { throw failure }
-        target.deleteUnowned()
+        target.write?.deleteParentless()
         try checkRenamings()
         try checkValues()
         try checkPrimaryKeys()

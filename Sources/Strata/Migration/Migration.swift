@@ -212,16 +212,12 @@ public final class Migration {
     /// - Returns: whether there was such a class.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
-        guard let access = target.access(named: typeName, typed: false), let transaction = target.transaction else {
-            return false
-        }
+        guard let access = target.access(named: typeName, typed: false), let write = target.write else { return false }
         if !isWanted(typeName) {
             transition.removed.insert(access.tableID)
             return true
         }
-        target.noteDeletion()
-        do throws(StorageError) { try transaction.deleteAll(access.table) } catch { fail(Realm.Error(error)) }
-        target.invalidatePlaces()
+        write.deleteAll([access.table])
         return true
     }
 }

@@ -55,12 +55,8 @@ extension DynamicObject {
         if instance.kind == .migrationSource {
             throw Realm.Error(.wrongState, "an object of the old schema shows what was and cannot be changed")
         }
-        let before = instance.failure
-        instance.failure = nil
-        self[name] = value
-        let failure = instance.failure
-        instance.failure = before
-        if let failure { throw failure }
+        guard let write = instance.write else { return self[name] = value }
+        if let failure = write.failure(of: { self[name] = value }) { throw failure }
     }
 
     /// The objects of a class whose property leads to this one, one entry per link, declared as an inverse or not.

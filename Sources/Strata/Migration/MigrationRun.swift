@@ -67,7 +67,7 @@ struct MigrationRun {
         let target = try RealmInstance(
             .migrationTarget, store: store, shared: nil, configuration: configuration,
             confinement: .thread(Confinement.currentThread))
-        target.show(transaction, number: 1)
+        target.show(transaction)
         source.failing = target
         return Migration(source, target, transition, wanted: wanted)
     }

@@ -106,9 +106,9 @@ extension ObjectBase {
             return
         }
         let access = _access
-        guard access.instance.requireWrite(access) != nil else { return }
-        guard let place = access.positions[name] else { return access.instance.fail(_unknown(name)) }
-        access.instance.assign(self, access, place, value, .error)
+        guard let write = access.instance.requireWrite(access.name) else { return }
+        guard let place = access.positions[name] else { return write.fail(_unknown(name)) }
+        ObjectMaker(write).assign(self, access, place, value, .error)
     }
 
     /// Takes properties from a dictionary, an array or an object, while unmanaged.
@@ -116,7 +116,7 @@ extension ObjectBase {
     func _assign(_ value: Any) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
         let names = plan.fields.filter(\.isStored).map(\.name)
-        guard let pairs = RealmInstance.pairs(value, names) else { return .badObject(plan.name, names, value) }
+        guard let pairs = ObjectMaker.pairs(value, names) else { return .badObject(plan.name, names, value) }
         for (name, value) in pairs {
             guard let field = plan.fields.first(where: { $0.name == name }) else {
                 return _unknown(name)

@@ -52,12 +52,9 @@ struct FieldEncoding {
 /// the encoder is never used for two rows at once.
 public final class _RowEncoder {
     unowned(unsafe) let instance: RealmInstance
-    var policy = Realm.UpdatePolicy.error
     @exclusivity(unchecked) private(set) var cells: UnsafeMutablePointer<Cell>
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private var scratch = ScratchBytes()
-    /// Links to objects whose own row comes later.
-    @exclusivity(unchecked) private(set) var deferred: [() -> Void] = []
     @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     /// Unmanaged objects that the object being added leads to.
     @exclusivity(unchecked) private var targets: [ObjectBase] = []
@@ -162,7 +159,8 @@ public final class _RowEncoder {
         if target._frame == nil {
             postpone(column) { instance in instance.linkKey(of: target).map { .link($0.rawValue) } }
         } else if let key = instance.linkKey(of: target) {
-            guard !target._access.isEmbedded || instance.adopt([key.rawValue], over: [], target._access) != nil else {
+            guard !target._access.isEmbedded || instance.write?.adopt([key.rawValue], over: [], target._access) != nil
+            else {
                 return
             }
             cells[column] = .integer(key.rawValue)
@@ -186,7 +184,7 @@ public final class _RowEncoder {
         let bytes = collection._encoded(_ElementContext(instance: instance, target: nil), shape)
         if shape.type == .object, shape.objectType is EmbeddedObject.Type,
             let target = shape.objectType.flatMap({ instance.access(for: $0) }),
-            instance.adopt(LinkPayload.keys(bytes), over: [], target) == nil
+            instance.write?.adopt(LinkPayload.keys(bytes), over: [], target) == nil
         {
             return
         }
@@ -196,17 +194,9 @@ public final class _RowEncoder {
     /// Leaves a column of the row that is being encoded for when all rows are there.
     func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
         guard let owner = current?.takeUnretainedValue() else { return }
-        deferred.append { [unowned instance] in
+        instance.write?.postpone { [unowned instance] in
             if let value = value(instance) { instance.store(owner, owner._access, column, value) }
         }
-    }
-
-    /// Leaves a change for when all rows are there.
-    func postpone(_ change: @escaping () -> Void) { deferred.append(change) }
-
-    func takeDeferred() -> [() -> Void] {
-        defer { deferred.removeAll() }
-        return deferred
     }
 
     private func reserve(_ count: Int) {

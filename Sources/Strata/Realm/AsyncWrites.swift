@@ -200,21 +200,19 @@ final class AsyncWrites {
     ///   - completion: called where the Realm lives, after observers were told.
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
-        instance.deleteUnowned()
-        instance.checkUniqueKeys()
-        if let failure = instance.failure {
+        guard let write = instance.write else { return id }
+        if let failure = write.finish() {
             instance.cancel()
             later { completion(failure) }
             return id
         }
-        guard let transaction = instance.transaction else { return id }
         do throws(StorageError) {
             if grouped && isRunning && !requests.isEmpty && group.count < Self.groupLimit {
-                let (done, next) = try transaction.commitGrouped()
+                let (done, next) = try write.transaction.commitGrouped()
                 groupTransaction = next
                 groupCommit = done
             } else {
-                groupCommit = try transaction.commitWithoutWaiting()
+                groupCommit = try write.transaction.commitWithoutWaiting()
             }
             group.append((id, completion))
             instance.endWrite(cancelled: false)

@@ -50,7 +50,14 @@ extension RealmInstance {
         object._key = key.rawValue
         object._creation = creation
         object._stamp = 0
-        object._birthWrite = creation == writeVersion && creation != 0 ? writeNumber : 0
+        object._birthWrite = birthWrite(creation)
+    }
+
+    /// The write that a row was born in, if that write still runs.
+    @inline(__always)
+    private func birthWrite(_ creation: UInt64) -> UInt32 {
+        guard let write, write.version == creation else { return 0 }
+        return write.number
     }
 
     /// Makes fields that have no wrapper views of their columns, and tells an encoder that fields hold no values.
@@ -95,163 +102,106 @@ extension RealmInstance {
         return nil
     }
 
-    /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
-    /// it cannot.
-    func linkKey(of object: ObjectBase) -> RowKey? {
-        if object._frame == nil { add(object, encoder.policy) }
-        guard let other = object._instance else { return nil }
-        if other.kind == .migrationSource, isMigration {
-            if let twin = twin(of: object) { return RowKey(twin._key) }
-            fail(object._access.deletedError(object))
+    /// A column as it is stored; nil where the row is gone or cannot be read.
+    func storedValue(_ object: ObjectBase, _ property: BoundProperty) -> _StoredValue? {
+        guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
+        else { return nil }
+        do throws(StorageError) { return try view.value(location, property.column, property.tag) } catch {
+            noteDamage(Realm.Error(error))
             return nil
         }
-        if other === self || (other.store === store && !other.isFrozen) {
-            if object._access.instance.isInWrite || !object.isInvalidated { return checkedKey(object) }
-        }
-        let reason =
-            other.store === store && !other.isFrozen
-            ? object._access.deletedError(object)
-            : Realm.Error(.invalidInput, "the \(object._access.name) belongs to another or to a frozen Realm; thaw it")
-        fail(reason)
-        return nil
     }
 
-    private func checkedKey(_ object: ObjectBase) -> RowKey? {
-        if object.isInvalidated {
-            fail(object._access.deletedError(object))
-            return nil
+    /// A column of any type with the object that may be in it.
+    func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
+        _CollectionColumn(object, object._access.positions[property.name] ?? 0).withBytes(nil) { bytes in
+            AnyEncoding.decode(bytes, self).map { .some($0) }
         }
-        return RowKey(object._key)
+    }
+
+    // MARK: Doors to the running write
+
+    /// Makes an unmanaged object, and everything that it leads to, part of this Realm.
+    func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+        if object._frame != nil { return checkManagedHere(object) }
+        requireWrite(type(of: object).className())?.add(object, policy)
+    }
+
+    private func checkManagedHere(_ object: ObjectBase) {
+        guard let other = object._instance, other.store === store, !other.isFrozen else {
+            return fail(
+                Realm.Error(
+                    .invalidInput, "the \(object._access.name) belongs to another Realm; create a copy with create"))
+        }
+        if object.isInvalidated { fail(object._access.deletedError(object)) }
+    }
+
+    /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
+    func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
+        guard let write = requireWrite(access.name) else { return invalidObject(access, key: nil) }
+        return ObjectMaker(write).create(access, value, policy)
     }
 
     /// Writes one column of a managed object.
     func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
-        guard let transaction = requireWrite(access) else { return }
-        if object._stamp != stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
-            return fail(error)
-        }
-        if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
-            return checkUnchangedKey(object, access, primary, value)
-        }
-        guard column >= 0 else {
-            return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
-        }
-        if skipsEqual, isStored(value, object, column) { return }
-        marks.markSet(access.table, column, object._key, stamp &+ 1)
-        noteUnique(access, object._key, column: column)
-        var orphans: [Int64] = []
-        let children = access.parental.isEmpty ? nil : access.parental[column]
-        if let children, let target = access.target(of: children) {
-            let new = value.linkKey.map { [$0] } ?? value.linkKeys
-            guard let gone = adopt(new, over: self.children(object, children), target) else { return }
-            orphans = gone
-        }
-        do throws(StorageError) {
-            let key = RowKey(object._key)
-            let table = access.table
-            try value.withCell { (cell) throws(StorageError) in try transaction.set(table, key, column, cell) }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        invalidateMarked()
-        if let children, let target = access.target(of: children) { deleteChildren(orphans, target) }
+        requireWrite(access.name)?.store(object, access, column, value)
     }
 
-    /// Whether a column holds a value already, bit by bit.
-    private func isStored(_ value: _StoredValue, _ object: ObjectBase, _ column: Int) -> Bool {
-        guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
-        else { return false }
-        do throws(StorageError) {
-            switch value {
-            case .integer(let wanted), .link(let wanted): return try view.integer(location, column) == wanted
-            case .double(let wanted): return try view.double(location, column)?.bitPattern == wanted.bitPattern
-            case .text(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
-            case .bytes(let wanted):
-                guard let known = try view.bytes(location, column) else {
-                    if !wanted.isEmpty { return false }
-                    return try !isNull(view, location, column, object._access)
-                }
-                return known.elementsEqual(wanted)
-            case .decimal(let wanted):
-                return try view.bytes(location, column)?.elementsEqual(wanted.storedBytes) ?? false
-            case .null: return try isNull(view, location, column, object._access)
+    /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
+    /// it cannot.
+    func linkKey(of object: ObjectBase) -> RowKey? {
+        // Outside of a write, the change that the key is for is refused with its own name.
+        if write == nil, object._frame != nil { return RowKey(object._key) }
+        return requireWrite(type(of: object).className())?.linkKey(of: object)
+    }
+
+    /// Deletes objects, and what their classes' delete rules take with them.
+    func delete(_ objects: [ObjectBase]) {
+        var rows: [DeleteRun.Row] = []
+        for object in objects {
+            guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
+                if !isInWrite { fatalError("delete works inside a write only") }
+                return fail(
+                    Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
             }
-        } catch {
-            return false
+            let access = object._access
+            guard requireWrite(access.name) != nil else { return }
+            if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) { return fail(error) }
+            rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
         }
+        #if Zoo
+            if PlantedMistake.deleteNeighbour.isPlanted { for place in rows.indices { rows[place].key += 1 } }
+            if PlantedMistake.deleteSliceShort.isPlanted, rows.count > 1 { rows.removeLast() }
+        #endif
+        write?.delete(rows)
     }
 
-    private func isNull(
-        _ view: ReadView, _ location: RowLocation, _ column: Int, _ access: ClassAccess
-    ) throws(StorageError) -> Bool {
-        guard let tag = access.properties.first(where: { $0.column == column })?.tag, tag.collection == .none else {
-            return false
+    /// Deletes what a query finds.
+    func delete(_ source: ObjectSource) { requireWrite(source.access.name)?.delete(source) }
+
+    func deleteAll() {
+        checkConfinement()
+        guard let write, let view = currentView else {
+            fatalError("deleteAll works inside a write only")
         }
-        switch tag.columnType {
-        case .integer, .link: return try view.integer(location, column) == nil
-        case .double: return try view.double(location, column) == nil
-        case .bytes, .links: return try view.bytes(location, column) == nil
-        }
+        write.deleteAll(view.schema.tables.indices)
     }
 
-    /// Whether a migration is at this row, so that it need not be looked for: that would make storage settle the writes
-    /// of every row by themselves.
-    @inline(__always)
-    private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
-        guard let walkedRow else { return false }
-        return walkedRow.table == access.table && walkedRow.key == object._key
-            && walkedRow.creation == object._creation && access.primary?.column != column
-    }
-
-    /// Writing the primary key that is there already is allowed.
-    private func checkUnchangedKey(
-        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
-    ) {
-        if isMigration, primary.column >= 0 { return storeKeyInMigration(object, access, primary, value) }
-        guard let view = currentView, let location = object._location else { return }
-        do throws(StorageError) {
-            let known =
-                primary.column >= 0
-                ? try view.value(location, primary.column, primary.tag) : _StoredValue.integer(object._key)
-            if known != value {
-                fail(
-                    Realm.Error(
-                        .invalidInput, "the primary key '\(access.name).\(primary.name)' cannot change once managed"))
-            }
-        } catch {
-            fail(Realm.Error(error))
-        }
-    }
-
-    /// A migration may fill a new primary key; its uniqueness is checked at the end.
-    private func storeKeyInMigration(
-        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
-    ) {
-        guard let transaction else { return }
-        do throws(StorageError) {
-            try value.withCell { (cell) throws(StorageError) in
-                try transaction.set(access.table, RowKey(object._key), primary.column, cell)
-            }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        invalidatePlaces()
-    }
-
-    /// The running transaction; stops the program outside of one.
-    func requireWrite(_ access: ClassAccess) -> WriteTransaction? {
+    /// The running write; stops the program outside of one.
+    /// - Parameter name: the class of what is to be changed.
+    func requireWrite(_ name: @autoclosure () -> String) -> RunningWrite? {
         checkConfinement()
         if kind == .migrationSource, let failing {
             failing.fail(
                 Realm.Error(
-                    .wrongState, "an old \(access.name) shows what was before the migration; change the new object"))
+                    .wrongState, "an old \(name()) shows what was before the migration; change the new object"))
             return nil
         }
-        if isFrozen { fatalError("a frozen \(access.name) cannot be changed; thaw it first") }
-        guard let transaction else {
-            fatalError("a managed \(access.name) can be changed inside a write only: realm.write { ... }")
+        if isFrozen { fatalError("a frozen \(name()) cannot be changed; thaw it first") }
+        guard let write else {
+            fatalError("a managed \(name()) can be changed inside a write only: realm.write { ... }")
         }
-        return transaction
+        return write
     }
 }
 

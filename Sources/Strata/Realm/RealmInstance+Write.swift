@@ -8,7 +8,7 @@ extension RealmInstance {
         if configuration.readOnly {
             return Realm.Error(.filePermissionDenied, "\(configuration.path) was opened with readOnly")
         }
-        if transaction != nil {
+        if write != nil {
             return Realm.Error(
                 .wrongState, "the Realm is already in a write; writes do not nest, ask isInWriteTransaction first")
         }
@@ -82,7 +82,7 @@ extension RealmInstance {
             }
             let base = running.view.version
             if observation.isEmpty || snapshot?.version == base {
-                show(running, number: writeNumber &+ 1)
+                show(running)
                 return
             }
             // Somebody committed since the refresh. Observers hear of it first, outside the write; one that writes
@@ -92,7 +92,7 @@ extension RealmInstance {
             advance()
             if acquired == nil { continue }
             acquired = nil
-            show(running, number: writeNumber &+ 1)
+            show(running)
             return
         }
     }
@@ -100,18 +100,20 @@ extension RealmInstance {
     /// - Throws: why the write was marked, or what storage said; the write is rolled back then.
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
         checkConfinement()
-        guard let running = transaction else { return }
-        deleteUnowned()
-        checkUniqueKeys()
-        if let failure {
+        guard let write else { return }
+        if let failure = write.finish() {
             cancel()
             throw failure
         }
         do throws(StorageError) {
             #if Zoo
-                if PlantedMistake.commitForgotten.isDue { running.rollback() } else { try running.commit() }
+                if PlantedMistake.commitForgotten.isDue {
+                    write.transaction.rollback()
+                } else {
+                    try write.transaction.commit()
+                }
             #else
-                _ = try running.commit()
+                _ = try write.transaction.commit()
             #endif
         } catch {
             endWrite(cancelled: true)
@@ -126,13 +128,13 @@ extension RealmInstance {
 
     func cancel() {
         checkConfinement()
-        guard let running = transaction else { return }
+        guard let write else { return }
         #if Zoo
             if PlantedMistake.rollbackKeeps.isPlanted {
-                do throws(StorageError) { try running.commit() } catch {}
+                do throws(StorageError) { try write.transaction.commit() } catch {}
             }
         #endif
-        running.rollback()
+        write.transaction.rollback()
         endWrite(cancelled: true)
         if let snapshot { show(snapshot) } else { showNewest() }
         existingAsyncWrites?.writeEnded()
@@ -149,7 +151,7 @@ extension RealmInstance {
     /// Shows the newest version, if there is one, and tells observers.
     @discardableResult
     func refresh() -> Bool {
-        guard kind == .live, transaction == nil else { return false }
+        guard kind == .live, write == nil else { return false }
         if let snapshot, currentView != nil, store.newestVersion <= snapshot.version { return false }
         return advance()
     }
@@ -184,9 +186,9 @@ extension RealmInstance {
     /// Inside a write that changed something nobody could say what that is: the write fails.
     /// - Returns: whether it was added.
     func add(_ observer: any Observer) -> Bool {
-        if let transaction {
-            guard stamp == stampAtBegin else {
-                fail(
+        if let write {
+            guard !write.hasChanged else {
+                write.fail(
                     Realm.Error(
                         .wrongState,
                         "observe was called inside a write that has changed something; observe before the first "
@@ -194,10 +196,10 @@ extension RealmInstance {
                 return false
             }
             // Nobody observes yet, or the snapshot would be the transaction's base.
-            if snapshot?.version != transaction.view.version {
-                _ = transaction.waitUntilBaseIsVisible()
+            if snapshot?.version != write.transaction.view.version {
+                _ = write.transaction.waitUntilBaseIsVisible()
                 do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
-                    fail(Realm.Error(error))
+                    write.fail(Realm.Error(error))
                     return false
                 }
             }

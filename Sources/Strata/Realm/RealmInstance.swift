@@ -20,7 +20,7 @@ final class RealmInstance {
     /// What changed at which stamp of the running write.
     var marks = WriteMarks()
     private(set) var snapshot: Snapshot?
-    private(set) var transaction: WriteTransaction?
+    private(set) var write: RunningWrite?
     /// What reads see; nil once invalidated or closed.
     private(set) var currentView: ReadView?
     var autorefresh = true
@@ -30,32 +30,15 @@ final class RealmInstance {
     var acquired: WriteTransaction?
     /// Made when the first write waits without blocking.
     private(set) var existingAsyncWrites: AsyncWrites?
-    /// The stamp at the begin of the running write: as long as it stands, nothing was changed.
-    private(set) var stampAtBegin: UInt64 = 0
 
     private let classes: ClassCatalog
-    /// Embedded objects of the running write that nothing leads to yet.
-    var unowned: Set<EmbeddedRow> = []
-    /// Rows of the running write for which unique keys are looked at, by table.
-    var uniqueRows: [Int: Set<Int64>] = [:]
-    /// Of classes whose primary key is numbered, and a column; by table.
-    var highestNumbers: [Int: Int64] = [:]
     /// In a migration: the row that is being walked, which is there for certain until something is deleted.
     var walkedRow: (table: Int, key: Int64, creation: UInt64)?
     /// Calls of this instance that deleted something.
     private(set) var deletions = 0
-    /// Whether values that are there already are left as they are, for updates that write only what differs.
-    var skipsEqual = false
-    /// Whether an object is being added, with whatever it leads to.
-    var isAdding = false
-
-    /// Why the running write must not be committed.
-    var failure: Realm.Error?
-    /// Counts writes of this instance; 0 stands for none.
-    private(set) var writeNumber: UInt32 = 0
+    /// How many writes this instance began; 0 stands for none.
+    private(set) var writesBegun: UInt32 = 0
     private var cancelledWrites: Set<UInt32> = []
-    /// The version that rows inserted by the running write are born in.
-    private(set) var writeVersion: UInt64 = 0
     private(set) lazy var encoder = _RowEncoder(self)
     private var damage: Realm.Error?
     /// The other side of a migration, which a misuse of this side makes fail.
@@ -85,7 +68,11 @@ final class RealmInstance {
     }
 
     var isFrozen: Bool { kind == .frozen || kind == .migrationSource }
-    var isInWrite: Bool { transaction != nil }
+    var isInWrite: Bool { write != nil }
+    /// Of the running write.
+    var transaction: WriteTransaction? { write?.transaction }
+    /// Why the running write must not be committed.
+    var failure: Realm.Error? { write?.failure }
     var isMigration: Bool { kind == .migrationSource || kind == .migrationTarget }
 
     /// Stops the program when called where the instance does not belong.
@@ -124,13 +111,11 @@ final class RealmInstance {
         return made
     }
 
-    /// Shows a write transaction's own state.
-    func show(_ transaction: WriteTransaction, number: UInt32) {
-        self.transaction = transaction
-        writeNumber = number
-        writeVersion = transaction.view.version.next.rawValue
+    /// Begins a write, and shows its transaction's own state.
+    func show(_ transaction: WriteTransaction) {
+        writesBegun &+= 1
         setView(transaction.view)
-        stampAtBegin = stamp
+        write = RunningWrite(self, transaction, number: writesBegun)
     }
 
     private func setView(_ view: ReadView) {
@@ -162,17 +147,8 @@ final class RealmInstance {
 
     /// Ends a write. The view is void until a snapshot is shown.
     func endWrite(cancelled: Bool) {
-        if cancelled { cancelledWrites.insert(writeNumber) }
-        transaction = nil
-        failure = nil
-        unowned.removeAll()
-        if !uniqueRows.isEmpty { uniqueRows.removeAll() }
-        if !highestNumbers.isEmpty { highestNumbers.removeAll() }
-        isAdding = false
-        skipsEqual = false
-        encoder.policy = .error
-        _ = encoder.takeDeferred()
-        writeVersion = 0
+        if cancelled, let write { cancelledWrites.insert(write.number) }
+        write = nil
     }
 
     func isCancelled(_ write: UInt32) -> Bool { cancelledWrites.contains(write) }
@@ -227,7 +203,7 @@ final class RealmInstance {
         if isFrozen { return self }
         if shared == nil { return nil }
         let pinned: Snapshot
-        if let snapshot, transaction == nil {
+        if let snapshot, write == nil {
             pinned = snapshot
         } else {
             guard let newest = snapshotOrReport() else { return nil }
@@ -286,15 +262,15 @@ final class RealmInstance {
 
     /// Marks the running write, so that it throws `error` instead of being committed.
     func fail(_ error: Realm.Error) {
-        if transaction == nil { fatalError(error.description) }
-        if failure == nil { failure = error }
+        guard let write else { fatalError(error.description) }
+        write.fail(error)
     }
 
     /// Remembers that something could not be read, for callers that can throw.
     func noteDamage(_ error: Realm.Error) {
         // Many threads read a frozen instance at once.
         if kind != .frozen && damage == nil { damage = error }
-        if transaction != nil && failure == nil { failure = error }
+        write?.fail(error)
     }
 
     func reportDamage(_ object: ObjectBase, _ error: StorageError) {
@@ -323,7 +299,7 @@ final class RealmInstance {
     /// A name that is not there: fails the migration or the write, or is reported.
     func misuse(_ access: ClassAccess, _ key: Int64, _ error: Realm.Error) {
         if let failing { return failing.fail(error) }
-        if transaction != nil { return fail(error) }
+        if let write { return write.fail(error) }
         report(access.name, key, error.description)
     }
 

@@ -139,30 +139,31 @@ struct UniqueCheck {
     }
 }
 
-extension RealmInstance {
-    /// Notes a row that a unique key has to be looked at for.
+/// Rows that a running write added or changed, of classes with unique keys.
+struct UniqueRows {
+    private var rows: [Int: Set<Int64>] = [:]
+
+    /// Notes a row, when a unique key has to be looked at for it.
     @inline(__always)
-    func noteUnique(_ access: ClassAccess, _ key: Int64, column: Int? = nil) {
+    mutating func note(_ access: ClassAccess, _ key: Int64, column: Int? = nil) {
         if access.uniqueKeys.isEmpty { return }
         if let column, !access.uniqueKeys.contains(where: { $0.columns.contains(column) }) { return }
-        uniqueRows[access.table, default: []].insert(key)
+        rows[access.table, default: []].insert(key)
     }
 
-    /// Marks the running write when it leaves two objects with one unique key.
-    func checkUniqueKeys() {
-        guard failure == nil, !uniqueRows.isEmpty, let view = currentView else { return }
-        do throws(StorageError) {
-            for (table, rows) in uniqueRows.sorted(by: { $0.key < $1.key }) {
-                guard let access = knownAccess(ofTable: table) else { continue }
-                for key in access.uniqueKeys {
-                    if let offence = try UniqueCheck(view).offence(key, among: rows) { return fail(offence) }
-                }
+    /// What is wrong where two objects have one unique key.
+    func offence(in instance: RealmInstance, _ view: ReadView) throws(StorageError) -> Realm.Error? {
+        for (table, rows) in rows.sorted(by: { $0.key < $1.key }) {
+            guard let access = instance.knownAccess(ofTable: table) else { continue }
+            for key in access.uniqueKeys {
+                if let offence = try UniqueCheck(view).offence(key, among: rows) { return offence }
             }
-        } catch {
-            fail(Realm.Error(error))
         }
+        return nil
     }
+}
 
+extension RealmInstance {
     /// The unique keys that the program declares for a class; none during a migration, which is looked at at its end.
     func uniqueKeys(of definition: TableDefinition, _ table: Int) -> [UniqueKey] {
         guard !isMigration, !isFrozen else { return [] }

@@ -1,67 +1,5 @@
 import StrataStorage
 
-extension RealmInstance {
-    /// Deletes objects, and what their classes' delete rules take with them.
-    func delete(_ objects: [ObjectBase]) {
-        var rows: [DeleteRun.Row] = []
-        for object in objects {
-            guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
-                if !isInWrite { fatalError("delete works inside a write only") }
-                return fail(
-                    Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
-            }
-            let access = object._access
-            guard requireWrite(access) != nil else { return }
-            if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) { return fail(error) }
-            rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
-        }
-        #if Zoo
-            if PlantedMistake.deleteNeighbour.isPlanted { for place in rows.indices { rows[place].key += 1 } }
-            if PlantedMistake.deleteSliceShort.isPlanted, rows.count > 1 { rows.removeLast() }
-        #endif
-        run(rows)
-    }
-
-    /// Deletes what a query finds, without an object per row.
-    func delete(_ source: ObjectSource) {
-        guard let transaction = requireWrite(source.access) else { return }
-        noteDeletion()
-        if source.isWholeTable && source.access.ruled.isEmpty {
-            do throws(StorageError) { try transaction.deleteAll(source.access.table) } catch {
-                fail(Realm.Error(error))
-            }
-            return invalidatePlaces()
-        }
-        run(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
-    }
-
-    func deleteAll() {
-        checkConfinement()
-        guard let transaction, let view = currentView else {
-            fatalError("deleteAll works inside a write only")
-        }
-        noteDeletion()
-        do throws(StorageError) {
-            for table in view.schema.tables.indices { try transaction.deleteAll(table) }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        invalidatePlaces()
-    }
-
-    func run(_ rows: [DeleteRun.Row]) {
-        guard let transaction else { return }
-        noteDeletion()
-        var run = DeleteRun(self, transaction)
-        do throws(StorageError) {
-            if let denied = try run.delete(rows) { fail(denied) }
-        } catch {
-            fail(Realm.Error(error))
-        }
-        invalidateMarked()
-    }
-}
-
 /// Deletes rows and follows delete rules, without recursion: a chain of any length takes no stack.
 struct DeleteRun {
     struct Row {
@@ -70,15 +8,12 @@ struct DeleteRun {
         var key: Int64
     }
 
-    private let instance: RealmInstance
-    private let transaction: WriteTransaction
+    private let write: RunningWrite
+    private var transaction: WriteTransaction { write.transaction }
     /// Rows to which a deleted owner led by `cascadeIfLast`.
     private var orphans: [Row] = []
 
-    init(_ instance: RealmInstance, _ transaction: WriteTransaction) {
-        self.instance = instance
-        self.transaction = transaction
-    }
+    init(_ write: RunningWrite) { self.write = write }
 
     /// - Returns: the refusal of a `deny` rule.
     /// - Complexity: O(log rows) per deleted row and per link from or to it.
@@ -127,6 +62,7 @@ struct DeleteRun {
     }
 
     private func mark(_ row: Row) {
+        let instance = write.instance
         instance.marks.markDeleted(row.access.table, row.key, transaction.view.schema, instance.stamp &+ 1)
     }
 

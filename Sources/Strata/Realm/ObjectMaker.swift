@@ -1,40 +1,45 @@
 import StrataStorage
 
-extension RealmInstance {
+/// Makes and updates objects from dictionaries, arrays and other objects.
+struct ObjectMaker {
+    private let write: RunningWrite
+    private var instance: RealmInstance { write.instance }
+
+    init(_ write: RunningWrite) { self.write = write }
+
     /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
     func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
-        guard let transaction = requireWrite(access) else { return invalidObject(access, key: nil) }
         let names = access.properties.filter { !$0.isLinkingObjects }.map(\.name)
         guard let pairs = Self.pairs(value, names) else {
-            fail(.badObject(access.name, names, value))
-            return invalidObject(access, key: nil)
+            write.fail(.badObject(access.name, names, value))
+            return instance.invalidObject(access, key: nil)
         }
         do throws(StorageError) {
-            var key = transaction.nextKey(access.table)
+            var key = write.transaction.nextKey(access.table)
             var primaryKey: _StoredValue?
             if let primary = access.primary {
                 let given = Dictionary(pairs, uniquingKeysWith: { $1 })
                 primaryKey = try self.primaryKey(access, primary, given)
-                let isUnnumbered = access.plan.map { self.isUnnumbered($0, primaryKey ?? .null) } ?? false
-                if !isUnnumbered, let primaryKey, let known = try find(access, primaryKey: primaryKey) {
+                let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
+                if !isUnnumbered, let primaryKey, let known = try instance.find(access, primaryKey: primaryKey) {
                     return update(access, known, pairs, policy, primary)
                 }
                 if primary.column == Int(ColumnSlot.key) {
                     guard case .integer(let row)? = primaryKey, row != LinkPayload.null else {
-                        fail(.badValue(access, primary, nil))
-                        return invalidObject(access, key: nil)
+                        write.fail(.badValue(access, primary, nil))
+                        return instance.invalidObject(access, key: nil)
                     }
                     key = RowKey(row)
                 }
             }
-            if failure != nil { return invalidObject(access, key: nil) }
-            let made = try insertDefaults(access, transaction, key, primaryKey)
-            if access.isEmbedded { noteUnowned(access, made._key) }
+            if write.failure != nil { return instance.invalidObject(access, key: nil) }
+            let made = try insertDefaults(access, key, primaryKey)
+            if access.isEmbedded { write.noteParentless(access, made._key) }
             assign(made, access, pairs, policy, isNew: true)
-            return materialize(access, RowKey(made._key)) ?? made
+            return instance.materialize(access, RowKey(made._key)) ?? made
         } catch {
-            fail(Realm.Error(error))
-            return invalidObject(access, key: nil)
+            write.fail(Realm.Error(error))
+            return instance.invalidObject(access, key: nil)
         }
     }
 
@@ -45,7 +50,7 @@ extension RealmInstance {
         if let value = given[primary.name] {
             guard let value = _flatten(value) else { return .null }
             guard let stored = _StoredValue(any: value, as: primary.tag.type) else {
-                fail(.badValue(access, primary, value))
+                write.fail(.badValue(access, primary, value))
                 return nil
             }
             return stored
@@ -60,32 +65,32 @@ extension RealmInstance {
         _ primary: BoundProperty
     ) -> ObjectBase {
         guard policy != .error else {
-            fail(
+            write.fail(
                 Realm.Error(
                     .duplicateKey,
                     "a \(access.name) with this primary key is there already; pass update: .modified or .all"))
-            return invalidObject(access, key: key)
+            return instance.invalidObject(access, key: key)
         }
-        let known = materializeOrInvalid(access, key)
+        let known = instance.materializeOrInvalid(access, key)
         assign(known, access, pairs.filter { $0.0 != primary.name }, policy, isNew: false)
         return known
     }
 
     /// A row with the declared defaults of a typed class, or zeroes.
     private func insertDefaults(
-        _ access: ClassAccess, _ transaction: WriteTransaction, _ key: RowKey, _ primaryKey: _StoredValue?
+        _ access: ClassAccess, _ key: RowKey, _ primaryKey: _StoredValue?
     ) throws(StorageError) -> ObjectBase {
         if let plan = access.plan {
             let fresh = plan.type.init()
             if let field = plan.primary, let primaryKey {
                 _ = field.field.setStored(fresh._field(field.offset), primaryKey)
             }
-            add(fresh, .error)
-            unowned.remove(EmbeddedRow(table: access.table, key: fresh._key))
-            return fresh._frame == nil ? invalidObject(access, key: nil) : fresh
+            write.add(fresh, .error)
+            write.noteParent(access, fresh._key)
+            return fresh._frame == nil ? instance.invalidObject(access, key: nil) : fresh
         }
         var values: [_StoredValue] = []
-        for column in transaction.view.schema.tables[access.table].columns {
+        for column in write.transaction.view.schema.tables[access.table].columns {
             if let primary = access.primary, let primaryKey, primary.column == values.count {
                 values.append(primaryKey)
                 continue
@@ -101,30 +106,26 @@ extension RealmInstance {
             case .bytes, .links: values.append(.bytes([]))
             }
         }
-        marks.markInserted(access.table, key.rawValue, stamp &+ 1)
-        noteUnique(access, key.rawValue)
-        try transaction.insert(access.table, key: key, encoder.encode(values))
-        invalidateMarked()
-        return materializeOrInvalid(access, key)
+        try write.insert(access, key, instance.encoder.encode(values))
+        return instance.materializeOrInvalid(access, key)
     }
 
     private func assign(
         _ object: ObjectBase, _ access: ClassAccess, _ pairs: [(String, Any)], _ policy: Realm.UpdatePolicy,
         isNew: Bool
     ) {
-        let outer = skipsEqual
-        skipsEqual = policy == .modified && !isNew
-        defer { skipsEqual = outer }
         #if Zoo
             let isShort = PlantedMistake.upsertLosesProperty.isPlanted && !isNew
             let pairs = Array(isShort ? pairs.dropLast() : pairs[...])
         #endif
-        for (name, value) in pairs where failure == nil {
-            guard let place = access.positions[name] else { return fail(object._unknown(name)) }
-            let property = access.properties[place]
-            if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
-            if property.isPrimary, !isMigration { continue }
-            assign(object, access, place, value, policy)
+        write.skippingEqual(policy == .modified && !isNew) {
+            for (name, value) in pairs where write.failure == nil {
+                guard let place = access.positions[name] else { return write.fail(object._unknown(name)) }
+                let property = access.properties[place]
+                if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
+                if property.isPrimary, !instance.isMigration { continue }
+                assign(object, access, place, value, policy)
+            }
         }
     }
 
@@ -134,7 +135,7 @@ extension RealmInstance {
     ) {
         let property = access.properties[place]
         guard !property.isLinkingObjects else {
-            return fail(
+            return write.fail(
                 Realm.Error(
                     .invalidInput,
                     "'\(access.name).\(property.name)' follows from the links of \(property.target ?? "its class"); "
@@ -143,12 +144,12 @@ extension RealmInstance {
         if policy == .modified, updateChild(object, access, property, value) { return }
         let field = access.plan?.fields[place].field
         guard let stored = storedValue(of: value, property, access, policy, field) else {
-            return fail(.badValue(access, property, value))
+            return write.fail(.badValue(access, property, value))
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
-            return fail(.badValue(access, property, nil))
+            return write.fail(.badValue(access, property, nil))
         }
-        store(object, access, property.column, stored)
+        write.store(object, access, property.column, stored)
     }
 
     /// Writes what differs into the embedded object that is there.
@@ -156,9 +157,9 @@ extension RealmInstance {
         _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
     ) -> Bool {
         guard property.isParental, !property.isCollection, let value = _flatten(value),
-            let target = access.target(of: property), let key = children(object, property).first,
+            let target = access.target(of: property), let key = write.children(object, property).first,
             let pairs = Self.pairs(value, target.properties.filter { !$0.isLinkingObjects }.map(\.name)),
-            let child = materialize(target, RowKey(key))
+            let child = instance.materialize(target, RowKey(key))
         else { return false }
         assign(child, target, pairs, .modified, isNew: false)
         return true
@@ -199,7 +200,7 @@ extension RealmInstance {
     ) -> _StoredValue? {
         if property.tag.type == .any {
             guard let any = AnyRealmValue(any: value) else { return nil }
-            return any._encodeElement(_ElementContext(instance: self, target: nil))
+            return any._encodeElement(_ElementContext(instance: instance, target: nil))
         }
         guard let value else { return .null }
         if property.tag.type != .object {
@@ -208,11 +209,11 @@ extension RealmInstance {
             return _StoredValue(any: value, as: property.tag.type)
         }
         guard let target = access.target(of: property) else { return nil }
-        if let object = value as? ObjectBase, !target.isEmbedded || isMigration {
+        if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }
-            if object._frame == nil { add(object, policy) }
-            return linkKey(of: object).map { .link($0.rawValue) }
+            if object._frame == nil { write.add(object, policy) }
+            return write.linkKey(of: object).map { .link($0.rawValue) }
         }
         if let object = value as? ObjectBase, target.plan.map({ type(of: object) != $0.type }) ?? false,
             !(object is DynamicObject)

@@ -1,0 +1,41 @@
+import StrataStorage
+
+/// A row of a class of embedded objects.
+struct EmbeddedRow: Hashable {
+    var table: Int
+    var key: Int64
+}
+
+/// Looks whether every object of classes that became embedded has one parent.
+struct EmbeddedCheck {
+    private let view: ReadView
+
+    init(_ view: ReadView) { self.view = view }
+
+    /// - Complexity: O(rows of the classes).
+    func firstOffence(in names: [String]) throws(StorageError) -> Realm.Error? {
+        for name in names {
+            guard let table = view.schema.position(named: name) else { continue }
+            for key in try view.keys(table) {
+                let parents = try linkCount(RowKey(key), view.schema.tables[table].id)
+                if parents == 1 { continue }
+                return Realm.Error(
+                    .schemaMismatch,
+                    "the \(name) with key \(key) has \(parents) parents, and an embedded object has one; delete it or "
+                        + "copy it in the migration block")
+            }
+        }
+        return nil
+    }
+
+    private func linkCount(_ key: RowKey, _ id: TableID) throws(StorageError) -> Int {
+        var count = 0
+        for (table, definition) in view.schema.tables.enumerated() {
+            for (column, columnDefinition) in definition.columns.enumerated()
+            where columnDefinition.type.isLink && columnDefinition.target == id {
+                count += try view.backlinkCount(to: key, of: table, column)
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,45 @@
+import StrataStorage
+
+/// The numbers that the database gives in one write.
+///
+/// Invariants, for a class whose primary key is numbered:
+/// 1. A table's next row key is above every row key that it ever had. The file keeps it, so a deleted object's number
+///    does not come back.
+/// 2. Every number is a row key, or below one: where the key is a column, because it came in a migration, the row of a
+///    number has that number as its key or a higher one.
+struct KeyNumbers {
+    /// Of classes whose primary key is numbered, and a column; by table.
+    private var highest: [Int: Int64] = [:]
+
+    /// The number that the next new object gets.
+    mutating func next(_ access: ClassAccess, _ transaction: WriteTransaction) throws(StorageError) -> Int64 {
+        try max(transaction.nextKey(access.table).rawValue, 1, highestNumber(access, transaction.view) + 1)
+    }
+
+    /// The highest number of a class whose key is a column, as the write found it; what it adds itself raises the next
+    /// row key.
+    /// - Complexity: a pass over the column, once per write.
+    private mutating func highestNumber(_ access: ClassAccess, _ view: ReadView) throws(StorageError) -> Int64 {
+        guard let column = access.primary?.column, column >= 0 else { return 0 }
+        if let known = highest[access.table] { return known }
+        let found = try FilteredRows(view, access.table, .everything).integerExtremes(column)?.upperBound ?? 0
+        highest[access.table] = min(found, .max - 1)
+        return min(found, .max - 1)
+    }
+
+    /// The row key for a number that was given by the program.
+    static func rowKey(
+        for value: _StoredValue, _ access: ClassAccess, _ transaction: WriteTransaction
+    ) -> RowKey {
+        let next = transaction.nextKey(access.table)
+        guard access.plan?.primary?.isAutoIncrement == true, case .integer(let number) = value, number < .max else {
+            return next
+        }
+        return RowKey(max(next.rawValue, number))
+    }
+}
+
+extension ClassPlan {
+    /// Whether an object's primary key stands for one that is to be given.
+    func isUnnumbered(_ value: _StoredValue) -> Bool { primary?.isAutoIncrement == true && value == .integer(0) }
+}
