@@ -47,7 +47,9 @@ import Testing
     // MARK: Compaction
 
     /// The steps of an online compaction, one after the other, whatever a policy thinks of it.
-    private func compact(_ store: Store, below limit: Int, pages: Int, _ check: () throws -> Void) throws -> Int {
+    static func compact(
+        _ store: Store, below limit: Int, pages: Int, _ check: () throws -> Void
+    ) throws -> Int {
         var cursor: CompactionCursor? = CompactionCursor()
         var steps = 0
         while let from = cursor {
@@ -88,7 +90,7 @@ import Testing
         #expect(before.nodes > 20)
         let counts = store.allocator.counts
         let limit = counts.pages - counts.free / 2
-        let steps = try compact(store, below: limit, pages: 3) {
+        let steps = try Self.compact(store, below: limit, pages: 3) {
             try store.checkInvariants()
             #expect(try CollectionHistory.contents(store.snapshot().view) == model, "seed \(seed)")
         }
@@ -207,7 +209,7 @@ import Testing
         #expect(same == [])
         let old = try store.snapshot()
         let counts = store.allocator.counts
-        _ = try compact(store, below: counts.pages - counts.free / 2, pages: 1000) {}
+        _ = try Self.compact(store, below: counts.pages - counts.free / 2, pages: 1000) {}
         #expect(try store.snapshot().view.changes(of: table, since: old.view).isEmpty)
         // One element of each large collection.
         var expected: [String] = []

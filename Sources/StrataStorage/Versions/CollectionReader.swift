@@ -64,8 +64,10 @@ package struct CollectionPart {
 /// In a transaction's view it is of its moment: the next change of the collection voids it.
 package struct CollectionReader {
     package let cell: CollectionCell
-    private let shape: CollectionShape
-    private let reader: PageReader
+    let shape: CollectionShape
+    let reader: PageReader
+    /// A map, or a set whose order storage knows: elements, or keys, ascend by ``CollectionOrder``.
+    let isOrdered: Bool
     /// What stands in the row.
     let payload: CollectionPayload?
     package let count: Int
@@ -94,6 +96,7 @@ package struct CollectionReader {
         self.cell = cell
         self.shape = shape
         self.reader = reader
+        isOrdered = column.isKeyed || column.isSorted && column.element != .opaque
         switch cell {
         case .empty: (payload, count) = (nil, 0)
         case .tree(_, let elements): (payload, count) = (nil, elements)

@@ -1,0 +1,110 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Elements that stand side by side in a version of a collection, decoded. Bytes stay where they are.
+struct ElementStretch {
+    private let elements: CollectionElements
+    private let reader: PageReader
+    /// The index of the first element among those that were decoded.
+    private let start: Int
+    let count: Int
+
+    /// - Complexity: O(elements of the leaves that have any of them).
+    init(_ collection: CollectionReader, _ range: Range<Int>) throws(StorageError) {
+        let elements = CollectionElements(collection.shape)
+        var first: Int?
+        if !range.isEmpty {
+            try collection.forEachPart(from: range.lowerBound) { (part) throws(StorageError) in
+                if first == nil { first = part.first }
+                elements.append(borrowing: part)
+                return part.end < range.upperBound
+            }
+        }
+        self.elements = elements
+        reader = collection.reader
+        start = range.lowerBound - (first ?? range.lowerBound)
+        count = range.count
+    }
+
+    /// What the elements of a set, or of a map, are in the order of.
+    private var ordering: ColumnBuffer { elements.keys ?? elements.values }
+
+    /// Whether an element, or a map's value, is the same as one of another stretch.
+    @inline(__always)
+    func hasSameValue(_ index: Int, as other: ElementStretch, _ place: Int) throws(StorageError) -> Bool {
+        let (mine, others) = (elements.values, other.elements.values)
+        if mine.kind != .bytes && !mine.hasFlags && !others.hasFlags {
+            return mine.words[start + index] == others.words[other.start + place]
+        }
+        return try isSame(mine, start + index, other, others, other.start + place)
+    }
+
+    private func isSame(
+        _ mine: ColumnBuffer, _ index: Int, _ other: ElementStretch, _ others: ColumnBuffer, _ place: Int
+    ) throws(StorageError) -> Bool {
+        if mine.isNull(index) || others.isNull(place) { return mine.isNull(index) && others.isNull(place) }
+        if mine.kind != .bytes { return mine.words[index] == others.words[place] }
+        if mine.isLong(index), others.isLong(place), Self.equal(mine.bytes(index), others.bytes(place)) { return true }
+        return Self.equal(try bytes(mine, index), try other.bytes(others, place))
+    }
+
+    private func bytes(_ column: ColumnBuffer, _ row: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+        column.isLong(row) ? try reader.long(column.bytes(row)) : column.bytes(row)
+    }
+
+    private static func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard a.count == b.count else { return false }
+        guard let first = a.baseAddress, let second = b.baseAddress else { return true }
+        return memcmp(first, second, a.count) == 0
+    }
+
+    /// Whether both have the same elements, and keys, in the same order.
+    func isEqual(to other: ElementStretch) throws(StorageError) -> Bool {
+        guard elements.values.kind == other.elements.values.kind, count == other.count else { return false }
+        for index in 0..<count {
+            if try !hasSameValue(index, as: other, index) { return false }
+            if let keys = elements.keys, let others = other.elements.keys,
+                try !isSame(keys, start + index, other, others, other.start + index)
+            {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// What a set's element, or a map's key, is ordered by.
+    func ordered(_ index: Int) throws(StorageError) -> Cell {
+        let row = start + index
+        if ordering.isNull(row) { return .null }
+        switch ordering.kind {
+        case .integer: return .integer(ordering.integer(row))
+        case .double: return Cell(kind: .double, bits: ordering.words[row])
+        case .bytes: return .bytes(try bytes(ordering, row))
+        }
+    }
+
+    private static let nullToken: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    /// A number that is equal for equal elements, and hardly ever for others.
+    func token(_ index: Int) throws(StorageError) -> UInt64 {
+        let row = start + index
+        let values = elements.values
+        if values.isNull(row) { return Self.nullToken }
+        if values.kind != .bytes { return values.words[row] }
+        let bytes = try bytes(values, row)
+        return bytes.baseAddress.map { NodeHash.make($0, bytes.count) } ?? 1
+    }
+}
+
+extension CollectionElements {
+    /// Appends what a part has; bytes stay where they are.
+    func append(borrowing part: CollectionPart) {
+        switch part.source {
+        case .leaf(let leaf, _): append(leaf)
+        case .payload(let payload): append(borrowing: payload)
+        }
+    }
+}

@@ -1,0 +1,346 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// How a collection got from one version to another, in places.
+@Suite struct CollectionDifferenceTests {
+    private let disk = FileImages.Disk()
+
+    private func open(_ disk: FileImages.Disk, usualLimits: Bool = false) throws -> Store {
+        var options = FileImages.options
+        options.fileSystem = disk
+        options.logSegmentBytes = 4 << 20
+        options.mapReserve = 1 << 28
+        if usualLimits { options.limits = StoreLimits() }
+        return try Store.open(path: FileImages.path, options: options)
+    }
+
+    private func commit(
+        _ store: Store, _ history: inout CollectionHistory, steps: Int,
+        _ step: (inout CollectionHistory, WriteTransaction) throws -> Void = CollectionTrialTests.mixed
+    ) throws {
+        let transaction = try store.beginWrite()
+        if transaction.view.schema.tables.isEmpty { try transaction.apply(schema: CollectionHistory.schema) }
+        for _ in 0..<steps { try step(&history, transaction) }
+        try transaction.commit()
+    }
+
+    private static func difference(
+        _ old: ReadView, _ new: ReadView, _ key: Int64, _ column: Int
+    ) throws -> CollectionDifference {
+        try CollectionDifference(
+            from: CollectionReader(old, CollectionHistory.owners, RowKey(key), column),
+            to: CollectionReader(new, CollectionHistory.owners, RowKey(key), column))
+    }
+
+    /// Whether a difference leads from one array to the other, and says of each element that stays where it is.
+    private static func check(
+        _ difference: CollectionDifference, _ old: [CollectionPair], _ new: [CollectionPair], _ note: Comment,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        var pairs = old
+        for range in difference.deletions.reversed() {
+            guard range.lowerBound >= 0, range.upperBound <= pairs.count, !range.isEmpty else {
+                Issue.record("no places of the old one: \(range), \(note)", sourceLocation: location)
+                return
+            }
+            pairs.removeSubrange(range)
+        }
+        for range in difference.insertions {
+            guard range.lowerBound <= pairs.count, range.upperBound <= new.count, !range.isEmpty else {
+                Issue.record("no places of the new one: \(range), \(note)", sourceLocation: location)
+                return
+            }
+            pairs.insert(contentsOf: new[range], at: range.lowerBound)
+        }
+        for pair in difference.modifications {
+            #expect(old[pair.old].key == new[pair.new].key, note, sourceLocation: location)
+            #expect(old[pair.old].value != new[pair.new].value, note, sourceLocation: location)
+            if pairs.indices.contains(pair.new) { pairs[pair.new].value = new[pair.new].value }
+        }
+        #expect(pairs == new, note, sourceLocation: location)
+        for ranges in [difference.deletions, difference.insertions] {
+            for (range, next) in zip(ranges, ranges.dropFirst()) {
+                #expect(range.upperBound < next.lowerBound, note, sourceLocation: location)
+            }
+        }
+        var kept = Set(new.indices)
+        for range in difference.insertions { kept.subtract(range) }
+        var found: Set<Int> = []
+        let modified = Set(difference.modifications.map(\.old))
+        for place in old.indices {
+            guard let moved = difference.newPlace(of: place) else { continue }
+            found.insert(moved)
+            let isSame = new.indices.contains(moved) && (new[moved] == old[place] || modified.contains(place))
+            #expect(isSame, note, sourceLocation: location)
+        }
+        #expect(found == kept, note, sourceLocation: location)
+    }
+
+    private static func places(_ ranges: [Range<Int>]) -> [Int] { ranges.flatMap { Array($0) } }
+
+    /// Of sets and maps there is but one right answer.
+    private static func checkExact(
+        _ difference: CollectionDifference, _ old: [CollectionPair], _ new: [CollectionPair], _ column: Int,
+        _ note: Comment
+    ) {
+        guard let collection = CollectionHistory.collection(column), collection.isKeyed || collection.isSorted else {
+            return
+        }
+        func ordered(_ pair: CollectionPair) -> CollectionValue { collection.isKeyed ? pair.key : pair.value }
+        let (before, after) = (Set(old.map(ordered)), Set(new.map(ordered)))
+        #expect(places(difference.deletions) == old.indices.filter { !after.contains(ordered(old[$0])) }, note)
+        #expect(places(difference.insertions) == new.indices.filter { !before.contains(ordered(new[$0])) }, note)
+        let changed = new.indices.filter { place in
+            old.contains { $0.key == new[place].key && $0.value != new[place].value }
+        }
+        #expect(difference.modifications.map(\.new) == (collection.isKeyed ? changed : []), note)
+    }
+
+    // MARK: Histories
+
+    @Test(
+        "applied to the collection of one version it gives that of another, whichever is the older",
+        arguments: 1...6 as ClosedRange<UInt64>, [false, true])
+    func histories(seed: UInt64, usualLimits: Bool) throws {
+        let store = try open(disk, usualLimits: usualLimits)
+        var history = CollectionHistory(seed: seed)
+        history.longest = usualLimits ? 3000 : 150
+        var versions: [(snapshot: Snapshot, model: CollectionHistory.Model)] = []
+        for round in 0..<14 {
+            try commit(store, &history, steps: round == 0 ? 30 : 8)
+            versions.append((try store.snapshot(), history.model))
+        }
+        var compared = 0
+        for _ in 0..<30 {
+            let (a, b) = (
+                versions[Int(history.random.below(14))], versions[Int(history.random.below(14))]
+            )
+            for (key, before) in a.model.rows {
+                guard let after = b.model.rows[key] else { continue }
+                for column in CollectionHistory.columns {
+                    let found = try Self.difference(a.snapshot.view, b.snapshot.view, key, column)
+                    let note: Comment = "seed \(seed), row \(key), column \(column)"
+                    Self.check(found, before[column], after[column], note)
+                    Self.checkExact(found, before[column], after[column], column, note)
+                    #expect(found.isEmpty == (before[column] == after[column]), note)
+                    compared += 1
+                }
+            }
+        }
+        #expect(compared > 500)
+        versions = []
+        try store.close()
+    }
+
+    @Test(
+        "what was moved by a compaction, or repeated by a replay, is no change",
+        arguments: 1...4 as ClosedRange<UInt64>)
+    func movedAndRepeated(seed: UInt64) throws {
+        let store = try open(disk)
+        var history = CollectionHistory(seed: seed)
+        history.longest = 150
+        for _ in 0..<6 { try commit(store, &history, steps: 10) }
+        let keys = history.model.rows.keys.sorted()
+        try commit(store, &history, steps: 1) { history, transaction in
+            for key in keys.prefix(keys.count / 3) {
+                try transaction.delete(CollectionHistory.owners, RowKey(key))
+                history.model.rows[key] = nil
+            }
+        }
+        let old = try store.snapshot()
+        let model = history.model
+        func compare(_ view: ReadView, _ note: Comment) throws {
+            for (key, before) in model.rows {
+                guard let after = history.model.rows[key] else { continue }
+                for column in CollectionHistory.columns {
+                    let found = try Self.difference(old.view, view, key, column)
+                    Self.check(found, before[column], after[column], note)
+                    Self.checkExact(found, before[column], after[column], column, note)
+                    #expect(found.isEmpty == (before[column] == after[column]), note)
+                }
+            }
+        }
+        let counts = store.allocator.counts
+        _ = try CollectionStoreTests.compact(store, below: counts.pages - counts.free / 2, pages: 8) {
+            try compare(store.snapshot().view, "compaction, seed \(seed)")
+        }
+        for _ in 0..<3 { try commit(store, &history, steps: 4) }
+        try compare(store.snapshot().view, "commits, seed \(seed)")
+        // A process that died: its versions are made again, on other pages.
+        let dead = try open(try disk.copied())
+        try compare(dead.snapshot().view, "replay, seed \(seed)")
+        for _ in 0..<3 { try commit(dead, &history, steps: 4) }
+        try compare(dead.snapshot().view, "commits after a replay, seed \(seed)")
+        try dead.close()
+        try store.close()
+    }
+
+    // MARK: Size and cost
+
+    @Test("it names the elements that were changed and no other, where changes stand apart", arguments: [1, 2, 3])
+    func asSmallAsTheEdits(seed: UInt64) throws {
+        let store = try open(disk, usualLimits: true)
+        var history = CollectionHistory(seed: seed)
+        let column = 1
+        // Each element stands there once.
+        var next: Int64 = 100_000
+        func fresh(_ count: Int) -> [CollectionPair] {
+            (0..<count).map { _ in
+                next += 1
+                return CollectionPair(value: .integer(next))
+            }
+        }
+        let start = fresh(30_000)
+        try commit(store, &history, steps: 1) { history, transaction in
+            try history.insertRow(transaction, 1)
+            try history.set(transaction, 1, column, start)
+        }
+        for edits in [1, 3, 30] {
+            let old = try store.snapshot()
+            let before = try #require(history.model.rows[1]?[column])
+            var expected = (gone: 0, come: 0)
+            try commit(store, &history, steps: 1) { history, transaction in
+                // From the back, so that what is to come stands where it stood.
+                for edit in (0..<edits).reversed() {
+                    let place =
+                        edit * (before.count / edits) + Int(history.random.below(UInt64(before.count / edits - 90)))
+                    switch history.random.below(4) {
+                    case 0:
+                        let count = 1 + Int(history.random.below(20))
+                        try history.remove(transaction, 1, column, place..<(place + count))
+                        expected.gone += count
+                    case 1:
+                        try history.remove(transaction, 1, column, place..<(place + 2))
+                        try history.insert(transaction, 1, column, fresh(3), at: place)
+                        expected.gone += 2
+                        expected.come += 3
+                    default:
+                        let count = 1 + Int(history.random.below(60))
+                        try history.insert(transaction, 1, column, fresh(count), at: place)
+                        expected.come += count
+                    }
+                }
+            }
+            let new = try store.snapshot()
+            let after = try #require(history.model.rows[1]?[column])
+            let found = try Self.difference(old.view, new.view, 1, column)
+            let note: Comment = "seed \(seed), \(edits) edits"
+            Self.check(found, before, after, note)
+            #expect(Self.places(found.deletions).count == expected.gone, note)
+            #expect(Self.places(found.insertions).count == expected.come, note)
+            // What is read is what changed: a few leaves for each edit, of a thousand elements at most.
+            let runs = try SharedRuns(
+                CollectionReader(old.view, 0, RowKey(1), column), CollectionReader(new.view, 0, RowKey(1), column)
+            ).runs
+            let read = before.count - runs.reduce(0) { $0 + $1.count }
+            #expect(read <= 3 * 2020 * edits, note)
+            #expect(edits > 3 || read < before.count / 2, note)
+        }
+        try store.close()
+    }
+
+    // MARK: By value
+
+    /// The difference of two lists that share no node: of two rows.
+    private func matching(
+        _ old: [Int64], _ new: [Int64], budget: Int = 1 << 24
+    ) throws -> (found: ElementMatching, result: [Int64], size: Int) {
+        let store = try open(FileImages.Disk(), usualLimits: true)
+        var history = CollectionHistory(seed: 1)
+        try commit(store, &history, steps: 1) { history, transaction in
+            for (key, numbers) in [(1, old), (2, new)] as [(Int64, [Int64])] {
+                try history.insertRow(transaction, key)
+                try history.set(transaction, key, 1, numbers.map { CollectionPair(value: .integer($0)) })
+            }
+        }
+        let view = try store.snapshot().view
+        let earlier = try CollectionReader(view, CollectionHistory.owners, RowKey(1), 1)
+        let later = try CollectionReader(view, CollectionHistory.owners, RowKey(2), 1)
+        let found = try ElementMatching(
+            ElementStretch(earlier, 0..<old.count), ElementStretch(later, 0..<new.count), budget: budget)
+        try store.close()
+        var result = old
+        for range in found.gone.sorted(by: { $0.lowerBound > $1.lowerBound }) { result.removeSubrange(range) }
+        for range in found.come.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            result.insert(contentsOf: new[range], at: range.lowerBound)
+        }
+        return (found, result, (found.gone + found.come).reduce(0) { $0 + $1.count })
+    }
+
+    /// The fewest elements that go and come, by a table of all beginnings.
+    private static func fewest(_ old: [Int64], _ new: [Int64]) -> Int {
+        var above = Array(0...new.count)
+        for (row, value) in old.enumerated() {
+            var line = [row + 1]
+            for (column, other) in new.enumerated() {
+                line.append(value == other ? above[column] : 1 + min(above[column + 1], line[column]))
+            }
+            above = line
+        }
+        return above[new.count]
+    }
+
+    @Test("short lists with many duplicates lose and get as few elements as can be")
+    func fewestChanges() throws {
+        var random = SplitMix64(seed: 4)
+        for round in 0..<60 {
+            let values = 2 + random.below(4)
+            let old = (0..<Int(random.below(40))).map { _ in Int64(random.below(values)) }
+            var new = old
+            for _ in 0..<random.below(12) {
+                let place = Int(random.below(UInt64(new.count + 1)))
+                if random.below(2) == 0 || place == new.count {
+                    new.insert(Int64(random.below(values)), at: place)
+                } else {
+                    new.remove(at: place)
+                }
+            }
+            let (_, result, size) = try matching(old, new)
+            #expect(result == new, "\(round): \(old) to \(new)")
+            // Single changes that are easily seen are taken first, which can cost a few more.
+            #expect(size <= Self.fewest(old, new) + 8, "\(round): \(old) to \(new)")
+        }
+    }
+
+    @Test("blocks that move, turn round or are new, and runs of equals")
+    func blocks() throws {
+        let numbers = Array(Int64(0)..<3000)
+        let moved = Array(numbers[200..<300] + numbers[..<200] + numbers[300...])
+        let zeros = [Int64](repeating: 7, count: 3000)
+        let examples: [(name: String, old: [Int64], new: [Int64], most: Int)] = [
+            ("moved", numbers, moved, 200),
+            ("swapped ends", numbers, Array(numbers[1500...] + numbers[..<1500]), 3000),
+            ("turned round", numbers, numbers.reversed(), 2 * 2999),
+            ("every second gone", numbers, numbers.filter { $0 % 2 == 0 }, 1500),
+            ("every second replaced", numbers, numbers.map { $0 % 2 == 0 ? $0 : -$0 }, 3000),
+            ("one of equals gone", zeros, Array(zeros.dropLast()), 1),
+            ("equals and others", zeros, zeros.enumerated().map { $0.offset % 100 == 50 ? 8 : $0.element }, 60),
+            ("all else", numbers, numbers.map { $0 + 10_000 }, 6000),
+            ("from nothing", [], numbers, 3000), ("to nothing", numbers, [], 3000),
+            (
+                "changes side by side", numbers,
+                numbers.filter { $0 % 7 != 0 || $0 > 700 }.flatMap { $0 % 11 == 0 && $0 < 700 ? [$0, -$0 - 1] : [$0] },
+                200
+            ),
+        ]
+        for example in examples {
+            let (_, result, size) = try matching(example.old, example.new)
+            #expect(result == example.new, Comment(rawValue: example.name))
+            #expect(size <= example.most, "\(example.name): \(size)")
+        }
+    }
+
+    @Test("what would take too long counts as replaced, and the result is as right")
+    func bounded() throws {
+        var random = SplitMix64(seed: 5)
+        let old = (0..<4000).map { _ in Int64(random.below(3)) }
+        let new = (0..<4000).map { _ in Int64(random.below(3)) }
+        for budget in [0, 1000, 100_000] {
+            let (_, result, size) = try matching(old, new, budget: budget)
+            #expect(result == new, "\(budget)")
+            #expect(size <= 8000, "\(budget)")
+        }
+    }
+}
