@@ -306,7 +306,7 @@ struct SalvagedGroup {
             let isLinks = column.type == .links
             if let collection = column.collection, bytes.count > 0 {
                 guard let payload = CollectionPayload(bytes, collection, isLinks: isLinks),
-                    payload.isInOrder(collection)
+                    AscendingCheck(collection)?.ascends(payload) ?? true
                 else { return nil }
             } else if isLinks, bytes.count > 0, LinkPayload.Reader(bytes) == nil {
                 return nil

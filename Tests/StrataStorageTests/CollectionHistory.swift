@@ -288,8 +288,17 @@ struct CollectionHistory {
     mutating func insert(
         _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ pairs: [CollectionPair], at place: Int
     ) throws {
-        try transaction.collections.insert(
-            Self.owners, RowKey(key), column, Self.elements(pairs, column), at: place)
+        if let pair = pairs.first, pairs.count == 1, place % 3 > 0 {
+            try pair.key.withCell { mapKey in
+                try pair.value.withCell {
+                    try transaction.collections.insert(
+                        Self.owners, RowKey(key), column, one: $0, mapKey: mapKey, at: place)
+                }
+            }
+        } else {
+            try transaction.collections.insert(
+                Self.owners, RowKey(key), column, Self.elements(pairs, column), at: place)
+        }
         model.rows[key]?[column].insert(contentsOf: pairs, at: place)
     }
 
@@ -311,8 +320,14 @@ struct CollectionHistory {
                 new.append(CollectionPair(value: value))
             }
         }
-        try transaction.collections.set(
-            Self.owners, RowKey(key), column, Self.elements(new, column, onlyValues: true), at: place)
+        if let pair = new.first, new.count == 1 {
+            try pair.value.withCell {
+                try transaction.collections.set(Self.owners, RowKey(key), column, one: $0, at: place)
+            }
+        } else {
+            try transaction.collections.set(
+                Self.owners, RowKey(key), column, Self.elements(new, column, onlyValues: true), at: place)
+        }
         for (index, pair) in new.enumerated() { model.rows[key]?[column][place + index].value = pair.value }
     }
 
@@ -358,9 +373,7 @@ struct CollectionHistory {
             }
             return true
         }
-        if pairs.count != reader.count {
-            throw InvariantViolation("\(reader.count) elements, and \(pairs.count) are there")
-        }
+        if pairs.count != reader.count { throw InvariantViolation("\(pairs.count) of \(reader.count) elements") }
         for place in [0, pairs.count / 2, pairs.count - 1] where place >= 0 && place < pairs.count {
             let value = CollectionValue(try reader.part(at: place).value(at: place))
             if value != pairs[place].value { throw InvariantViolation("place \(place) reads differently by itself") }
@@ -370,9 +383,9 @@ struct CollectionHistory {
 
     /// How many nodes the trees of a version have, by row and column.
     static func nodes(_ view: ReadView) throws -> [Int64: [Int?]] {
-        var found: [Int64: [Int?]] = [:]
-        for key in try view.keys(owners) { found[key] = try columns.map { try nodes(view, key, $0) } }
-        return found
+        let keys = try view.keys(owners)
+        return Dictionary(
+            uniqueKeysWithValues: try keys.map { key in (key, try columns.map { try nodes(view, key, $0) }) })
     }
 
     /// How many nodes the tree of a collection has; nil when it has none.

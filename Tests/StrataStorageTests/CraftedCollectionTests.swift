@@ -97,8 +97,21 @@ import Testing
         try? store.writeCopy(to: "copy")
         if let later = try? store.snapshot() {
             for table in later.view.schema.tables { _ = try? later.view.changes(of: table.id, since: snapshot.view) }
+            for key in keys.prefix(40) { differ(snapshot.view, later.view, RowKey(key)) }
         }
         return isSound
+    }
+
+    private static func differ(_ old: ReadView, _ new: ReadView, _ key: RowKey) {
+        for column in CollectionHistory.columns {
+            guard let earlier = try? CollectionReader(old, CollectionHistory.owners, key, column),
+                let later = try? CollectionReader(new, CollectionHistory.owners, key, column)
+            else { continue }
+            _ = try? CollectionDifference(from: earlier, to: later)
+            _ = try? later.forEachBatch { _ in true }
+            _ = try? later.firstPlace(of: .integer(7))
+            _ = try? later.integerTotals()
+        }
     }
 
     /// Changes elements and rows, whatever is thrown.

@@ -30,13 +30,36 @@ enum CollectionOrder {
     }
 }
 
-extension CollectionPayload {
-    /// Whether the elements of a set, or the keys of a map, ascend.
+/// Whether a set's elements, or a map's keys, ascend as far as storage knows their order: a tree whose elements do not
+/// would be refused by whoever reads it.
+package struct AscendingCheck {
+    let isKeyed: Bool
+    let precedes: (Cell, Cell) -> Bool
+
+    /// Nil where there is no order.
+    package init?(_ column: CollectionColumn) {
+        guard column.isKeyed || column.isSorted else { return nil }
+        isKeyed = column.isKeyed
+        precedes = CollectionOrder.check(column)
+    }
+
+    /// What an element is in the order of.
+    func ordered(_ elements: CollectionElements, _ index: Int) -> Cell {
+        (isKeyed ? elements.keys : elements.values)?.cellValue(index).cell ?? .null
+    }
+
+    /// Whether elements ascend.
     /// - Complexity: O(count).
-    package func isInOrder(_ column: CollectionColumn) -> Bool {
-        guard column.isSorted || column.isKeyed, count > 1 else { return true }
-        let precedes = CollectionOrder.check(column)
-        func ordered(_ place: Int) -> Cell { column.isKeyed ? key(place) : value(place) }
-        return (1..<count).allSatisfy { precedes(ordered($0 - 1), ordered($0)) }
+    func ascends(_ elements: CollectionElements) -> Bool { ascends(elements.count) { ordered(elements, $0) } }
+
+    /// Whether the elements of a whole collection ascend.
+    /// - Complexity: O(count).
+    package func ascends(_ payload: CollectionPayload) -> Bool {
+        ascends(payload.count) { isKeyed ? payload.key($0) : payload.value($0) }
+    }
+
+    private func ascends(_ count: Int, _ ordered: (Int) -> Cell) -> Bool {
+        for place in 1..<max(count, 1) where !precedes(ordered(place - 1), ordered(place)) { return false }
+        return true
     }
 }

@@ -16,6 +16,8 @@ struct CollectionShape: Sendable {
     /// The property, and the row that it is of: for the check, and for whoever finds a leaf without its tree.
     var column: UInt16
     var owner: Int64
+    /// Whose the nodes are is not asked.
+    var isAnyones = false
     /// An integer for an element of a set, or for a key of a map: it never descends where elements ascend.
     var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
 

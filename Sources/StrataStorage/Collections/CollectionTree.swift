@@ -11,7 +11,8 @@ struct CollectionRun {
 ///
 /// The empty collection is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for
 /// nodes that are not what their parent or the shape says, and never read beyond a node. Every child's level and
-/// number of elements is compared with what stands above it, so that no way down is endless.
+/// number of elements is compared with what stands above it, so that no way down is endless; and every node says whose
+/// it is, so that no tree belongs to two collections.
 enum CollectionTree {
     /// Elements of the whole tree. Complexity: one node.
     static func count(
@@ -183,9 +184,9 @@ enum CollectionTree {
         _ reference: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
     ) throws(StorageError) -> CollectionLeaf {
         let leaf = CollectionLeaf(try nodes.node(reference, .collectionLeaf))
-        guard leaf.formCode == Int(shape.form.rawValue), leaf.values.kind == shape.kind else {
-            throw damaged(reference)
-        }
+        guard leaf.formCode == Int(shape.form.rawValue), leaf.values.kind == shape.kind, leaf.column == shape.column,
+            shape.isAnyones || leaf.owner == shape.owner
+        else { throw damaged(reference) }
         return leaf
     }
 
@@ -195,25 +196,10 @@ enum CollectionTree {
         _ reference: NodeReference, level: Int?, _ shape: CollectionShape, _ nodes: some NodeReading
     ) throws(StorageError) -> CollectionBranch {
         let branch = CollectionBranch(try nodes.node(reference, .collectionBranch))
-        guard branch.formCode == Int(shape.form.rawValue), level == nil || branch.level == level else {
-            throw damaged(reference)
-        }
+        guard branch.formCode == Int(shape.form.rawValue), level == nil || branch.level == level,
+            branch.column == shape.column, shape.isAnyones || branch.owner == shape.owner
+        else { throw damaged(reference) }
         return branch
-    }
-
-    /// Whether a root is of the collection that leads to it: no tree belongs to two.
-    static func checkOwner(
-        _ root: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
-    ) throws(StorageError) {
-        let (owner, column): (Int64, UInt16)
-        if root.is(.collectionLeaf) {
-            let leaf = try leaf(root, shape, nodes)
-            (owner, column) = (leaf.owner, leaf.column)
-        } else {
-            let branch = try branch(root, level: nil, shape, nodes)
-            (owner, column) = (branch.owner, branch.column)
-        }
-        guard owner == shape.owner, column == shape.column else { throw damaged(root) }
     }
 
     static func damaged(_ reference: NodeReference) -> StorageError {

@@ -45,9 +45,6 @@ struct CollectionWalk<Nodes: NodeReading> {
                 count: leaf.count, key: try CollectionTree.firstKey(leaf, shape, nodes), flags: leaf.flags)
         }
         let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
-        guard branch.column == shape.column, branch.owner == shape.owner else {
-            throw CollectionTree.damaged(reference)
-        }
         try visitNode(reference)
         for i in 0..<branch.count {
             let found = try walk(branch.reference(i), level: level - 1, &place, &last, visitNode, visitRun)
@@ -58,9 +55,7 @@ struct CollectionWalk<Nodes: NodeReading> {
     }
 
     private func check(_ leaf: CollectionLeaf, _ last: inout Cell?, _ reference: NodeReference) throws(StorageError) {
-        guard leaf.column == shape.column, leaf.owner == shape.owner,
-            allowsNulls || leaf.flags & CollectionLeaf.hasNulls == 0
-        else { throw CollectionTree.damaged(reference) }
+        guard allowsNulls || leaf.flags & CollectionLeaf.hasNulls == 0 else { throw CollectionTree.damaged(reference) }
         for offset in leaf.used..<Format.pageSize where leaf.node.u8(offset) != 0 {
             throw CollectionTree.damaged(reference)
         }

@@ -70,6 +70,8 @@ package enum StorageError: Error, Sendable, Equatable {
     package enum Misuse: String, Sendable {
         case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
         case transactionFailed, noSuchPlace
+        /// Asked of a version, and what was given is an open transaction's view.
+        case transactionOpen
         /// Elements of a set, or keys of a map, that would not ascend.
         case notAscending
     }

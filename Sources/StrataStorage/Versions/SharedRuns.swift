@@ -49,7 +49,7 @@ struct SharedRuns {
         var next = 0
         for (place, node) in new.enumerated() where node.reference.birth <= birth && !node.reference.isInArena {
             while next < old.count, old[next].reference != node.reference { next += 1 }
-            if next == old.count { return nil }
+            if next == old.count || old[next].count != node.count { return nil }
             pairs.append((next, place))
             next += 1
         }
@@ -61,7 +61,9 @@ struct SharedRuns {
         for (place, node) in old.enumerated() { known[node.reference.page] = place }
         var pairs: [(old: Int, new: Int)] = []
         for (place, node) in new.enumerated() {
-            guard let found = known[node.reference.page], old[found].reference == node.reference else { continue }
+            guard let found = known[node.reference.page], old[found].reference == node.reference,
+                old[found].count == node.count
+            else { continue }
             pairs.append((found, place))
         }
         return pairs

@@ -93,7 +93,6 @@ package struct CollectionWriter {
         var root = NodeReference.null
         if case .tree(let reference, let count) = cell {
             root = reference
-            try CollectionTree.checkOwner(root, shape, nodes)
             guard try CollectionTree.count(root, shape, reading: nodes) == count else {
                 throw CollectionTree.damaged(root)
             }
@@ -182,6 +181,50 @@ package struct CollectionWriter {
             write(elements)
             if collection.isLinks { try noteLinks(elements, collection, table) }
             try collection.editing().insert(elements, at: place)
+        }
+    }
+
+    /// Puts one element before the one at `place`, or at the end; in a map with its key. It costs no memory of its own.
+    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    package func insert(
+        _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, mapKey: Cell = .null, at place: Int
+    ) throws(StorageError) {
+        let elements = try single(value, table, column)
+        if elements.keys == nil {
+            elements.append(value)
+        } else {
+            guard mapKey.kind == .bytes else { throw .misuse(.wrongType) }
+            elements.append(key: mapKey, value)
+        }
+        try insert(table, key, column, elements, at: place)
+        forget(value, mapKey)
+    }
+
+    /// Replaces one element, or in a map its value. It costs no memory of its own.
+    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    package func set(
+        _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, at place: Int
+    ) throws(StorageError) {
+        let elements = try single(value, table, column)
+        elements.append(value)
+        try set(table, key, column, elements, at: place)
+        forget(value, .null)
+    }
+
+    private func single(_ value: Cell, _ table: Int, _ column: Int) throws(StorageError) -> CollectionElements {
+        try transaction.check(table)
+        let columns = transaction.plans[table].columns
+        guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
+        guard let collection = columns[column].collection else { throw .misuse(.wrongType) }
+        let elements = workspace.single(collection)
+        guard elements.takes(value) else { throw .misuse(.wrongType) }
+        return elements
+    }
+
+    private func forget(_ value: Cell, _ mapKey: Cell) {
+        let longest = nodes.limits.inlineBytes
+        if value.kind == .bytes && value.count > longest || mapKey.kind == .bytes && mapKey.count > longest {
+            workspace.forgetSingles()
         }
     }
 

@@ -8,6 +8,8 @@ final class WriterWorkspace {
     @exclusivity(unchecked) var entries: WaitingEntries
     @exclusivity(unchecked) var collections = OpenCollections()
     private var definitions: SchemaDefinitions?
+    /// For operations on one element, by what elements are.
+    @exclusivity(unchecked) private var singles: [CollectionElements?] = Array(repeating: nil, count: 8)
 
     init(_ nodes: TransactionNodes) {
         self.nodes = nodes
@@ -35,6 +37,22 @@ final class WriterWorkspace {
         entries.begin(state.tables)
     }
 
+    /// Room for one element of a column's collections. Nobody else asks for it until it was used.
+    @inline(__always)
+    func single(_ column: CollectionColumn) -> CollectionElements {
+        let index = Int(column.kind.rawValue) * 2 + (column.isKeyed ? 1 : 0)
+        if let known = singles[index] {
+            known.removeAll()
+            return known
+        }
+        let made = CollectionElements(column)
+        singles[index] = made
+        return made
+    }
+
+    /// Lets go of the memory of a large element.
+    func forgetSingles() { singles = Array(repeating: nil, count: 8) }
+
     /// What the editors know of nodes is void from now on.
     func endEditors() { for editor in editors { editor?.end() } }
 
@@ -50,7 +68,6 @@ final class WriterWorkspace {
         }
         guard let long else { return }
         guard long.isTree else { return nodes.drop(long.reference) }
-        try CollectionTree.checkOwner(long.reference, shape, nodes)
         // The nodes are of the file, and stay as they are.
         try CollectionNodes(nodes: nodes, shape: shape).forEach(long.reference) { nodes.drop($0) }
     }

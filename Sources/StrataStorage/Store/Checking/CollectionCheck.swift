@@ -71,6 +71,6 @@ struct CollectionCheck {
             throw broken("contradicts itself", row)
         }
         // 17: sets and maps ascend.
-        if !payload.isInOrder(column) { throw broken("does not ascend", row) }
+        if let order = AscendingCheck(column), !order.ascends(payload) { throw broken("does not ascend", row) }
     }
 }

@@ -41,8 +41,10 @@ struct CompactionWalk {
         /// What trees of a column consist of, whosever they are; nil where it has none.
         func shape(_ column: Int) -> CollectionShape? {
             guard layout.isCollection[column] else { return nil }
-            return CollectionShape(
+            var shape = CollectionShape(
                 definition.columns[column - RowSet.firstUserColumn], table: definition.id.rawValue, owner: 0)
+            shape?.isAnyones = true
+            return shape
         }
     }
 
