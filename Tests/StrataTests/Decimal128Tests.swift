@@ -91,4 +91,27 @@ import Testing
             #expect((try? Decimal128(string: scaled.stringValue))?.stringValue == scaled.stringValue)
         }
     }
+
+    @Test func `it is a number, with steps, magnitudes and exact integers`() {
+        #expect(Decimal128(number: 3.14159) == 3.14159 && Decimal128(number: 12) == 12)
+        #expect(Decimal128(exactly: 5) == 5 && Decimal128(exactly: Int64.min) == Decimal128("-9223372036854775808"))
+        #expect(Decimal128(exactly: UInt128.max) == nil)
+        let thirtyFour = UInt128(9_999_999_999_999_999_999_999_999_999_999_999)
+        #expect(Decimal128(exactly: thirtyFour) != nil && Decimal128(exactly: thirtyFour + 2) == nil)
+        #expect(Decimal128(exactly: (thirtyFour + 1) * 100) == "1E+36")
+        var value: Decimal128 = -12.5
+        value.negate()
+        #expect(value == 12.5 && value.magnitude == 12.5 && Decimal128(-3).magnitude == 3 && Decimal128.zero == 0)
+        #expect(Decimal128(10).distance(to: 4.5) == -5.5 && Decimal128(10).advanced(by: -0.5) == 9.5)
+        #expect(stride(from: Decimal128("0.1"), to: "0.4", by: "0.1").map(\.stringValue) == ["0.1", "0.2", "0.3"])
+        #expect([Decimal128("0.1"), "0.2"].reduce(.zero, +) == "0.3" && Decimal128.nan.isSignalingNaN)
+    }
+
+    @Test func `it is made from whatever is a number`() {
+        #expect(Decimal128(value: 3) == 3 && Decimal128(value: Int8(-3)) == -3 && Decimal128(value: 0.1) == "0.1")
+        #expect(Decimal128(value: Float(0.1)) == "0.1" && Decimal128(value: "1.50").stringValue == "1.50")
+        #expect(Decimal128(value: Decimal(string: "12.34") ?? 0) == "12.34" && Decimal128(value: Decimal128(1)) == 1)
+        #expect(Decimal128(value: NSNull()).isNaN && Decimal128(value: Int?.none as Any).isNaN)
+        #expect(Decimal128("12.34").decimalValue == Decimal(string: "12.34") && Decimal128.infinity.decimalValue.isNaN)
+    }
 }

@@ -61,6 +61,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     public var count: Int { _source?.count ?? 0 }
 
     public subscript(position: Int) -> Element {
+        if let traced = anchor?.traced as? Element { return traced }
         guard let source = _source else { fatalError("an unmanaged object has no linking objects") }
         return Results<Element>(source)[position]
     }
@@ -75,9 +76,17 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 /// Linking objects whose element type is not known.
 protocol AnyLinkingObjects {
     var propertyName: String { get }
+    /// Linking objects that have nothing but an object that notes what a key path reads of it.
+    static func traced(_ element: ObjectBase) -> Self
 }
 
-extension LinkingObjects: AnyLinkingObjects {}
+extension LinkingObjects: AnyLinkingObjects {
+    static func traced(_ element: ObjectBase) -> LinkingObjects {
+        let made = LinkingObjects(fromType: Element.self, property: "")
+        made.anchor?.traced = element
+        return made
+    }
+}
 
 extension LinkingObjects: _Persistable {
     public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, objectType: Element.self) }

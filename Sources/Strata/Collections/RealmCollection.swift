@@ -63,6 +63,8 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 /// A key path's property names, for messages, sorts and queries.
-public func _name<Root: ObjectBase, Value>(for keyPath: KeyPath<Root, Value>) -> String {
+///
+///     _name(for: \Person.dogs[0].name)        // "dogs.name"
+public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
     KeyPathTrace.names(of: keyPath).joined(separator: ".")
 }

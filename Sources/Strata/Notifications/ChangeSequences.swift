@@ -152,14 +152,15 @@ extension _CheckedReading {
         return Changes {
             ChangePuller(origin, failed: { .error($0) }) { instance, puller in
                 let token = NotificationToken(nil)
-                Self.starting(detached, keyPaths) { [weak puller] change in
+                let tell = Self.told { [weak puller] change in
                     switch change {
                     case .change(let object, let properties):
                         puller?.tell(.change(object.freeze(), properties.map(\.frozen)))
                     case .deleted: puller?.tell(.deleted, isLast: true)
                     case .error(let error): puller?.tell(.error(error), isLast: true)
                     }
-                }(instance, token)
+                }
+                Self.starting(detached, keyPaths, tell)(instance, token)
                 return token
             }
         }

@@ -167,7 +167,10 @@ struct KeyPathFilter {
             guard let changed = try batch.difference(of: access.tableID).modified[key] else { return [] }
             let schema = batch.new.view.schema
             guard let table = schema.position(of: access.tableID) else { return [] }
-            return schema.tables[table].columns.filter { changed.contains($0.id.rawValue) }.map(\.name)
+            let columns = schema.tables[table].columns
+            return columns.indices.filter { changed.contains(columns[$0].id.rawValue) }.map { column in
+                access.properties.first { $0.column == column }?.name ?? columns[column].name
+            }
         }
         var names: [String] = []
         for path in paths {

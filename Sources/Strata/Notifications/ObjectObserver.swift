@@ -3,9 +3,10 @@ import StrataStorage
 /// Tells what happened to one object, the last time when it is deleted.
 final class ObjectObserver: Observer {
     enum Event {
-        case change([PropertyChange])
+        /// `before` is the object as it was, for values that follow from others; nil when that version is gone.
+        case change([PropertyChange], before: ObjectBase?)
         case deleted
-        case error(Realm.Error)
+        case error(any Error)
     }
 
     let isActive = ActiveFlag()
@@ -34,27 +35,28 @@ final class ObjectObserver: Observer {
                 return
             }
             if batch.schemaDiffers { filter = try KeyPathFilter(keyPaths, object._access) }
-            let changes = try changes(batch)
-            if !changes.isEmpty && !isSilenced { call(.change(changes)) }
+            let (changes, before) = try changes(batch)
+            if !changes.isEmpty && !isSilenced { call(.change(changes, before: before)) }
         } catch {
             isActive.clear()
             if !isSilenced { call(.error((error as? Realm.Error) ?? Realm.Error(.fail, "\(error)"))) }
         }
     }
 
-    private func changes(_ batch: ChangeBatch) throws -> [PropertyChange] {
+    private func changes(_ batch: ChangeBatch) throws -> ([PropertyChange], before: ObjectBase?) {
         let names: [String]
         do throws(StorageError) { names = try filter.names(for: object._key, batch) } catch { throw Realm.Error(error) }
-        if names.isEmpty { return [] }
+        if names.isEmpty { return ([], nil) }
         // Values of the old version are read where they were.
         let before = batch.oldInstance()?.twin(of: object)
-        return names.map { name in
+        let changes = names.map { name in
             let property = object._access.property(name)
             let isCollection = property.map { $0.isCollection || $0.isLinkingObjects } ?? false
             return PropertyChange(
                 name: name, oldValue: isCollection ? nil : _flatten(before?._dynamicValue(name)),
                 newValue: isCollection ? nil : _flatten(object._dynamicValue(name)))
         }
+        return (changes, before)
     }
 }
 

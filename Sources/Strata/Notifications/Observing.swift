@@ -73,6 +73,13 @@ extension RealmCollection where Element: ObjectBase {
         }
     }
 
+    public func observe<Place: Actor>(
+        keyPaths: [PartialKeyPath<Element>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+    }
+
     func observableSource() -> ObjectSource {
         guard let source = _source else {
             fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
@@ -129,15 +136,21 @@ extension _CheckedReading {
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        let instance = observableInstance(keyPaths)
-        let token = NotificationToken(nil)
-        guard let queue else {
-            Self.start(self, keyPaths, token, block)
-            return token
+        follow(keyPaths, queue, Self.told(block))
+    }
+
+    /// As above, for those who know the object by a class that it inherits from.
+    @_disfavoredOverload
+    public func observe<Seen: ObjectBase>(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Seen>) -> Void
+    ) -> NotificationToken {
+        follow(keyPaths, queue) { object, event in
+            switch event {
+            case .change(let properties, _): if let seen = object as? Seen { block(.change(seen, properties)) }
+            case .deleted: block(.deleted)
+            case .error(let error): block(.error(error))
+            }
         }
-        let start = Self.starting(DetachedObject(self), keyPaths, block)
-        instance.start(on: queue, token, Carried(value: (start, { block(.error($0)) })))
-        return token
     }
 
     public func observe(
@@ -152,13 +165,57 @@ extension _CheckedReading {
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        let instance = observableInstance(keyPaths)
-        let detached = DetachedObject(self)
-        return await instance.start(on: actor, isolation) { [weak actor] instance, token in
-            let tell: (ObjectChange<Self>) -> Void = { change in
+        await follow(keyPaths, on: actor, isolation) { [weak actor] object, event in
+            Self.told { change in
                 let carried = Carried(value: change)
                 actor?.assumeIsolated { block($0, carried.value) }
+            }(object, event)
+        }
+    }
+
+    public func observe<Place: Actor>(
+        keyPaths: [PartialKeyPath<Self>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+    }
+
+    // MARK: What objects and projections of them share
+
+    /// What an observer of an object is told of. The object is nil where it is gone.
+    typealias ObjectTeller = (Self?, ObjectObserver.Event) -> Void
+
+    static func told(_ block: @escaping (ObjectChange<Self>) -> Void) -> ObjectTeller {
+        { object, event in
+            switch event {
+            case .change(let properties, _): if let object { block(.change(object, properties)) }
+            case .deleted: block(.deleted)
+            case .error(let error): block(.error(error))
             }
+        }
+    }
+
+    func follow(
+        _ keyPaths: [String]?, _ queue: DispatchQueue?, _ tell: @escaping ObjectTeller
+    ) -> NotificationToken {
+        let instance = observableInstance(keyPaths)
+        let token = NotificationToken(nil)
+        guard let queue else {
+            Self.start(self, keyPaths, token, tell)
+            return token
+        }
+        let start = Self.starting(DetachedObject(self), keyPaths, tell)
+        instance.start(on: queue, token, Carried(value: (start, { tell(nil, .error($0)) })))
+        return token
+    }
+
+    func follow(
+        _ keyPaths: [String]?, on actor: some Actor, _ isolation: isolated (any Actor)?,
+        _ tell: @escaping ObjectTeller
+    ) async -> NotificationToken {
+        let instance = observableInstance(keyPaths)
+        let detached = DetachedObject(self)
+        return await instance.start(on: actor, isolation) { instance, token in
             guard let instance else { return }
             Self.starting(detached, keyPaths, tell)(instance, token)
         }
@@ -174,29 +231,22 @@ extension _CheckedReading {
     }
 
     static func starting(
-        _ detached: DetachedObject?, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+        _ detached: DetachedObject?, _ keyPaths: [String]?, _ tell: @escaping ObjectTeller
     ) -> (RealmInstance, NotificationToken) -> Void {
         { instance, token in
-            guard let live = detached?.found(in: instance) as? Self else { return block(.deleted) }
-            start(live, keyPaths, token, block)
+            guard let live = detached?.found(in: instance) as? Self else { return tell(nil, .deleted) }
+            start(live, keyPaths, token, tell)
         }
     }
 
     private static func start(
-        _ object: Self, _ keyPaths: [String]?, _ token: NotificationToken,
-        _ block: @escaping (ObjectChange<Self>) -> Void
+        _ object: Self, _ keyPaths: [String]?, _ token: NotificationToken, _ tell: @escaping ObjectTeller
     ) {
         do throws(Realm.Error) {
-            let observer = try ObjectObserver(object, keyPaths: keyPaths) { event in
-                switch event {
-                case .change(let properties): block(.change(object, properties))
-                case .deleted: block(.deleted)
-                case .error(let error): block(.error(error))
-                }
-            }
+            let observer = try ObjectObserver(object, keyPaths: keyPaths) { tell(object, $0) }
             object._access.instance.start(observer, token) {}
         } catch {
-            block(.error(error))
+            tell(object, .error(error))
         }
     }
 }

@@ -56,11 +56,6 @@ extension RealmInstance {
 extension KeyPathTrace {
     /// A key path as names with dots between them.
     static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
-        let trace = KeyPathTrace()
-        let root = Root()
-        root._owner = trace
-        _ = root[keyPath: keyPath]
-        if trace.names.isEmpty { fatalError("the key path leads through no @Persisted property of \(Root.self)") }
-        return trace.names.joined(separator: ".")
+        names(of: keyPath).joined(separator: ".")
     }
 }

@@ -8,7 +8,10 @@
 /// A wrapper that is encoded does not know its object, so a managed object is encoded by a detached copy; collections
 /// and results make one of each element by themselves.
 extension Persisted: Decodable where Value: Decodable {
-    public init(from decoder: any Decoder) throws { self.init(wrappedValue: try Value(from: decoder)) }
+    /// By way of a container, which knows the decoder's strategies for dates, data and keys.
+    public init(from decoder: any Decoder) throws {
+        self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
+    }
 }
 
 extension Persisted: Encodable where Value: Encodable {
@@ -21,7 +24,8 @@ extension Persisted: Encodable where Value: Encodable {
                     codingPath: encoder.codingPath,
                     debugDescription: "a managed object is encoded by a copy of its values: encode object.detached()"))
         }
-        try (value ?? Value._makeDefault()).encode(to: encoder)
+        var container = encoder.singleValueContainer()
+        try container.encode(value ?? Value._makeInitial())
     }
 }
 
@@ -65,7 +69,7 @@ extension MutableSet: Encodable where Element: Encodable {
 extension Map: Decodable where Value: Decodable {
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        for (text, value) in try [String: Value](from: decoder) {
+        for (text, value) in try decoder.singleValueContainer().decode([String: Value].self) {
             guard let key = Key._from(mapKey: text) else {
                 throw DecodingError.dataCorrupted(
                     DecodingError.Context(
@@ -79,7 +83,9 @@ extension Map: Decodable where Value: Decodable {
 extension Map: Encodable where Value: Encodable {
     public func encode(to encoder: any Encoder) throws {
         let entries = map { ($0.key._mapKey, $0.value.encodable) }
-        try Dictionary(entries, uniquingKeysWith: { $1 }).encode(to: encoder)
+        // An encoder leaves the keys of a dictionary alone that it is handed whole.
+        var container = encoder.singleValueContainer()
+        try container.encode(Dictionary(entries, uniquingKeysWith: { $1 }))
     }
 }
 

@@ -44,6 +44,38 @@ extension Optional where Wrapped == Any {
 }
 
 extension ObjectBase {
+    /// The same object, known by name alone.
+    var _dynamicTwin: DynamicObject? {
+        if let known = self as? DynamicObject { return known }
+        guard let instance = _instance, !isInvalidated, let access = instance.access(named: _access.name, typed: false)
+        else { return nil }
+        return instance.materialize(access, RowKey(_key)) as? DynamicObject
+    }
+
+    /// A list of objects by name, whose elements are known by name as well.
+    ///
+    /// Stops the program when the property is no list of objects, or the object is not managed.
+    public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+        _dynamicCollection(propertyName, "list of objects")
+    }
+
+    /// A set of objects by name, whose elements are known by name as well.
+    ///
+    /// Stops the program when the property is no set of objects, or the object is not managed.
+    public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+        _dynamicCollection(propertyName, "set of objects")
+    }
+
+    private final func _dynamicCollection<Collection: _ColumnCollection>(_ name: String, _ kind: String) -> Collection {
+        guard let twin = _dynamicTwin else {
+            fatalError("only an object that a Realm manages gives its collections by name: '\(name)'")
+        }
+        guard let collection = twin[name] as? Collection else {
+            fatalError("'\(_access.name).\(name)' is no \(kind)")
+        }
+        return collection
+    }
+
     func _unknown(_ name: String) -> Realm.Error {
         let known = _propertyNames.joined(separator: ", ")
         return Realm.Error(

@@ -4,6 +4,8 @@
 final class KeyPathTrace {
     private(set) var names: [String] = []
     private var lastType: Any.Type?
+    /// Everything on the way that notes what is read of it.
+    private var objects: [ObjectBase] = []
 
     /// The name of the property that a key path of a class is; nil for one that is no persisted property, or has
     /// another type than it.
@@ -17,12 +19,40 @@ final class KeyPathTrace {
 
     /// The names of a key path that goes through persisted properties only.
     static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [String] {
+        follow(keyPath, from: { (root: Root) in root }).names
+    }
+
+    /// Follows a key path from something that holds an object.
+    /// - Returns: the names of the properties on the way, and what the key path leads to.
+    static func follow<Root: ObjectBase, Start>(
+        _ keyPath: PartialKeyPath<Start>, from start: (Root) -> Start
+    ) -> (names: [String], value: Any) {
         let trace = KeyPathTrace()
-        let root = Root()
-        root._owner = trace
-        _ = root[keyPath: keyPath]
-        precondition(!trace.names.isEmpty, "the key path leads through no @Persisted property of \(Root.self)")
-        return trace.names
+        let value = start(trace.enter(Root()))[keyPath: keyPath]
+        trace.finish(value)
+        precondition(!trace.names.isEmpty, "the key path leads through no persisted property of \(Root.self)")
+        return (trace.names, value)
+    }
+
+    fileprivate func enter<Traced: ObjectBase>(_ object: Traced) -> Traced {
+        object._owner = self
+        objects.append(object)
+        return object
+    }
+
+    /// The key path has led to `value`. A property without a wrapper calls nothing when it is read: what stands in it
+    /// says which one it was.
+    fileprivate func finish(_ value: Any) {
+        let visited = objects
+        objects.removeAll()
+        for object in visited.reversed() {
+            let fields = ClassPlan.plan(for: type(of: object)).plainFields
+            if let field = fields.first(where: { $0.field.holds(object._field($0.offset), value) }) {
+                names.append(field.name)
+                lastType = Swift.type(of: value)
+                return
+            }
+        }
     }
 
     /// A getter was called: notes its property, and gives something that a longer key path can go on with.
@@ -30,13 +60,25 @@ final class KeyPathTrace {
         let plan = ClassPlan.plan(for: type(of: object))
         lastType = Value.self
         if let field = plan.fields.first(where: { $0.offset == offset }) { names.append(field.name) }
-        if let target = Value._shape.objectType, Value._shape.type == .object, Value._shape.collection == .none {
-            let next = target.init()
-            next._owner = self
-            if let value = Value._fromAny(next) { return value }
-        }
+        if let value = next(as: Value.self) { return value }
         let address = plan.prototype._field(offset).assumingMemoryBound(to: Persisted<Value>.self)
         return address.pointee.value ?? Value._makeDefault()
+    }
+
+    /// Where a property leads to objects, something with one object that notes what is read of it.
+    private func next<Value: _Persistable>(as _: Value.Type) -> Value? {
+        let shape = Value._shape
+        guard let target = shape.objectType, shape.customType == nil else { return nil }
+        if let linking = Value.self as? any AnyLinkingObjects.Type {
+            return linking.traced(enter(target.init())) as? Value
+        }
+        guard shape.type == .object else { return nil }
+        let next = enter(target.init())
+        switch shape.collection {
+        case .none: return Value._fromAny(next)
+        case .list, .set: return Value._fromAny([next])
+        case .map: return Value._fromAny(["": next])
+        }
     }
 }
 
@@ -49,9 +91,7 @@ extension TracedRoot {
     /// - Returns: whether the key path is one of this class.
     fileprivate static func follow(_ keyPath: AnyKeyPath, _ trace: KeyPathTrace) -> Bool {
         guard let keyPath = keyPath as? PartialKeyPath<Self> else { return false }
-        let root = Self()
-        root._owner = trace
-        _ = root[keyPath: keyPath]
+        trace.finish(trace.enter(Self())[keyPath: keyPath])
         return true
     }
 }

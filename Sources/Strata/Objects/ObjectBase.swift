@@ -78,7 +78,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         if let instance = _instance, let schema = instance.currentView?.schema,
             let position = schema.position(named: _access.name)
         {
-            return ObjectSchema(schema.tables[position], in: schema)
+            return ObjectSchema(schema.tables[position], in: schema, instance.configuredPlan(_access.name))
         }
         return ObjectSchema(_frame.flatMap { _ in _access.plan } ?? ClassPlan.plan(for: type(of: self)))
     }

@@ -23,7 +23,8 @@ public struct Persisted<Value: _Persistable> {
         self.options = options
     }
 
-    /// Starts as the type's own default: 0, empty, false, nil. In the struct itself, where the compiler looks for it.
+    /// Starts as the type's own default: 0, empty, false, nil, a new identifier, now. In the struct itself, where the
+    /// compiler looks for it.
     @inlinable
     public init() { self.init(value: nil, options: 0) }
 
@@ -86,7 +87,7 @@ public struct Persisted<Value: _Persistable> {
             return trace.record(object, offset: object._offset(of: field), as: Value.self)
         }
         if let value = field.pointee.value { return value }
-        let made = Value._makeDefault()
+        let made = Value._makeInitial()
         field.pointee.value = made
         return made
     }
@@ -187,6 +188,8 @@ protocol PersistedField {
     static func markManaged(_ field: UnsafeMutableRawPointer)
     /// Whether the field has no wrapper: see PlainFields.swift.
     static var isPlain: Bool { get }
+    /// Whether the field is without a wrapper and `value` the very thing that stands in it.
+    static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool
     /// Writes a managed object's property; false when the value is of another type.
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
 }
@@ -202,7 +205,7 @@ extension Persisted: PersistedField {
     private static func current(_ field: UnsafeMutableRawPointer) -> Value {
         let field = typed(field)
         if let value = field.pointee.value { return value }
-        let made = Value._makeDefault()
+        let made = Value._makeInitial()
         field.pointee.value = made
         return made
     }
@@ -225,7 +228,7 @@ extension Persisted: PersistedField {
     }
 
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {
-        Value._encode(typed(field).pointee.value ?? Value._makeDefault(), encoder, column)
+        Value._encode(typed(field).pointee.value ?? Value._makeInitial(), encoder, column)
     }
 
     static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int) {
@@ -251,6 +254,7 @@ extension Persisted: PersistedField {
     }
 
     static var isPlain: Bool { false }
+    static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool { false }
     static func plain(_ value: Any?) -> _StoredValue? { Value._fromAny(value).flatMap { Value._plain($0) } }
 
     static func plainElement(_ value: Any?) -> _StoredValue? {

@@ -47,6 +47,7 @@ extension PersistedField where Self: _ColumnCollection {
     static func plain(_ value: Any?) -> _StoredValue? { nil }
     static func plainElement(_ value: Any?) -> _StoredValue? { _plainElement(value) }
     static func markManaged(_ field: UnsafeMutableRawPointer) {}
+    static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool { value as? Self === current(field) }
 
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool {
         guard let value = _fromAny(value) else { return false }
@@ -92,12 +93,20 @@ extension LinkingObjects: PersistedField {
     static func plain(_ value: Any?) -> _StoredValue? { nil }
     static func plainElement(_ value: Any?) -> _StoredValue? { nil }
     static func markManaged(_ field: UnsafeMutableRawPointer) {}
+
+    static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool {
+        guard let anchor = (value as? LinkingObjects)?.anchor else { return false }
+        return anchor === current(field).anchor
+    }
+
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool { false }
 }
 
 /// What linking objects of the older form find their owner by, once it is managed.
 final class LinkingAnchor {
     var owner: ObjectBase?
+    /// The one element where a key path is followed.
+    var traced: ObjectBase?
 }
 
 extension ObjectBase {
@@ -109,6 +118,9 @@ extension ObjectBase {
         bare._key = _key
         bare._creation = _creation
         bare._birthWrite = _birthWrite
+        // A frozen object's row stands where it stood when the object was made: nothing looks for it again.
+        bare._location = _location
+        bare._stamp = _stamp
         return bare
     }
 }

@@ -80,6 +80,7 @@ final class ClassAccess {
         frame.pointee.holdColumns(columnCount)
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+        if plan == nil, !instance.isMigration { addDeclaredNames() }
         primary = properties.first(where: \.isPrimary)
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
         leads = instance.isFrozen ? [] : Array(repeating: nil, count: max(plan?.offsetLimit ?? 1, 1))
@@ -148,6 +149,13 @@ final class ClassAccess {
         let names = Set(properties.map(\.name))
         properties += instance.inverses(of: name).filter { !names.contains($0.name) }
         return properties
+    }
+
+    /// Who reads by name may use the program's names for properties that have others in the file.
+    private func addDeclaredNames() {
+        for field in instance.configuredPlan(name)?.fields ?? [] where positions[field.name] == nil {
+            positions[field.name] = positions[field.columnName]
+        }
     }
 
     /// The position of the property whose field stands at `offset` of a typed object.

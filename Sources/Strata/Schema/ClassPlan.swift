@@ -133,7 +133,8 @@ extension ClassPlan {
             }
             guard field.shape.type == .object, field.shape.collection != .none else { continue }
             let target = field.shape.objectType?.className() ?? "object"
-            if field.shape.collection == .map, !field.shape.isOptional {
+            // What is stored as an embedded object has a value of its own for one that is not there.
+            if field.shape.collection == .map, !field.shape.isOptional, field.shape.customType == nil {
                 throw refuse(
                     field, "declare it Map<String, \(target)?>: an object that is deleted leaves nil under its key")
             }

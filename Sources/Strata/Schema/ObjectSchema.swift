@@ -1,22 +1,36 @@
 import StrataStorage
 
-/// A class as a file knows it.
-public struct ObjectSchema: Sendable, CustomStringConvertible {
+/// A class as a file knows it, with the names that the program gives its properties.
+public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     public let className: String
+    /// The class of the program, where it has one; else ``DynamicObject``.
+    public let objectClass: AnyClass
     /// Whether each object belongs to one parent.
     public let isEmbedded: Bool
+    /// Those with a column or the row's key, in the order of their declaration.
     public let properties: [Property]
+    /// Those that follow from the links of other classes.
+    private let inverses: [Property]
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
 
     public subscript(_ name: String) -> Property? { properties.first { $0.name == name } }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        a.className == b.className && a.isEmbedded == b.isEmbedded && a.properties == b.properties
+    }
+
     public var description: String {
-        ([className + " {"] + properties.map { "\t\($0.name): \($0.type)" } + ["}"]).joined(separator: "\n")
+        let lines = (properties + inverses).map { "\t" + $0.description.replacing("\n", with: "\n\t") + "\n" }
+        return "\(className) \(isEmbedded ? "(embedded) " : ""){\n\(lines.joined())}"
     }
 }
 
 /// A property as a file knows it.
-public struct Property: Sendable {
+public struct Property: Sendable, Equatable, CustomStringConvertible {
+    /// As the program has it.
     public let name: String
+    /// In the file: the name, unless the class says otherwise.
+    public let columnName: String
     public let type: PropertyType
     public let isArray: Bool
     public let isSet: Bool
@@ -26,50 +40,117 @@ public struct Property: Sendable {
     public let isIndexed: Bool
     /// The class that links lead to.
     public let objectClassName: String?
+    /// Of an inverse: the property of the other class.
+    let originName: String?
+
+    public var description: String {
+        func shown(_ flag: Bool) -> String { flag ? "YES" : "NO" }
+        var lines = ["type = \(type)"]
+        if type == .object || type == .linkingObjects {
+            lines += [
+                "objectClassName = \(objectClassName ?? "(null)")",
+                "linkOriginPropertyName = \(originName ?? "(null)")",
+            ]
+        }
+        lines += [
+            "columnName = \(columnName)", "indexed = \(shown(isIndexed))", "isPrimary = \(shown(isPrimaryKey))",
+            "array = \(shown(isArray))", "set = \(shown(isSet))", "dictionary = \(shown(isMap))",
+            "optional = \(shown(isOptional))",
+        ]
+        return "\(name) {\n\(lines.map { "\t\($0);\n" }.joined())}"
+    }
 }
 
 /// All classes that a file knows.
-public struct Schema: Sendable {
+public struct Schema: Sendable, Equatable, CustomStringConvertible {
     public let objectSchema: [ObjectSchema]
     public subscript(_ className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
 
-    init(_ schema: StoreSchema) { objectSchema = schema.tables.map { ObjectSchema($0, in: schema) } }
+    public var description: String {
+        let classes = objectSchema.sorted { $0.className < $1.className }
+        let lines = classes.map { "\t" + $0.description.replacing("\n", with: "\n\t") + "\n" }
+        return "Schema {\n\(lines.joined())}"
+    }
+
+    /// - Parameter plan: the class of that name that the program has.
+    init(_ schema: StoreSchema, _ plan: (String) -> ClassPlan? = { _ in nil }) {
+        objectSchema = schema.tables.map { ObjectSchema($0, in: schema, plan($0.name)) }
+    }
 }
 
 extension ObjectSchema {
     init(_ plan: ClassPlan) {
         className = plan.name
+        objectClass = plan.type
         isEmbedded = plan.isEmbedded
-        properties = plan.fields.filter(\.isStored).map { field in
-            Property(
-                name: field.columnName, type: field.shape.type, isArray: field.shape.collection == .list,
-                isSet: field.shape.collection == .set, isMap: field.shape.collection == .map,
-                isOptional: field.shape.isOptional, isPrimaryKey: field.isPrimary,
-                isIndexed: field.isIndexed || field.isPrimary, objectClassName: field.shape.objectType?.className())
-        }
+        properties = plan.fields.filter(\.isStored).map { Property($0) }
+        inverses = plan.fields.filter { !$0.isStored }.map { Property($0) }
     }
 
-    init(_ table: TableDefinition, in schema: StoreSchema) {
+    /// - Parameter plan: the program's class; what the file has besides stands behind its properties.
+    init(_ table: TableDefinition, in schema: StoreSchema, _ plan: ClassPlan? = nil) {
         className = table.name
+        objectClass = plan?.type ?? DynamicObject.self
         isEmbedded = table.tag == TableTag.embedded
-        var properties: [Property] = []
-        if let key = table.rowKeyProperty {
-            properties.append(
-                Property(
-                    name: key, type: .int, isArray: false, isSet: false, isMap: false, isOptional: false,
-                    isPrimaryKey: true, isIndexed: true,
-                    objectClassName: nil))
-        }
+        inverses = plan.map { $0.fields.filter { !$0.isStored }.map { Property($0) } } ?? []
+        let fields = plan?.fields.filter(\.isStored) ?? []
+        let names = Dictionary(fields.map { ($0.columnName, $0.name) }, uniquingKeysWith: { first, _ in first })
+        var found: [Property] = []
+        if let key = table.rowKeyProperty { found.append(Property(rowKey: key, names[key])) }
         for column in table.columns {
             guard let tag = ColumnTag(rawValue: column.tag) else { continue }
-            let target = column.target.flatMap { schema.position(of: $0) }
-            properties.append(
-                Property(
-                    name: column.name, type: tag.type, isArray: tag.collection == .list,
-                    isSet: tag.collection == .set, isMap: tag.collection == .map, isOptional: tag.isOptional,
-                    isPrimaryKey: tag.isPrimary, isIndexed: column.index != .none,
-                    objectClassName: target.map { schema.tables[$0].name }))
+            let target = column.target.flatMap { schema.position(of: $0) }.map { schema.tables[$0].name }
+            found.append(Property(column, tag, names[column.name], target))
         }
-        self.properties = properties
+        let places = Dictionary(fields.enumerated().map { ($1.columnName, $0) }, uniquingKeysWith: { a, _ in a })
+        properties = found.enumerated().sorted {
+            let first = places[$0.element.columnName] ?? Int.max
+            let second = places[$1.element.columnName] ?? Int.max
+            return (first, $0.offset) < (second, $1.offset)
+        }.map(\.element)
+    }
+}
+
+extension Property {
+    fileprivate init(_ field: PlanField) {
+        name = field.name
+        columnName = field.columnName
+        type = field.shape.type
+        isArray = field.shape.collection == .list
+        isSet = field.shape.collection == .set
+        isMap = field.shape.collection == .map
+        isOptional = field.shape.isOptional
+        isPrimaryKey = field.isPrimary
+        isIndexed = field.isIndexed || field.isPrimary
+        objectClassName = field.shape.objectType?.className()
+        originName = field.origin
+    }
+
+    fileprivate init(rowKey columnName: String, _ name: String?) {
+        self.name = name ?? columnName
+        self.columnName = columnName
+        type = .int
+        isArray = false
+        isSet = false
+        isMap = false
+        isOptional = false
+        isPrimaryKey = true
+        isIndexed = true
+        objectClassName = nil
+        originName = nil
+    }
+
+    fileprivate init(_ column: ColumnDefinition, _ tag: ColumnTag, _ name: String?, _ target: String?) {
+        self.name = name ?? column.name
+        columnName = column.name
+        type = tag.type
+        isArray = tag.collection == .list
+        isSet = tag.collection == .set
+        isMap = tag.collection == .map
+        isOptional = tag.isOptional
+        isPrimaryKey = tag.isPrimary
+        isIndexed = column.index != .none
+        objectClassName = target
+        originName = nil
     }
 }

@@ -44,6 +44,12 @@ public enum AnyRealmValue: Hashable {
         if case .object(let object) = self { object as? Element } else { nil }
     }
 
+    /// The object, read by the names of its properties: also where the program does not have its class. Nil for an
+    /// object that no Realm manages.
+    public var dynamicObject: DynamicObject? {
+        if case .object(let object) = self { object._dynamicTwin } else { nil }
+    }
+
     /// A value of one of the types that the cases have; nil for others.
     init?(any value: Any?) {
         switch _flatten(value) {

@@ -78,7 +78,7 @@ extension _StoredValue {
 
     private static func decimal(_ value: Any) -> Decimal128? {
         if value is Bool { return nil }
-        do { return try Decimal128(value: value) } catch { return nil }
+        return Decimal128.converted(value)
     }
 
     /// ISO 8601, as JSON has dates.

@@ -43,10 +43,11 @@ extension FailableCustomPersistable {
     }
 
     /// The value that the stored type starts with; nil where this type has none for it.
-    static func start() -> Self? {
+    /// - Parameter isNew: what a new object starts with, and not what a column without a value reads as.
+    static func start(isNew: Bool = false) -> Self? {
         let stored: Any? =
             if let scalar = PersistedType.self as? any _Scalar.Type {
-                scalar._makeDefault()
+                isNew ? scalar._makeInitial() : scalar._makeDefault()
             } else {
                 (PersistedType.self as? ObjectBase.Type)?.init()
             }
@@ -61,6 +62,8 @@ extension FailableCustomPersistable {
         }
         return made
     }
+
+    public static func _makeInitial() -> Self { start(isNew: true) ?? _makeDefault() }
 
     public static func _read(_ object: ObjectBase, _ offset: Int) -> Self {
         guard object._isCurrent || object._relocate() else { return object._substitute(offset, as: Self.self) }

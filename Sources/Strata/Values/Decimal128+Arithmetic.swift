@@ -10,19 +10,6 @@ extension Decimal128 {
     /// The shortest decimal number that gives the same double.
     public init(_ value: Double) { self = Self.parsed("\(value)") ?? .nan }
 
-    /// From an integer, a floating-point number, text, or a decimal.
-    /// - Throws: ``Realm/Error`` with `invalidInput` for anything else.
-    public init(value: Any) throws {
-        switch _flatten(value) {
-        case let decimal as Decimal128: self = decimal
-        case let integer as any BinaryInteger: self.init(integer)
-        case let double as Double: self.init(double)
-        case let float as Float: self = Self.parsed("\(float)") ?? .nan
-        case let text as String: try self.init(string: text)
-        default: throw Realm.Error(.invalidInput, "a Decimal128 is made from a number or from text, got \(value)")
-        }
-    }
-
     /// The nearest double.
     public var doubleValue: Double { Double(stringValue.lowercased()) ?? .nan }
 

@@ -1,5 +1,10 @@
 import Synchronization
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 #if canImport(Darwin)
     import Darwin
 #else
@@ -33,8 +38,7 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
     /// Unique across processes and machines with the probability that 40 random bits and a counter give.
     public static func generate() -> ObjectId {
         let seconds = UInt64(UInt32(truncatingIfNeeded: time(nil)))
-        let count = counter.add(1, ordering: .relaxed).newValue & 0xFF_FFFF
-        return ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | count)
+        return ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | nextCount())
     }
 
     /// - Throws: ``Realm/Error`` with `invalidInput` when `string` is not 24 hexadecimal digits.
@@ -51,6 +55,26 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         guard let made = ObjectId(bytes: bytes) else { throw Self.malformed(string) }
         self = made
     }
+
+    /// A literal of 24 hexadecimal digits; stops the program at any other, which is the programmer's.
+    public init(_ string: StaticString) {
+        let text = string.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
+        guard let made = ObjectId(text: text) else { fatalError(Self.malformed(text).description) }
+        self = made
+    }
+
+    /// Of a second, a machine (its lower three bytes) and a process (its lower two); a counter makes it unique.
+    public init(timestamp: Date, machineId: Int, processId: Int) {
+        let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970)))
+        let maker =
+            UInt64(truncatingIfNeeded: machineId & 0xFF_FFFF) << 16 | UInt64(truncatingIfNeeded: processId & 0xFFFF)
+        self.init(high: seconds << 32 | maker >> 8, low: UInt32(maker & 0xFF) << 24 | Self.nextCount())
+    }
+
+    /// When it was made, to the second.
+    public var timestamp: Date { Date(timeIntervalSince1970: Double(high >> 32)) }
+
+    private static func nextCount() -> UInt32 { counter.add(1, ordering: .relaxed).newValue & 0xFF_FFFF }
 
     /// Nil when the text is not 24 hexadecimal digits.
     init?(text: String) {

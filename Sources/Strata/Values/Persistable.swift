@@ -3,8 +3,11 @@ import StrataStorage
 /// A type that `@Persisted` accepts. Conformances are the library's; applications use ``PersistableEnum``.
 public protocol _Persistable {
     static var _shape: _PropertyShape { get }
-    /// What a property without a declared default starts as.
+    /// What a column without a value reads as, where nothing else is declared.
     static func _makeDefault() -> Self
+    /// What the property of a new object starts as, where no default is declared: identifiers are new ones, and a date
+    /// is now.
+    static func _makeInitial() -> Self
     /// The property of a managed object whose field stands at `offset`.
     static func _read(_ object: ObjectBase, _ offset: Int) -> Self
     static func _write(_ object: ObjectBase, _ offset: Int, _ value: Self)
@@ -23,6 +26,7 @@ public protocol _Persistable {
 }
 
 extension _Persistable {
+    public static func _makeInitial() -> Self { _makeDefault() }
     public static func _fromPlain(_ value: _StoredValue) -> Self? { nil }
     public static func _addTargets(_ value: Self, _ encoder: _RowEncoder) {}
     public static func _bind(_ value: inout Self?, _ object: ObjectBase, _ offset: Int) {}

@@ -78,6 +78,7 @@ extension Date: _Scalar {
     public static var _scalarType: PropertyType { .date }
     public var _stored: _StoredValue { .double(timeIntervalSinceReferenceDate) }
     public static func _makeDefault() -> Self { Date(timeIntervalSince1970: 0) }
+    public static func _makeInitial() -> Self { Date() }
 
     public static func _from(_ value: _StoredValue) -> Self? {
         value.number.map { Date(timeIntervalSinceReferenceDate: $0) }
@@ -123,6 +124,7 @@ extension Data: _Scalar {
 extension UUID: _Scalar {
     public static var _scalarType: PropertyType { .UUID }
     public static func _makeDefault() -> Self { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    public static func _makeInitial() -> Self { UUID() }
     public var _stored: _StoredValue { .bytes(withUnsafeBytes(of: uuid) { Array($0) }) }
 
     public static func _from(_ value: _StoredValue) -> Self? {
@@ -139,6 +141,7 @@ extension ObjectId: _Scalar {
     public static var _scalarType: PropertyType { .objectId }
     public var _stored: _StoredValue { .bytes(bytes) }
     public static func _makeDefault() -> Self { ObjectId() }
+    public static func _makeInitial() -> Self { ObjectId.generate() }
 
     public static func _from(_ value: _StoredValue) -> Self? {
         if case .bytes(let bytes) = value { return ObjectId(bytes: bytes) }

@@ -1,0 +1,61 @@
+// Collections are equal when they are the same property of the same object, or the same query of the same objects;
+// those that nothing manages, when their elements are.
+
+extension _ColumnCollection {
+    /// Nil where one of the two is managed and the other is not, or both are not.
+    fileprivate func isSameColumn(as other: Self) -> Bool? {
+        switch (_column, other._column) {
+        case (nil, nil): nil
+        case (let mine?, let yours?): mine.isSame(as: yours)
+        default: false
+        }
+    }
+}
+
+extension List: Equatable {
+    public static func == (a: List, b: List) -> Bool { a === b || (a.isSameColumn(as: b) ?? a.elementsEqual(b)) }
+}
+
+extension MutableSet: Equatable {
+    public static func == (a: MutableSet, b: MutableSet) -> Bool {
+        a === b || (a.isSameColumn(as: b) ?? (a.count == b.count && a.isSubset(of: b)))
+    }
+}
+
+extension Map: Equatable {
+    public static func == (a: Map, b: Map) -> Bool {
+        a === b || (a.isSameColumn(as: b) ?? (a.count == b.count && a.allSatisfy { b[$0.key] == .some($0.value) }))
+    }
+}
+
+extension Results: Equatable {
+    public static func == (a: Results, b: Results) -> Bool {
+        if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
+        if let mine = a._values?.source, let yours = b._values?.source { return mine === yours }
+        return false
+    }
+}
+
+extension LinkingObjects: Equatable {
+    public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool {
+        if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
+        return a._source == nil && b._source == nil && a.propertyName == b.propertyName && a.anchor === b.anchor
+    }
+}
+
+extension ObjectSource {
+    /// Whether both stand for the same objects in the same order, whatever happens.
+    fileprivate func isSame(as other: ObjectSource) -> Bool {
+        if self === other { return true }
+        guard access === other.access, steps.isEmpty, other.steps.isEmpty else { return false }
+        switch (base, other.base) {
+        case (.table, .table): return true
+        case (.list(let owner, let property), .list(let otherOwner, let otherProperty)):
+            return property == otherProperty && owner.isSameObject(as: otherOwner)
+        case (.backlinks(let owner, let origin, let property), .backlinks(let target, let from, let by)):
+            return origin === from && property == by && owner.isSameObject(as: target)
+        case (.keys(let keys), .keys(let others)): return keys == others
+        default: return false
+        }
+    }
+}

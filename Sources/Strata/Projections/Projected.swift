@@ -1,0 +1,45 @@
+/// A property of a ``Projection``, which is a property of the object behind it, or what a key path makes of one.
+///
+///     @Projected(\Person.firstName) var firstName
+///     @Projected(\Person.address?.city) var homeCity
+///     @Projected(\Person.friends.projectTo.firstName) var friendNames: ProjectedCollection<String>
+@propertyWrapper
+public struct Projected<Root: ObjectBase, Value> {
+    fileprivate let keyPath: KeyPath<Root, Value>
+
+    public init(_ projectedKeyPath: KeyPath<Root, Value>) { keyPath = projectedKeyPath }
+
+    /// Not for use: a property of a projection goes through the static subscript.
+    @available(*, unavailable, message: "@Projected works in subclasses of Projection only")
+    public var wrappedValue: Value {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    /// Assigning writes to the object, where the key path ends at a property that can be written.
+    public static subscript<Owner: Projection<Root>>(
+        _enclosingInstance projection: Owner,
+        wrapped _: ReferenceWritableKeyPath<Owner, Value>,
+        storage storage: ReferenceWritableKeyPath<Owner, Self>
+    ) -> Value {
+        get { projection.rootObject[keyPath: projection[keyPath: storage].keyPath] }
+        set {
+            guard let keyPath = projection[keyPath: storage].keyPath as? ReferenceWritableKeyPath<Root, Value> else {
+                fatalError("a property that follows from others cannot be written: change what it is projected from")
+            }
+            projection.rootObject[keyPath: keyPath] = newValue
+        }
+    }
+}
+
+/// A projected property whose types are not known.
+protocol ProjectedField {
+    /// Of the class that is projected.
+    var anyKeyPath: AnyKeyPath { get }
+    var holdsCollection: Bool { get }
+}
+
+extension Projected: ProjectedField {
+    var anyKeyPath: AnyKeyPath { keyPath }
+    var holdsCollection: Bool { Value.self is any ProjectedElements.Type }
+}

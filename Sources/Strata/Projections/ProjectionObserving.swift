@@ -1,0 +1,92 @@
+import Dispatch
+
+/// The names of the properties behind a key path of a class of projections.
+///
+///     _name(for: \PersonProjection.homeCity)        // "address.city"
+public func _name<Observed: ProjectionObservable>(for keyPath: PartialKeyPath<Observed>) -> String {
+    Observed.path(of: keyPath)
+}
+
+extension ProjectionObservable {
+    static func path(of keyPath: PartialKeyPath<Self>) -> String {
+        KeyPathTrace.follow(keyPath, from: { (root: Root) in Self(projecting: root) }).names.joined(separator: ".")
+    }
+
+    /// Tells of every change of what is projected, and of the end of the object.
+    ///
+    /// A change is named after the projected property. Where several properties are made from one of the object's, or
+    /// from what one leads to, all of them are told of.
+    /// - Parameters:
+    ///   - keyPaths: which changes, by the names that the class of the object has: `"address.city"`; nil, or none, for
+    ///     everything that is projected.
+    ///   - queue: where to be told; nil for where the Realm lives.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        let observed = observedProperties(keyPaths)
+        return rootObject.follow(observed.map(\.watched), queue, Self.told(observed, block))
+    }
+
+    /// - Parameter keyPaths: which changes, by properties of the projection.
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { Self.path(of: $0) }, on: queue, block)
+    }
+
+    /// Tells an actor of every change of what is projected, and of the end of the object.
+    public func observe<Place: Actor>(
+        keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let observed = observedProperties(keyPaths)
+        let tell = Self.told(observed) { [weak actor] (change: ObjectChange<Self>) in
+            let carried = Carried(value: change)
+            actor?.assumeIsolated { block($0, carried.value) }
+        }
+        return await rootObject.follow(observed.map(\.watched), on: actor, isolation, tell)
+    }
+
+    public func observe<Place: Actor>(
+        keyPaths: [PartialKeyPath<Self>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { Self.path(of: $0) }, on: actor, isolation: isolation, block)
+    }
+
+    /// The properties that are observed; stops the program when a key path is of none of them.
+    private func observedProperties(_ keyPaths: [String]?) -> [ProjectedProperty<Root>] {
+        let all = projectedProperties
+        guard let keyPaths, !keyPaths.isEmpty else { return all }
+        for keyPath in keyPaths where !all.contains(where: { $0.path == keyPath }) {
+            fatalError("\(Self.self) projects no '\(keyPath)'; it projects \(all.map(\.path).joined(separator: ", "))")
+        }
+        return all.filter { keyPaths.contains($0.path) }
+    }
+
+    private static func told(
+        _ observed: [ProjectedProperty<Root>], _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> Root.ObjectTeller {
+        { object, event in
+            switch event {
+            case .change(let changes, let before):
+                guard let object else { return }
+                let properties = changes.flatMap { change in observed.filter { $0.rootName == change.name } }
+                block(.change(Self(projecting: object), properties.map { $0.change(before as? Root, object) }))
+            case .deleted: block(.deleted)
+            case .error(let error): block(.error(error))
+            }
+        }
+    }
+}
+
+extension ProjectedProperty {
+    /// What was of a collection is not told.
+    fileprivate func change(_ before: Root?, _ now: Root) -> PropertyChange {
+        let new = _flatten(now[keyPath: keyPath])
+        let isCollection = holdsCollection || new is any _ColumnCollection
+        return PropertyChange(
+            name: name, oldValue: isCollection ? nil : before.flatMap { _flatten($0[keyPath: keyPath]) }, newValue: new)
+    }
+}

@@ -1,0 +1,41 @@
+import Strata
+import Testing
+
+@Suite struct CollectionEqualityTests {
+    final class Bag: Object {
+        @Persisted var numbers: List<Int>
+        @Persisted var tags: MutableSet<String>
+        @Persisted var prices: Map<String, Int>
+        @Persisted var others: List<Bag>
+        @Persisted(originProperty: "others") var owners: LinkingObjects<Bag>
+    }
+
+    @Test func `managed collections are equal when they are the same property of the same object`() throws {
+        let realm = try makeRealm([Bag.self])
+        let (first, second) = (Bag(), Bag())
+        for bag in [first, second] {
+            bag.numbers.append(1)
+            bag.tags.insert("t")
+            bag.prices["a"] = 1
+        }
+        #expect(first.numbers == second.numbers && first.tags == second.tags && first.prices == second.prices)
+        try realm.write { realm.add([first, second]) }
+        let again = realm.objects(Bag.self)[0]
+        #expect(first.numbers == again.numbers && first.numbers != second.numbers && first.others == again.others)
+        #expect(first.tags == again.tags && first.tags != second.tags)
+        #expect(first.prices == again.prices && first.prices != second.prices)
+        #expect(first.owners == again.owners && first.owners != second.owners)
+        #expect(realm.objects(Bag.self) == realm.objects(Bag.self))
+        let some = realm.objects(Bag.self).where { $0.numbers.count > 0 }
+        #expect(some == some && some != realm.objects(Bag.self))
+    }
+
+    @Test func `collections that nothing manages are equal when their elements are`() {
+        #expect(List([1, 2]) == List([1, 2]) && List([1, 2]) != List([2, 1]))
+        #expect(MutableSet(["a", "b"]) == MutableSet(["b", "a"]) && MutableSet(["a"]) != MutableSet(["b"]))
+        let (one, other): (Map<String, Int>, Map<String, Int>) = (["a": 1, "b": 2], ["b": 2, "a": 1])
+        #expect(one == other)
+        other["b"] = 3
+        #expect(one != other)
+    }
+}

@@ -1,0 +1,62 @@
+import Strata
+import Testing
+
+@Suite struct DynamicObjectTests {
+    final class Crate: Object {
+        @Persisted(primaryKey: true) var id = 0
+        @Persisted var first = ""
+        @Persisted var items: List<Item>
+        @Persisted var spares: MutableSet<Item>
+        @Persisted var value: AnyRealmValue
+        override class func propertiesMapping() -> [String: String] { ["first": "first_word"] }
+    }
+    final class Item: Object {
+        @Persisted var name = ""
+        convenience init(_ name: String) {
+            self.init()
+            self.name = name
+        }
+    }
+
+    @Test func `lists and sets of objects are read and changed by name`() throws {
+        let realm = try makeRealm([Crate.self])
+        let crate = Crate()
+        crate.items.append(Item("a"))
+        crate.spares.insert(Item("s"))
+        try realm.write { realm.add(crate) }
+        let list = crate.dynamicList("items")
+        #expect(list.map { $0["name"] as? String } == ["a"] && list[0].dynamicClassName == "Item")
+        #expect(crate.dynamicMutableSet("spares").first?["name"] as? String == "s")
+        try realm.write {
+            list.append(realm.dynamicCreate("Item", value: ["name": "b"]))
+            list[0]["name"] = "z"
+        }
+        #expect(crate.items.map(\.name) == ["z", "b"])
+        let same = realm.dynamicObjects("Crate")[0]
+        #expect(same.dynamicList("items").count == 2 && same.dynamicMutableSet("spares").count == 1)
+    }
+
+    @Test func `an object in a value of any type is read by name, also without its class`() throws {
+        let file = TemporaryFile()
+        do {
+            let realm = try Realm(configuration: file.configuration([Crate.self, Item.self]))
+            let crate = Crate()
+            crate.value = .object(Item("inside"))
+            try realm.write { realm.add(crate) }
+            #expect(crate.value.dynamicObject?["name"] as? String == "inside")
+            #expect(AnyRealmValue.int(1).dynamicObject == nil && AnyRealmValue.object(Item("x")).dynamicObject == nil)
+        }
+        let realm = try Realm(configuration: file.configuration([Crate.self]))
+        let value = try #require(realm.objects(Crate.self).first?.value)
+        #expect(value.dynamicObject?.name as? String == "inside")
+    }
+
+    @Test func `properties are read by the program's names and by those in the file`() throws {
+        let realm = try makeRealm([Crate.self])
+        try realm.write { realm.dynamicCreate("Crate", value: ["id": 3, "first": "one"]) }
+        let crate = try #require(realm.dynamicObject(ofType: "Crate", forPrimaryKey: 3))
+        #expect(crate["first"] as? String == "one" && crate["first_word"] as? String == "one")
+        try realm.write { crate["first"] = "two" }
+        #expect(realm.object(ofType: Crate.self, forPrimaryKey: 3)?.first == "two")
+    }
+}
