@@ -92,18 +92,18 @@ public final class Migration {
                     continue
                 }
                 guard let newObject = twin(oldObject, new) else { continue }
-                target.walkedRow = (new.table, key, newObject._creation)
+                target.migration?.walk(new.table, key, newObject._creation)
                 try block(oldObject, newObject)
             }
             done += keys.count
             report(old.name, done, total)
         }
-        target.walkedRow = nil
+        target.migration?.endWalk()
     }
 
     /// The new object of an old one; nil when the migration has deleted it.
     private func twin(_ old: MigrationObject, _ new: ClassAccess) -> MigrationObject? {
-        if target.deletions == 0 {
+        if target.migration?.hasDeleted != true {
             // It is there, and finding its place can wait until something of it is read.
             let object = MigrationObject()
             target.bind(object, new, RowKey(old._key), creation: old._creation)

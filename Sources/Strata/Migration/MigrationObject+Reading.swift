@@ -52,7 +52,7 @@ extension DynamicObject {
             self[name] = value
             return
         }
-        if instance.kind == .migrationSource {
+        if instance.migration?.isOld == true {
             throw Realm.Error(.wrongState, "an object of the old schema shows what was and cannot be changed")
         }
         guard let write = instance.write else { return self[name] = value }

@@ -60,15 +60,14 @@ struct MigrationRun {
     private func make(
         _ old: Snapshot, _ transaction: WriteTransaction, _ transition: SchemaTransition, _ wanted: Set<String>
     ) throws(Realm.Error) -> Migration {
-        let source = try RealmInstance(
-            .migrationSource, store: store, shared: nil, configuration: configuration,
-            confinement: .thread(Confinement.currentThread))
-        source.show(old)
+        let here = Confinement.thread(Confinement.currentThread)
         let target = try RealmInstance(
-            .migrationTarget, store: store, shared: nil, configuration: configuration,
-            confinement: .thread(Confinement.currentThread))
+            .live, store: store, shared: nil, configuration: configuration, confinement: here, migration: .new())
         target.show(transaction)
-        source.failing = target
+        let source = try RealmInstance(
+            .frozen, store: store, shared: nil, configuration: configuration, confinement: here,
+            migration: .old(before: target))
+        source.show(old)
         return Migration(source, target, transition, wanted: wanted)
     }
 }

@@ -42,7 +42,7 @@ final class ClassCatalog {
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool, in instance: RealmInstance) -> ClassAccess? {
         if typed, let plan = plan(named: name) { return access(for: plan.type, in: instance) }
-        if instance.kind != .frozen { return dynamicAccess(name, instance) }
+        if !instance.isShared { return dynamicAccess(name, instance) }
         return nameLock.withLock { _ in Carried(value: dynamicAccess(name, instance)) }.value
     }
 

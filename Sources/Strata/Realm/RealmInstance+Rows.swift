@@ -191,8 +191,8 @@ extension RealmInstance {
     /// - Parameter name: the class of what is to be changed.
     func requireWrite(_ name: @autoclosure () -> String) -> RunningWrite? {
         checkConfinement()
-        if kind == .migrationSource, let failing {
-            failing.fail(
+        if let target = migration?.target {
+            target.fail(
                 Realm.Error(
                     .wrongState, "an old \(name()) shows what was before the migration; change the new object"))
             return nil

@@ -7,9 +7,11 @@ import StrataStorage
 /// view; the snapshot stays pinned as what observers last saw). Every change of the view or of what it shows gives a
 /// new stamp, which voids all cached places.
 final class RealmInstance {
-    enum Kind { case live, frozen, migrationSource, migrationTarget }
+    enum Kind { case live, frozen }
 
     let kind: Kind
+    /// Of an instance that is one side of a migration.
+    let migration: MigrationSide?
     let store: Store
     /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
     let shared: SharedStore?
@@ -32,26 +34,22 @@ final class RealmInstance {
     private(set) var existingAsyncWrites: AsyncWrites?
 
     private let classes: ClassCatalog
-    /// In a migration: the row that is being walked, which is there for certain until something is deleted.
-    var walkedRow: (table: Int, key: Int64, creation: UInt64)?
-    /// Calls of this instance that deleted something.
-    private(set) var deletions = 0
     /// How many writes this instance began; 0 stands for none.
     private(set) var writesBegun: UInt32 = 0
     private var cancelledWrites: Set<UInt32> = []
     private(set) lazy var encoder = _RowEncoder(self)
     private var damage: Realm.Error?
-    /// The other side of a migration, which a misuse of this side makes fail.
-    unowned(unsafe) var failing: RealmInstance?
     private var frozenTwin: InstanceReference?
     /// How others refer to the instance without keeping it alive.
     let reference: InstanceReference
 
     init(
         _ kind: Kind, store: Store, shared: SharedStore?, configuration: Realm.Configuration,
-        confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference()
+        confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference(),
+        migration: MigrationSide? = nil
     ) throws(Realm.Error) {
         self.kind = kind
+        self.migration = migration
         self.store = store
         self.shared = shared
         self.configuration = configuration
@@ -67,13 +65,15 @@ final class RealmInstance {
         if let inbox = observation.inbox { shared?.remove(inbox) }
     }
 
-    var isFrozen: Bool { kind == .frozen || kind == .migrationSource }
+    var isFrozen: Bool { kind == .frozen }
+    /// Whether several threads may read it at once.
+    var isShared: Bool { isFrozen && !isMigration }
     var isInWrite: Bool { write != nil }
     /// Of the running write.
     var transaction: WriteTransaction? { write?.transaction }
     /// Why the running write must not be committed.
     var failure: Realm.Error? { write?.failure }
-    var isMigration: Bool { kind == .migrationSource || kind == .migrationTarget }
+    var isMigration: Bool { migration != nil }
 
     /// Stops the program when called where the instance does not belong.
     @inline(__always)
@@ -252,12 +252,6 @@ final class RealmInstance {
         return made
     }
 
-    /// Rows are no longer there for certain.
-    func noteDeletion() {
-        deletions += 1
-        walkedRow = nil
-    }
-
     // MARK: Failures
 
     /// Marks the running write, so that it throws `error` instead of being committed.
@@ -269,7 +263,7 @@ final class RealmInstance {
     /// Remembers that something could not be read, for callers that can throw.
     func noteDamage(_ error: Realm.Error) {
         // Many threads read a frozen instance at once.
-        if kind != .frozen && damage == nil { damage = error }
+        if !isShared && damage == nil { damage = error }
         write?.fail(error)
     }
 
@@ -298,14 +292,14 @@ final class RealmInstance {
 
     /// A name that is not there: fails the migration or the write, or is reported.
     func misuse(_ access: ClassAccess, _ key: Int64, _ error: Realm.Error) {
-        if let failing { return failing.fail(error) }
+        if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }
         report(access.name, key, error.description)
     }
 
     /// Runs `read`, and throws what it could not read.
     func collectingDamage<Value>(_ read: () -> Value) throws -> Value {
-        if kind == .frozen { return read() }
+        if isShared { return read() }
         let before = damage
         damage = nil
         defer { damage = before }

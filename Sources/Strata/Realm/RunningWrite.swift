@@ -140,9 +140,9 @@ final class RunningWrite {
     /// of every row by themselves.
     @inline(__always)
     private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
-        guard let walkedRow = instance.walkedRow else { return false }
-        return walkedRow.table == access.table && walkedRow.key == object._key
-            && walkedRow.creation == object._creation && access.primary?.column != column
+        guard let walked = instance.migration?.walked else { return false }
+        return walked.table == access.table && walked.key == object._key && walked.creation == object._creation
+            && access.primary?.column != column
     }
 
     /// Writing the primary key that is there already is allowed.
@@ -244,7 +244,7 @@ final class RunningWrite {
     func linkKey(of object: ObjectBase) -> RowKey? {
         if object._frame == nil { add(object, policy) }
         guard let other = object._instance else { return nil }
-        if other.kind == .migrationSource, instance.isMigration {
+        if other.migration?.isOld == true, instance.isMigration {
             if let twin = instance.twin(of: object) { return RowKey(twin._key) }
             fail(object._access.deletedError(object))
             return nil
@@ -349,7 +349,7 @@ final class RunningWrite {
 
     /// Deletes rows, and what their classes' delete rules take with them.
     func delete(_ rows: [DeleteRun.Row]) {
-        instance.noteDeletion()
+        instance.migration?.noteDeletion()
         var run = DeleteRun(self)
         do throws(StorageError) {
             if let denied = try run.delete(rows) { fail(denied) }
@@ -362,7 +362,7 @@ final class RunningWrite {
     /// Deletes what a query finds, without an object per row.
     func delete(_ source: ObjectSource) {
         guard source.isWholeTable && source.access.ruled.isEmpty else {
-            instance.noteDeletion()
+            instance.migration?.noteDeletion()
             return delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
         }
         deleteAll([source.access.table])
@@ -370,7 +370,7 @@ final class RunningWrite {
 
     /// Deletes all rows of tables.
     func deleteAll(_ tables: some Sequence<Int>) {
-        instance.noteDeletion()
+        instance.migration?.noteDeletion()
         do throws(StorageError) {
             for table in tables { try transaction.deleteAll(table) }
         } catch {
