@@ -27,17 +27,19 @@ struct DocumentationTests {
         #expect(count > 5)
     }
 
-    @Test("every source that the guide to storage names is there, and each floor is described")
-    func guideToStorageLeads() throws {
-        let text = try Checkout.text("docs/storage.md")
+    @Test(
+        "every source that the guide to a room names is there, and each floor is described",
+        arguments: [("docs/storage.md", Floors.storage), ("docs/objects.md", Floors.objects)])
+    func guidesLead(guide: String, floors: Floors) throws {
+        let text = try Checkout.text(guide)
         let named = Set(text.matches(of: /`([\w+\/]+\.swift)`/).map { String($0.output.1) })
         #expect(named.count > 20)
         for name in named.sorted() {
-            let places = ["Sources/StrataStorage/\(name)", "Sources/\(name)", name]
-            #expect(places.contains(where: Checkout.exists), "docs/storage.md names \(name)")
+            let places = ["\(floors.room)\(name)", "Sources/\(name)", name]
+            #expect(places.contains(where: Checkout.exists), "\(guide) names \(name)")
         }
-        for folder in Floors.storage.folders {
-            #expect(text.contains("\n| \(folder) |"), "docs/storage.md does not say what \(folder) is")
+        for folder in floors.folders {
+            #expect(text.contains("\n| \(folder) |"), "\(guide) does not say what \(folder) is")
         }
     }
 

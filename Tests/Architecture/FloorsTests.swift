@@ -4,9 +4,8 @@ import Testing
 struct FloorsTests {
     static let swiftFiles = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
 
-    @Test("no folder of storage names what a higher one declares")
-    func storage() {
-        let floors = Floors.storage
+    @Test("no folder of a room names what a higher one declares", arguments: [Floors.storage, Floors.objects])
+    func rooms(floors: Floors) {
         let files = floors.read(Self.swiftFiles)
         #expect(files.count > 100, "the room was not found")
         let (found, used) = floors.violations(in: files)
@@ -19,14 +18,24 @@ struct FloorsTests {
     }
 
     @Test(
-        "a reference upward that is planted in the room is seen",
+        "a reference upward that is planted in storage is seen",
         arguments: [
             ("Format", "func planted(_ view: ReadView) {}"), ("Pages", "let planted = Branch.maxLevel"),
             ("Rows", "extension WriteTransaction {}"), ("Entries", "struct Planted {\n    var table: ProcessTable?\n}"),
             ("Nowhere", "struct Planted {}"),
         ])
-    func plantedInTheRoom(folder: String, text: String) {
-        let floors = Floors.storage
+    func plantedInStorage(folder: String, text: String) { expectSeen(in: .storage, folder, text) }
+
+    @Test(
+        "a reference upward that is planted in the object layer is seen",
+        arguments: [
+            ("Values", "func planted(_ instance: RealmInstance) {}"), ("Schema", "extension ClassAccess {}"),
+            ("Objects", "let planted = BoundPredicate.self"), ("Queries", "func planted(_ batch: ChangeBatch) {}"),
+            ("Notifications", "struct Planted {\n    var store: SharedStore?\n}"), ("Nowhere", "struct Planted {}"),
+        ])
+    func plantedInObjects(folder: String, text: String) { expectSeen(in: .objects, folder, text) }
+
+    private func expectSeen(in floors: Floors, _ folder: String, _ text: String) {
         let path = "\(floors.room)\(folder)/Planted.swift"
         let found = floors.violations(in: floors.read(Self.swiftFiles + [(path, SwiftSource(text + "\n"))])).found
         #expect(found.filter { $0.path == path }.count == 1, "\(found)")

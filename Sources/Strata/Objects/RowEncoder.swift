@@ -1,48 +1,10 @@
 import StrataStorage
 
-/// Types that a new row takes straight from an object's memory; everything else goes through its own encoding.
-enum FieldCode: UInt8 {
-    case int, optionalInt, double, optionalDouble, bool, string, optionalString
-    /// One word that holds a reference, or no reference.
-    case link, collection
-    case other
-
-    init(_ field: PlanField) {
-        switch ObjectIdentifier(field.field) {
-        case ObjectIdentifier(Persisted<Int>.self): self = .int
-        case ObjectIdentifier(Persisted<Int?>.self): self = .optionalInt
-        case ObjectIdentifier(Persisted<Double>.self): self = .double
-        case ObjectIdentifier(Persisted<Double?>.self): self = .optionalDouble
-        case ObjectIdentifier(Persisted<Bool>.self): self = .bool
-        case ObjectIdentifier(Persisted<String>.self): self = .string
-        case ObjectIdentifier(Persisted<String?>.self): self = .optionalString
-        default: self = field.isReference ? (field.shape.collection == .none ? .link : .collection) : .other
-        }
-    }
-}
-
-extension PlanField {
-    /// Whether the field is one word: a collection, or a link.
-    var isReference: Bool {
-        let isLink = shape.type == .object && shape.collection == .none
-        return (isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
-    }
-}
-
 extension ObjectBase {
     /// Whether a field of one word holds a reference to an object or a collection, and not one of the small numbers
     /// that stand for "none": no object has an address on the first page of memory.
     @inline(__always)
     func _holdsReference(_ offset: Int) -> Bool { _field(offset).load(as: UInt.self) >= 4096 }
-}
-
-/// Where a field of a class goes. Trivial, so that the loop over a class's fields counts no references.
-struct FieldEncoding {
-    let code: FieldCode
-    let offset: Int32
-    let column: Int32
-    /// Position in the plan's fields.
-    let field: Int32
 }
 
 /// The cells of a row that is being made from an object.
@@ -211,63 +173,6 @@ extension LinkPayload {
     /// The links of a payload that are not null.
     static func keys(_ bytes: [UInt8]) -> [Int64] {
         bytes.withUnsafeBytes { Reader($0)?.links.filter { $0 != null } ?? [] }
-    }
-}
-
-/// Strings of up to 15 bytes of UTF-8 stand in their own two words; whether this standard library lays them out as
-/// expected is tried once.
-enum SmallString {
-    static let isKnown: Bool = {
-        func check(_ text: String) -> Bool {
-            withUnsafePointer(to: text) { pointer in
-                let raw = UnsafeRawPointer(pointer)
-                guard let count = layoutCount(raw), count == text.utf8.count else { return false }
-                return UnsafeRawBufferPointer(start: raw, count: count).elementsEqual(text.utf8)
-            }
-        }
-        let long = String(repeating: "long ", count: 10)
-        return MemoryLayout<String>.size == 16 && check("") && check("person-000001") && check("fifteen letters")
-            && check("日本語") && withUnsafePointer(to: long) { layoutCount(UnsafeRawPointer($0)) == nil }
-    }()
-
-    /// How many bytes of text stand at `address`, or nil when the string is not a small one.
-    @inline(__always)
-    static func count(at address: UnsafeRawPointer) -> Int? { isKnown ? layoutCount(address) : nil }
-
-    /// Text from UTF-8 that was text when it was stored.
-    @inline(__always)
-    static func make(_ bytes: UnsafeRawBufferPointer) -> String { make(bytes, isKnown: isKnown) }
-
-    /// Small strings are put together in registers: a few nanoseconds instead of some twenty.
-    /// - Parameter isKnown: ``isKnown``, which costs a call to ask for.
-    @inline(__always)
-    static func make(_ bytes: UnsafeRawBufferPointer, isKnown: Bool) -> String {
-        let count = bytes.count
-        guard count <= 15, count > 0, isKnown, let base = bytes.baseAddress else {
-            return String(decoding: bytes, as: UTF8.self)
-        }
-        var low: UInt64 = 0
-        var high: UInt64 = 0
-        if count >= 8 {
-            low = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
-            // The last eight bytes overlap the first ones; what they have in common is shifted out.
-            let last = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
-            high = count == 8 ? 0 : last >> UInt64(8 * (16 - count))
-        } else {
-            for place in 0..<count {
-                low |= UInt64(base.load(fromByteOffset: place, as: UInt8.self)) << UInt64(8 * place)
-            }
-        }
-        guard (low | high) & 0x8080_8080_8080_8080 == 0 else { return String(decoding: bytes, as: UTF8.self) }
-        high |= (0xE0 | UInt64(count)) << 56
-        return unsafeBitCast((low.littleEndian, high.littleEndian), to: String.self)
-    }
-
-    /// The last byte: 0xA0 (or 0xE0 for ASCII) and the count.
-    @inline(__always)
-    private static func layoutCount(_ address: UnsafeRawPointer) -> Int? {
-        let last = address.load(fromByteOffset: 15, as: UInt8.self)
-        return last & 0xB0 == 0xA0 ? Int(last & 0x0F) : nil
     }
 }
 

@@ -206,11 +206,6 @@ extension PredicateParser {
     private static func elements(of sequence: some Sequence) -> [Any] { sequence.map { $0 as Any } }
 }
 
-/// What must not be walked to its end.
-protocol EndlessSequence {}
-
-extension PartialRangeFrom: EndlessSequence {}
-
 extension Predicate.Constant {
     /// A value whose own type says how it is stored.
     init?(argument: Any?) {

@@ -28,7 +28,7 @@ struct RowDistinction {
             var known: [Group: Int] = [:]
             var place = 0
             try reader.forEach(keys, view) { value in
-                let group = Group(before: groups[place], value: Self.normal(value.stored(reader.tag)))
+                let group = Group(before: groups[place], value: DistinctValue(value.stored(reader.tag)))
                 let number = known[group] ?? known.count
                 known[group] = number
                 groups[place] = number
@@ -41,26 +41,6 @@ struct RowDistinction {
 
     private struct Group: Hashable {
         let before: Int
-        let value: Key
-    }
-
-    /// Text by its bytes: Swift's own equality of strings takes composed and decomposed accents for the same.
-    enum Key: Hashable {
-        case null
-        case integer(Int64)
-        case double(UInt64)
-        case bytes([UInt8])
-        case decimal(Decimal128)
-    }
-
-    static func normal(_ value: _StoredValue) -> Key {
-        switch value {
-        case .null: return .null
-        case .integer(let value), .link(let value): return .integer(value)
-        case .double(let value): return .double(SortColumn.ordered(value))
-        case .text(let text): return .bytes(Array(text.utf8))
-        case .bytes(let bytes): return .bytes(bytes)
-        case .decimal(let value): return .decimal(value)
-        }
+        let value: DistinctValue
     }
 }

@@ -70,7 +70,7 @@ struct SortColumn {
             hasNulls = true
             return append(0, isNull: true)
         case .integer(let value): append(UInt64(bitPattern: value) ^ 1 << 63, isNull: false)
-        case .double(let value): append(Self.ordered(value), isNull: false)
+        case .double(let value): append(value.orderedBits, isNull: false)
         case .other(let value):
             while others.count < words.count { others.append(.null) }
             others.append(value)
@@ -99,13 +99,6 @@ struct SortColumn {
         bytes.append(contentsOf: value)
         append(word, isNull: false)
         ends.append(bytes.count)
-    }
-
-    /// The order of doubles as one of unsigned integers: NaN first, both zeros one.
-    static func ordered(_ value: Double) -> UInt64 {
-        if value.isNaN { return 0 }
-        let bits = (value == 0 ? 0.0 : value).bitPattern
-        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     }
 
     /// Puts places in order.

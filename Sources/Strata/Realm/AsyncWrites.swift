@@ -321,8 +321,3 @@ private final class WriteGrant: Sendable {
         do throws(StorageError) { try take()?.rollback() } catch {}
     }
 }
-
-/// Carries a value to the place where it is used.
-struct Carried<Value>: @unchecked Sendable {  // handed over: the sender does not use it again
-    let value: Value
-}

@@ -87,7 +87,14 @@ extension Realm {
         instance.delete(objects.map { $0 as ObjectBase })
     }
 
-    public func delete<Element: ObjectBase>(_ objects: Results<Element>) { instance.delete(objects.source) }
+    /// Deletes what a query finds, without an object per row.
+    public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+        let source = objects.source
+        guard let write = instance.requireWrite(source.access.name) else { return }
+        if source.isWholeTable && source.access.ruled.isEmpty { return write.deleteAll([source.access.table]) }
+        write.delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
+    }
+
     public func delete<Element: ObjectBase>(_ objects: List<Element>) { instance.delete(objects.map { $0 }) }
     public func delete<Element: ObjectBase>(_ objects: MutableSet<Element>) { instance.delete(objects.map { $0 }) }
 

@@ -136,8 +136,11 @@ enum AnyEncoding {
         [type.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     }
 
-    /// Nil when the bytes are not of the layout. An object is `.none` without an instance to find it in.
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ instance: RealmInstance?) -> AnyRealmValue? {
+    /// Nil when the bytes are not of the layout.
+    /// - Parameter find: the object that a link leads to; a link to none is `.none`.
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, _ find: (Link) -> Object? = { _ in nil }
+    ) -> AnyRealmValue? {
         guard let kind = bytes.first else { return AnyRealmValue.none }
         guard let type = PropertyType(rawValue: kind) else { return nil }
         let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
@@ -159,7 +162,7 @@ enum AnyEncoding {
         case .object where rest.count == 20:
             let table = UInt32(littleEndian: rest.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
             let link = Link(table: table, key: Int64(bitPattern: bits()), creation: bits(8))
-            return instance?.object(of: link).map { .object($0) } ?? AnyRealmValue.none
+            return find(link).map { .object($0) } ?? AnyRealmValue.none
         default: return nil
         }
     }
@@ -169,7 +172,7 @@ enum AnyEncoding {
         if bytes.count == 21, bytes[0] == PropertyType.object.rawValue {
             return .link(Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: Int64.self)))
         }
-        return decode(bytes, nil).map(plain)
+        return decode(bytes).map(plain)
     }
 
     static func plain(_ value: AnyRealmValue) -> _StoredValue {
@@ -197,16 +200,5 @@ enum AnyEncoding {
         case .text(let value): .string(value)
         default: nil
         }
-    }
-}
-
-extension RealmInstance {
-    /// The object that a value leads to; nil when it was deleted, or its class is gone.
-    func object(of link: AnyEncoding.Link) -> Object? {
-        guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
-            let access = access(named: schema.tables[position].name, typed: true),
-            let made = materialize(access, RowKey(link.key)), made._creation == link.creation
-        else { return nil }
-        return made as? Object
     }
 }

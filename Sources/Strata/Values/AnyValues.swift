@@ -124,3 +124,28 @@ extension _StoredValue {
         }
     }
 }
+
+/// What must not be walked to its end.
+protocol EndlessSequence {}
+
+extension PartialRangeFrom: EndlessSequence {}
+
+/// What Foundation's JSON has for null, if the program has Foundation: it is not linked for this alone.
+private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
+
+/// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.
+func _flatten(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    if let foundationNull, type(of: value) == foundationNull { return nil }
+    if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
+    return value
+}
+
+/// An optional whose type is not known.
+protocol _AnyOptional {
+    var _wrappedAny: Any? { get }
+}
+
+extension Optional: _AnyOptional {
+    var _wrappedAny: Any? { self.map { $0 as Any } }
+}

@@ -241,8 +241,3 @@ struct SchemaSetup {
         }
     }
 #endif
-
-/// Runs storage work, and says what went wrong in the terms of the public errors.
-func storage<Value>(_ body: () throws(StorageError) -> Value) throws(Realm.Error) -> Value {
-    do throws(StorageError) { return try body() } catch { throw Realm.Error(error) }
-}

@@ -115,7 +115,7 @@ extension RealmInstance {
     /// A column of any type with the object that may be in it.
     func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
         _CollectionColumn(object, object._access.positions[property.name] ?? 0).withBytes(nil) { bytes in
-            AnyEncoding.decode(bytes, self).map { .some($0) }
+            AnyEncoding.decode(bytes, object(of:)).map { .some($0) }
         }
     }
 
@@ -175,9 +175,6 @@ extension RealmInstance {
         #endif
         write?.delete(rows)
     }
-
-    /// Deletes what a query finds.
-    func delete(_ source: ObjectSource) { requireWrite(source.access.name)?.delete(source) }
 
     func deleteAll() {
         checkConfinement()

@@ -2,69 +2,6 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// The values around the row whose property was read last: reading it, or one nearby, again is a load.
-///
-/// One per column, class and Realm. It is a ``ColumnWindow`` in parts, so that the code of an application's own module
-/// can use it without a call.
-@frozen
-@usableFromInline
-struct _HeldColumn {
-    /// What the window was made under; 0 stands for no Realm.
-    @usableFromInline var stamp: UInt64 = 0
-    @usableFromInline var group: UnsafeRawPointer?
-    @usableFromInline var values = UnsafeRawPointer(bitPattern: 8).unsafelyUnwrapped
-    @usableFromInline var base: UInt64 = 0
-    @usableFromInline var firstSlot: Int32 = 0
-    /// 0 in a window that shows nothing.
-    @usableFromInline var rows: Int32 = 0
-    @usableFromInline var width: Int32 = 0
-    /// Nil only where there are no rows.
-    @usableFromInline var damage: UnsafeMutablePointer<Atomic<UInt32>>?
-    /// The group of the last row that was not in the window. Only a second row in it is worth a new window.
-    var missed: UnsafeRawPointer?
-    /// A group that has no window for this column, under `stamp`.
-    var refused: UnsafeRawPointer?
-
-    init() {}
-
-    mutating func show(_ window: ColumnWindow?) {
-        group = window?.group
-        rows = window?.rows ?? 0
-        damage = window?.damage
-        guard let window else { return }
-        values = window.values
-        base = window.base
-        firstSlot = window.firstSlot
-        width = window.width
-    }
-
-    @inlinable @inline(__always)
-    func value(_ index: Int) -> UInt64 {
-        switch width {
-        case 0: 0
-        case 1: UInt64(values.load(fromByteOffset: index, as: UInt8.self))
-        case 2: UInt64(values.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self))
-        case 4: UInt64(values.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
-        default: values.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
-        }
-    }
-
-    /// Whether the map lost no page until now: asked after values were read, before they are believed.
-    @inlinable @inline(__always)
-    var isIntact: Bool { damage.unsafelyUnwrapped.pointee.load(ordering: .relaxed) == 0 }
-
-    /// Borrowed bytes of a row; their lengths are validated but for a page that was lost since.
-    @inline(__always)
-    func bytes(_ index: Int) -> UnsafeRawBufferPointer {
-        if width != ColumnWindow.ofOffsets {
-            return UnsafeRawBufferPointer(start: values + index &* Int(width), count: Int(width))
-        }
-        let first = Int(values.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self))
-        let end = Int(values.loadUnaligned(fromByteOffset: index &* 2 &+ 2, as: UInt16.self))
-        return UnsafeRawBufferPointer(start: values + 2 &* (Int(rows) &+ 1) + first, count: max(end - first, 0))
-    }
-}
-
 extension ObjectBase {
     /// Whether the calling thread is certainly one that may use the object. Others ask: a Realm may belong to a queue
     /// or an actor.

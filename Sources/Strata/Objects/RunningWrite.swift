@@ -359,15 +359,6 @@ final class RunningWrite {
         instance.invalidateMarked()
     }
 
-    /// Deletes what a query finds, without an object per row.
-    func delete(_ source: ObjectSource) {
-        guard source.isWholeTable && source.access.ruled.isEmpty else {
-            instance.migration?.noteDeletion()
-            return delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
-        }
-        deleteAll([source.access.table])
-    }
-
     /// Deletes all rows of tables.
     func deleteAll(_ tables: some Sequence<Int>) {
         instance.migration?.noteDeletion()

@@ -1,3 +1,5 @@
+import StrataStorage
+
 extension AnyRealmValue: _Scalar {
     public static var _scalarType: PropertyType { .any }
     /// An object has to be managed; until then it counts as none.
@@ -10,7 +12,7 @@ extension AnyRealmValue: _Scalar {
     private static func decode(_ value: _StoredValue, _ instance: RealmInstance?) -> AnyRealmValue? {
         switch value {
         case .null: return AnyRealmValue.none
-        case .bytes(let bytes): return bytes.withUnsafeBytes { AnyEncoding.decode($0, instance) }
+        case .bytes(let bytes): return bytes.withUnsafeBytes { AnyEncoding.decode($0) { instance?.object(of: $0) } }
         default: return nil
         }
     }
@@ -123,5 +125,16 @@ extension AnyRealmValue: Codable {
             }
             try container.encode(value)
         }
+    }
+}
+
+extension RealmInstance {
+    /// The object that a value leads to; nil when it was deleted, or its class is gone.
+    func object(of link: AnyEncoding.Link) -> Object? {
+        guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
+            let access = access(named: schema.tables[position].name, typed: true),
+            let made = materialize(access, RowKey(link.key)), made._creation == link.creation
+        else { return nil }
+        return made as? Object
     }
 }

@@ -173,3 +173,23 @@ extension PersistableEnum {
         return first
     }
 }
+
+extension Decimal128: _Scalar {
+    public static var _scalarType: PropertyType { .decimal128 }
+    public var _stored: _StoredValue { .decimal(self) }
+    public static func _makeDefault() -> Decimal128 { Decimal128() }
+
+    public static func _from(_ value: _StoredValue) -> Decimal128? {
+        switch value {
+        case .decimal(let decimal): return decimal
+        case .integer(let integer): return Decimal128(integer)
+        case .double(let double): return Decimal128(double)
+        case .bytes(let bytes): return bytes.withUnsafeBytes { Decimal128(bytes: $0) }
+        default: return nil
+        }
+    }
+
+    public static func _load(_ object: ObjectBase, _ offset: Int) -> Decimal128? {
+        object._withBytes(offset) { Decimal128(bytes: $0) } ?? nil
+    }
+}

@@ -1,9 +1,4 @@
 #if Zoo
-    import StrataFiles
-
-    /// Every file of this room may ask for a mistake, without an import that other builds do not need.
-    typealias PlantedMistake = StrataFiles.PlantedMistake
-
     extension PlaceChanges {
         /// The change set as a planted mistake makes it.
         var withMistake: PlaceChanges {

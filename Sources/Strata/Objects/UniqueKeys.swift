@@ -41,7 +41,7 @@ struct UniqueCheck {
     /// - Returns: what is wrong.
     /// - Complexity: O(rows log n) where an index finds few others, else a pass over the columns of the class.
     func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> Realm.Error? {
-        var known: [[RowDistinction.Key]: Int64] = [:]
+        var known: [[DistinctValue]: Int64] = [:]
         for row in rows.sorted() {
             guard let values = try values(row, key), let tuple = Self.tuple(values) else { continue }
             if let other = known[tuple] { return error(key, values, other, row) }
@@ -63,8 +63,8 @@ struct UniqueCheck {
     }
 
     /// Values in a form whose equality is that of queries; nil with a null among them.
-    private static func tuple(_ values: [_StoredValue]) -> [RowDistinction.Key]? {
-        let normal = values.map(RowDistinction.normal)
+    private static func tuple(_ values: [_StoredValue]) -> [DistinctValue]? {
+        let normal = values.map(DistinctValue.init)
         return normal.contains(.null) ? nil : normal
     }
 
@@ -84,7 +84,7 @@ struct UniqueCheck {
     }
 
     private func lookedUp(
-        _ place: Int, _ key: UniqueKey, _ known: [[RowDistinction.Key]: Int64], _ rows: Set<Int64>
+        _ place: Int, _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
     ) throws(StorageError) -> Realm.Error? {
         for (tuple, row) in known {
             guard let values = try values(row, key) else { continue }
@@ -102,7 +102,7 @@ struct UniqueCheck {
 
     /// A pass over the columns: every row against those that are known, and against each other where none are.
     private func scanned(
-        _ key: UniqueKey, _ known: [[RowDistinction.Key]: Int64], _ rows: Set<Int64>
+        _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
     ) throws(StorageError) -> Realm.Error? {
         var known = known
         let looksAtAll = known.isEmpty

@@ -51,6 +51,34 @@ extension RealmInstance {
         instance?.refresh()
         carried.value(instance, token)
     }
+
+    /// Adds an observer, which starts with what the Realm shows now.
+    ///
+    /// Inside a write that changed something nobody could say what that is: the write fails.
+    /// - Returns: whether it was added.
+    func add(_ observer: any Observer) -> Bool {
+        if let write {
+            guard !write.hasChanged else {
+                write.fail(
+                    Realm.Error(
+                        .wrongState,
+                        "observe was called inside a write that has changed something; observe before the first "
+                            + "change, or after the write"))
+                return false
+            }
+            // Nobody observes yet, or the snapshot would be the transaction's base.
+            if snapshot?.version != write.transaction.view.version {
+                _ = write.transaction.waitUntilBaseIsVisible()
+                do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
+                    write.fail(Realm.Error(error))
+                    return false
+                }
+            }
+        }
+        guard let snapshot else { return false }
+        observation.add(observer, seen: snapshot)
+        return true
+    }
 }
 
 extension KeyPathTrace {

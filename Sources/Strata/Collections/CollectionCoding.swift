@@ -1,0 +1,53 @@
+extension RealmCollectionValue {
+    /// What an encoder can be given: the element, or a copy of the managed object that it is.
+    var encodable: Self {
+        _mapObject { $0._frame == nil ? $0 : $0.detached() }
+    }
+}
+
+extension List: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+extension List: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension MutableSet: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+extension MutableSet: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension Map: Decodable where Value: Decodable {
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        for (text, value) in try decoder.singleValueContainer().decode([String: Value].self) {
+            guard let key = Key._from(mapKey: text) else {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: decoder.codingPath, debugDescription: "'\(text)' is not a \(Key.self)"))
+            }
+            self[key] = value
+        }
+    }
+}
+
+extension Map: Encodable where Value: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let entries = map { ($0.key._mapKey, $0.value.encodable) }
+        // An encoder leaves the keys of a dictionary alone that it is handed whole.
+        var container = encoder.singleValueContainer()
+        try container.encode(Dictionary(entries, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension Results: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}
+
+extension LinkingObjects: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+}

@@ -1,0 +1,60 @@
+import StrataStorage
+
+/// What the objects of one class in one Realm share on their way to a value. One per class and Realm, at a fixed
+/// address, so that a property read is: load the frame, compare the stamp, load the column, read.
+///
+/// Invariants:
+/// 1. `stamp` changes whenever the Realm's view does: at a refresh, at the begin and end of a write, and at every
+///    change inside one. A location is used under the stamp that it was found under, never under another.
+/// 2. `view` is what the stamp stands for, and the Realm keeps it alive.
+/// 3. A frame lives as long as its Realm, which every managed object retains.
+/// 4. A held window is used under the stamp that it was made under. A frozen Realm, which several threads read, never
+///    makes one.
+@frozen
+public struct _ClassFrame {
+    @usableFromInline var stamp: UInt64
+    /// The thread that need not ask whether it is the right one.
+    @usableFromInline let thread: UInt64
+    /// Column position by field offset; see ``ColumnSlot``.
+    @usableFromInline var columns: UnsafeMutablePointer<Int32>
+    /// One per column.
+    @usableFromInline var held: UnsafeMutablePointer<_HeldColumn>
+    let knowsSmallStrings: Bool
+    /// A ``ReadView``, unretained.
+    @usableFromInline var viewAddress: UnsafeMutableRawPointer
+    /// A ``ClassAccess``, unretained.
+    @usableFromInline var accessAddress: UnsafeMutableRawPointer
+
+    init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
+        self.stamp = stamp
+        thread = access.instance.confinement.ownThread
+        self.columns = columns
+        held = .allocate(capacity: 1)
+        knowsSmallStrings = SmallString.isKnown
+        viewAddress = Unmanaged.passUnretained(view).toOpaque()
+        accessAddress = Unmanaged.passUnretained(access).toOpaque()
+    }
+
+    /// Makes room for windows of so many columns, all empty.
+    mutating func holdColumns(_ count: Int) {
+        held.deallocate()
+        held = .allocate(capacity: max(count, 1))
+        held.initialize(repeating: _HeldColumn(), count: max(count, 1))
+    }
+
+    @inline(__always)
+    var view: Unmanaged<ReadView> { .fromOpaque(viewAddress) }
+
+    @inline(__always)
+    var access: Unmanaged<ClassAccess> { .fromOpaque(accessAddress) }
+}
+
+/// What stands in a frame's column table beside column positions.
+enum ColumnSlot {
+    /// The integer primary key, which is the row's key.
+    static let key: Int32 = -1
+    /// Linking objects: no column of this table.
+    static let computed: Int32 = -2
+    /// No property starts at this offset, or the file has no column for it.
+    static let none: Int32 = -3
+}

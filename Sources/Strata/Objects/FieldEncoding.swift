@@ -1,0 +1,37 @@
+/// Types that a new row takes straight from an object's memory; everything else goes through its own encoding.
+enum FieldCode: UInt8 {
+    case int, optionalInt, double, optionalDouble, bool, string, optionalString
+    /// One word that holds a reference, or no reference.
+    case link, collection
+    case other
+
+    init(_ field: PlanField) {
+        switch ObjectIdentifier(field.field) {
+        case ObjectIdentifier(Persisted<Int>.self): self = .int
+        case ObjectIdentifier(Persisted<Int?>.self): self = .optionalInt
+        case ObjectIdentifier(Persisted<Double>.self): self = .double
+        case ObjectIdentifier(Persisted<Double?>.self): self = .optionalDouble
+        case ObjectIdentifier(Persisted<Bool>.self): self = .bool
+        case ObjectIdentifier(Persisted<String>.self): self = .string
+        case ObjectIdentifier(Persisted<String?>.self): self = .optionalString
+        default: self = field.isReference ? (field.shape.collection == .none ? .link : .collection) : .other
+        }
+    }
+}
+
+extension PlanField {
+    /// Whether the field is one word: a collection, or a link.
+    var isReference: Bool {
+        let isLink = shape.type == .object && shape.collection == .none
+        return (isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
+    }
+}
+
+/// Where a field of a class goes. Trivial, so that the loop over a class's fields counts no references.
+struct FieldEncoding {
+    let code: FieldCode
+    let offset: Int32
+    let column: Int32
+    /// Position in the plan's fields.
+    let field: Int32
+}
