@@ -45,7 +45,7 @@ enum TypeSizes {
         "Sources/Reporting": 2,
         "Sources/RunRecords": 4,
         "Sources/SimulatedDisk": 2,
-        "Sources/Strata": 24,
+        "Sources/Strata": 23,
         "Sources/StrataStorage": 12,
         "Tests/ReportingTests": 1,
         "Tests/Simulation": 3,

@@ -51,6 +51,24 @@ import Testing
         #expect(value.dynamicObject?.name as? String == "inside")
     }
 
+    @Test func `a value of any type is read by name as what is in it`() throws {
+        let realm = try makeRealm([Crate.self, Item.self])
+        let crate = Crate()
+        for (value, text) in [(AnyRealmValue.string("x"), "x"), (.int(4), "4"), (.bool(true), "true")] {
+            crate.value = value
+            #expect(crate["value"].map { "\($0)" } == text)
+        }
+        crate["value"] = Item("in it")
+        try realm.write { realm.add(crate) }
+        #expect((crate["value"] as? Item)?.name == "in it" && crate.value.object(Item.self)?.name == "in it")
+        #expect((realm.dynamicObjects("Crate")[0]["value"] as? Object)?["name"] as? String == "in it")
+        #expect(crate.detached().value.object(Item.self)?.name == "in it")
+        try realm.write { crate["value"] = 2.5 }
+        #expect(crate["value"] as? Double == 2.5 && realm.dynamicObjects("Crate")[0]["value"] as? Double == 2.5)
+        try realm.write { crate["value"] = nil }
+        #expect(crate["value"] == nil && crate.value == .none)
+    }
+
     @Test func `properties are read by the program's names and by those in the file`() throws {
         let realm = try makeRealm([Crate.self])
         try realm.write { realm.dynamicCreate("Crate", value: ["id": 3, "first": "one"]) }

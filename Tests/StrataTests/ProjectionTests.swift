@@ -169,7 +169,7 @@ import Testing
         #expect(
             crew.lines.count == 1 && crew.lines[0].hasPrefix("3: crew nil -> ProjectedCollection<String> {\n\t[0] c"))
         try realm.write { boat.flags.append("blue") }
-        #expect(all.lines.last == "3: flags nil -> \(boat.flags)")
+        #expect(all.lines.last?.hasPrefix("3: flags nil -> List<string> <0x") == true)
         try realm.write { realm.delete(boat) }
         #expect(all.lines.last == "deleted" && mail.lines.last == "deleted" && crew.lines.last == "deleted")
         withExtendedLifetime(tokens) {}

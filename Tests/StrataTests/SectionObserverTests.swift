@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 @Suite struct SectionObserverTests {
-    private typealias Change = SectionedResultsChange<Int, Counter>
+    private typealias Change = SectionedResultsChange<SectionedResults<Int, Counter>>
 
     /// Rows by section, kept up to date by nothing but changes.
     private final class Mirror {
@@ -24,7 +24,6 @@ import Testing
                 for place in insertions {
                     sections[place.section].insert(now[place.section][place.item].id, at: place.item)
                 }
-            case .error(let error): Issue.record(error)
             }
         }
     }
@@ -49,8 +48,8 @@ import Testing
             Issue.record("no update")
             return
         }
-        #expect(deletions == [SectionPlace(section: 0, item: 0)] && insertions == [SectionPlace(section: 2, item: 0)])
-        #expect(modifications == [SectionPlace(section: 1, item: 1)] && came == [2] && went.isEmpty)
+        #expect(deletions == [IndexPath(item: 0, section: 0)] && insertions == [IndexPath(item: 0, section: 2)])
+        #expect(modifications == [IndexPath(item: 1, section: 1)] && came == [2] && went.isEmpty)
         #expect(mirror.sections == [[2, 4], [1, 3, 5], [9]] && mirror.modified == [[3]])
         try realm.write { realm.delete(realm.objects(Counter.self).where { $0.count == 0 }) }
         #expect(mirror.sections == [[1, 3, 5], [9]] && mirror.updates == 2)
@@ -79,6 +78,33 @@ import Testing
             }
             #expect(mirror.sections == sections.map { $0.map(\.id) }, "seed \(seed), step \(step)")
         }
+        token.invalidate()
+    }
+
+    @Test func `an observer of one section is told of that one, also when it goes and comes`() throws {
+        let realm = try makeRealm([Counter.self])
+        try realm.write { for id in 0..<4 { realm.add(Counter(id, count: id % 2)) } }
+        let sections = realm.objects(Counter.self).sectioned(by: \.count)
+        var told: [String] = []
+        let token = sections[1].observe(keyPaths: [\.name]) { change in
+            switch change {
+            case .initial(let section): told.append("initial \(section.map(\.id))")
+            case .update(let section, let deletions, let insertions, let modifications, let came, let went):
+                told.append(
+                    "\(section.map(\.id)) \(deletions.map(\.item)) \(insertions.map(\.item)) "
+                        + "\(modifications.map(\.item)) \(came) \(went)")
+            }
+        }
+        let counters = realm.objects(Counter.self)
+        try realm.write { counters[0].name = "not in it" }
+        try realm.write { counters[3].name = "new" }
+        try realm.write { realm.delete(counters.where { $0.count == 1 }) }
+        try realm.write { realm.add(Counter(8, count: 0)) }
+        try realm.write { realm.add(Counter(9, count: 1)) }
+        #expect(
+            told == [
+                "initial [1, 3]", "[1, 3] [] [] [1] [] []", "[] [] [] [] [] [1]", "[9] [] [0] [] [1] []",
+            ])
         token.invalidate()
     }
 }

@@ -30,6 +30,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return Self(_column: _CollectionColumn(owner, property))
     }
 
+    public static func _make(_ values: _ValueSource) -> Self? { Self(_column: values.source.column) }
+
     public var _source: ObjectSource? { _column?.source }
     public var _values: _ValueSource? { _column.map { _ValueSource(source: ValueSource($0)) } }
 
@@ -200,24 +202,7 @@ extension List: ExpressibleByArrayLiteral {
     public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
-extension List: CustomStringConvertible {
-    public var description: String { CollectionDescription.text("List<\(Element.self)>", self) }
-}
-
 extension List: UntypedCollection {
     var anyElements: [Any] { map { $0 as Any } }
     var anyKeys: [String] { [] }
-}
-
-/// What collections print: long ones are cut, objects that lead to each other end.
-enum CollectionDescription {
-    static let shown = 100
-
-    static func text(_ name: String, _ elements: some Collection) -> String {
-        var parts = elements.prefix(shown).map { element in
-            (element as? ObjectBase).map { $0._shortDescription } ?? "\(element)"
-        }
-        if elements.count > shown { parts.append("... \(elements.count - shown) more") }
-        return "\(name) [\(parts.joined(separator: ", "))]"
-    }
 }

@@ -218,15 +218,6 @@ extension Map: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension Map: CustomStringConvertible {
-    public var description: String {
-        let parts = entries().map { key, value in
-            "\(key): " + (value._elementObject.map { $0._shortDescription } ?? "\(value)")
-        }
-        return "Map<\(Key.self), \(Value.self)> [\(parts.joined(separator: ", "))]"
-    }
-}
-
 extension Map: UntypedCollection {
     var anyElements: [Any] { values.map { $0 as Any } }
     var anyKeys: [String] { keys.map(\._mapKey) }

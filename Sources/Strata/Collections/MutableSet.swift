@@ -30,6 +30,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         return Self(_column: _CollectionColumn(owner, property))
     }
 
+    public static func _make(_ values: _ValueSource) -> Self? { Self(_column: values.source.column) }
+
     public var _source: ObjectSource? { _column?.source }
     public var _values: _ValueSource? { _column.map { _ValueSource(source: ValueSource($0)) } }
 
@@ -183,10 +185,6 @@ extension MutableSet: _ColumnCollection {
 
 extension MutableSet: ExpressibleByArrayLiteral {
     public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
-}
-
-extension MutableSet: CustomStringConvertible {
-    public var description: String { CollectionDescription.text("MutableSet<\(Element.self)>", self) }
 }
 
 extension MutableSet: UntypedCollection {

@@ -1,5 +1,5 @@
 /// What lists, results and linking objects have in common.
-public protocol RealmCollection: RandomAccessCollection where Element: RealmCollectionValue, Index == Int {
+public protocol RealmCollection<Element>: RandomAccessCollection where Element: RealmCollectionValue, Index == Int {
     /// The Realm that manages it; nil for an unmanaged list.
     var realm: Realm? { get }
     /// Whether its owner or its Realm is gone. An invalidated collection is empty.
@@ -9,6 +9,7 @@ public protocol RealmCollection: RandomAccessCollection where Element: RealmColl
     static func _make(_ source: ObjectSource) -> Self?
     /// The plain values behind it, as queries need them; nil for objects.
     var _values: _ValueSource? { get }
+    static func _make(_ values: _ValueSource) -> Self?
 }
 
 /// The plain values of a collection. For the library's own use.
@@ -24,6 +25,7 @@ extension RealmCollection {
     /// Whether it belongs to an immutable version.
     public var isFrozen: Bool { realm?.isFrozen ?? false }
     public var _values: _ValueSource? { nil }
+    public static func _make(_ values: _ValueSource) -> Self? { nil }
 
     public var first: Element? { isEmpty ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }

@@ -30,6 +30,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public static func _make(_ source: ObjectSource) -> Results? { Results(source) }
+    public static func _make(_ values: _ValueSource) -> Results? { Results(values.source) }
 
     public var realm: Realm? {
         switch content {

@@ -1,111 +1,155 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Results in sections: elements with the same key together, sections in the order in which their keys first appear.
 ///
 ///     let byLetter = people.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
 ///     for section in byLetter { print(section.key, section.map(\.name)) }
 ///
 /// Live like the results: keys are asked for again when the Realm shows something else.
-public struct SectionedResults<Key: Hashable, Element: ObjectBase>: RandomAccessCollection {
-    private let sections: Sections<Key, Element>
+public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection {
+    public typealias Element = ResultsSection<Key, SectionElement>
 
-    init(_ results: Results<Element>, _ key: @escaping (Element) -> Key) {
+    fileprivate let sections: Sections<Key, SectionElement>
+
+    init(_ results: Results<SectionElement>, _ key: @escaping (SectionElement) -> Key) {
         sections = Sections(results, key)
     }
 
+    fileprivate init(_ sections: Sections<Key, SectionElement>) { self.sections = sections }
+
     public var startIndex: Int { 0 }
     public var endIndex: Int { sections.current.count }
-    public subscript(position: Int) -> ResultsSection<Key, Element> { sections.current[position] }
+    public subscript(position: Int) -> Element { sections.section(at: position) }
+    /// An element by its section and its place in it.
+    public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
 
     /// What an element's section is.
-    var sectionKey: (Element) -> Key { sections.key }
+    var sectionKey: (SectionElement) -> Key { sections.key }
     /// The keys of all sections, in order.
     public var allKeys: [Key] { sections.current.map(\.key) }
     /// The results before they were put in sections.
-    public var results: Results<Element> { sections.results }
+    public var results: Results<SectionElement> { sections.results }
     public var realm: Realm? { results.realm }
     public var isInvalidated: Bool { results.isInvalidated }
     public var isFrozen: Bool { results.isFrozen }
 
     /// The section with a key; nil when there is none.
-    public func section(for key: Key) -> ResultsSection<Key, Element>? { first { $0.key == key } }
+    public func section(for key: Key) -> Element? { first { $0.key == key } }
+
+    /// The section of a key as it is now; an empty one where there is none.
+    func current(_ key: Key) -> Element { sections.section(key) }
+
+    /// The sections as they are now, for ever, on any thread.
+    public func freeze() -> SectionedResults { SectionedResults(results.freeze(), sectionKey) }
+
+    /// The live sections on this thread, queue or actor; nil when what they are of was deleted.
+    public func thaw() -> SectionedResults? { results.thaw().map { SectionedResults($0, sectionKey) } }
+}
+
+extension SectionedResults: Equatable {
+    /// Whether both were made by one call: two closures cannot be compared.
+    public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a.sections === b.sections }
 }
 
 /// The elements of one key.
-public struct ResultsSection<Key: Hashable, Element: ObjectBase>: RandomAccessCollection {
+public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection, Identifiable
+{
     public let key: Key
-    private let source: ObjectSource
-    private let keys: [Int64]
+    fileprivate let sections: Sections<Key, SectionElement>
+    /// As the section was when it was asked for.
+    fileprivate let members: [_StoredValue]
 
-    init(_ key: Key, _ source: ObjectSource, _ keys: [Int64]) {
-        self.key = key
-        self.source = source
-        self.keys = keys
-    }
-
-    /// The rows of the elements, in order.
-    var rowKeys: [Int64] { keys }
+    public var id: Key { key }
+    /// The rows of objects, in order.
+    var rowKeys: [Int64] { members.compactMap(\.linkKey) }
     public var startIndex: Int { 0 }
-    public var endIndex: Int { keys.count }
+    public var endIndex: Int { members.count }
+    public var realm: Realm? { sections.results.realm }
+    public var isInvalidated: Bool { sections.results.isInvalidated }
+    public var isFrozen: Bool { sections.results.isFrozen }
 
-    /// An object of the section as it was when the section was asked for; it may be deleted by now.
-    public subscript(position: Int) -> Element {
-        let context = source.context
-        return Element._decodeElement(.link(keys[position]), context) ?? Element._substituteElement(context)
+    /// An element of the section as it was when the section was asked for; an object may be deleted by now.
+    public subscript(position: Int) -> SectionElement {
+        let context = sections.results.elementContext
+        return SectionElement._decodeElement(members[position], context) ?? SectionElement._substituteElement(context)
     }
+
+    /// The sections that this is one of.
+    var all: SectionedResults<Key, SectionElement> { SectionedResults(sections) }
+
+    /// The section as it is now, for ever, on any thread; empty when its key is gone.
+    public func freeze() -> ResultsSection { all.freeze().sections.section(key) }
+
+    /// The live section on this thread, queue or actor, empty when its key is gone; nil when what it is of was deleted.
+    public func thaw() -> ResultsSection? { all.thaw()?.sections.section(key) }
+}
+
+extension ResultsSection: Equatable {
+    /// Whether both are the section of one key, of sections that one call made.
+    public static func == (a: ResultsSection, b: ResultsSection) -> Bool { a.key == b.key && a.sections === b.sections }
 }
 
 /// The sections of one version, made again for another.
-private final class Sections<Key: Hashable, Element: ObjectBase> {
-    let results: Results<Element>
-    let key: (Element) -> Key
-    private var made: (stamp: UInt64, sections: [ResultsSection<Key, Element>])?
+private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue> {
+    typealias Members = (key: Key, members: [_StoredValue])
 
-    init(_ results: Results<Element>, _ key: @escaping (Element) -> Key) {
+    let results: Results<SectionElement>
+    let key: (SectionElement) -> Key
+    private var made: (stamp: UInt64, sections: [Members])?
+
+    init(_ results: Results<SectionElement>, _ key: @escaping (SectionElement) -> Key) {
         self.results = results
         self.key = key
+        // Many threads may read a frozen Realm's: they are made before anybody gets them, and stay.
+        if let instance = results.realm?.instance, instance.isFrozen { made = (instance.stamp, grouped()) }
     }
 
-    /// - Complexity: an object and a key for every element, once per version.
-    var current: [ResultsSection<Key, Element>] {
-        let source = results.source
-        source.instance.checkConfinement()
-        let stamp = source.instance.stamp
+    /// The section of a key as it is now; empty when there is none.
+    func section(_ key: Key) -> ResultsSection<Key, SectionElement> {
+        let members = current.first { $0.key == key }?.members ?? []
+        return ResultsSection(key: key, sections: self, members: members)
+    }
+
+    func section(at position: Int) -> ResultsSection<Key, SectionElement> {
+        let (key, members) = current[position]
+        return ResultsSection(key: key, sections: self, members: members)
+    }
+
+    /// - Complexity: an element and a key for each, once per version.
+    var current: [Members] {
+        guard let instance = results.realm?.instance else { return [] }
+        instance.checkConfinement()
+        let stamp = instance.stamp
         if let made, made.stamp == stamp { return made.sections }
-        var order: [Key] = []
-        var members: [Key: [Int64]] = [:]
-        for (element, rowKey) in zip(results, source.keys()) {
-            let key = key(element)
-            if members[key] == nil { order.append(key) }
-            members[key, default: []].append(rowKey)
-        }
-        let sections = order.map { ResultsSection<Key, Element>($0, source, members[$0] ?? []) }
+        let sections = grouped()
         made = (stamp, sections)
         return sections
     }
+
+    private func grouped() -> [Members] {
+        var order: [Key] = []
+        var members: [Key: [_StoredValue]] = [:]
+        for (element, stored) in zip(results, results.storedElements) {
+            let key = key(element)
+            if members[key] == nil { order.append(key) }
+            members[key, default: []].append(stored)
+        }
+        return order.map { ($0, members[$0] ?? []) }
+    }
 }
 
-extension RealmCollection where Element: ObjectBase {
-    /// In sections by a property, in its order.
-    public func sectioned<Key: Hashable>(
-        by keyPath: KeyPath<Element, Key>, ascending: Bool = true
-    ) -> SectionedResults<Key, Element> {
-        sectioned(
-            by: keyPath, sortDescriptors: [SortDescriptor(keyPath: _name(for: keyPath), ascending: ascending)])
+extension Results {
+    /// What the elements are stored as, in their order.
+    fileprivate var storedElements: [_StoredValue] {
+        _values?.source.values ?? _source?.keys().map { .link($0) } ?? []
     }
 
-    /// In sections by a property or by what a key path makes of it. The first descriptors should keep sections
-    /// together: these stand in the order in which their keys first appear.
-    public func sectioned<Key: Hashable, Descriptors: Sequence<SortDescriptor>>(
-        by keyPath: KeyPath<Element, Key>, sortDescriptors: Descriptors
-    ) -> SectionedResults<Key, Element> {
-        sectioned(by: { $0[keyPath: keyPath] }, sortDescriptors: sortDescriptors)
-    }
-
-    /// In sections by whatever a closure says.
-    public func sectioned<Key: Hashable, Descriptors: Sequence<SortDescriptor>>(
-        by key: @escaping (Element) -> Key, sortDescriptors: Descriptors
-    ) -> SectionedResults<Key, Element> {
-        let descriptors = Array(sortDescriptors)
-        let results = descriptors.isEmpty ? Results<Element>(requiredSource) : sorted(by: descriptors)
-        return SectionedResults(results, key)
+    /// For elements; good while the results are.
+    fileprivate var elementContext: _ElementContext {
+        _source?.context ?? _values?.source.column.context ?? .unmanaged
     }
 }

@@ -104,6 +104,32 @@ struct DetachedSource: @unchecked Sendable {  // immutable values; predicates we
     }
 }
 
+/// What leads to the values of a list, a set or a map from any thread, and to what a query finds among them. Keeps no
+/// version.
+struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
+    private let owner: DetachedObject
+    private let property: String
+    private let steps: [ValueSource.Step]
+
+    init?(_ column: _CollectionColumn, _ steps: [ValueSource.Step] = []) {
+        guard let owner = DetachedObject(column.owner) else { return nil }
+        self.owner = owner
+        property = column.property.name
+        self.steps = steps
+    }
+
+    /// The values there; nil when their owner is gone.
+    func found(in instance: RealmInstance) -> ValueSource? {
+        guard let owner = owner.found(in: instance), let place = owner._access.positions[property] else { return nil }
+        return ValueSource(_CollectionColumn(owner, place), steps: steps)
+    }
+}
+
+extension ValueSource {
+    /// What leads here from any thread; nil for an owner that is gone, or that no commit has made yet.
+    var detached: DetachedValues? { DetachedValues(column, steps) }
+}
+
 extension RealmInstance {
     /// Shows at least a version, unless that is impossible now.
     func catchUp(_ version: TransactionID) {

@@ -70,6 +70,24 @@ extension MutableSet where Element: _Scalar {
     }
 }
 
+extension List {
+    /// Tells what the list is, and then every change of it. See the same method of lists of objects.
+    public func observe<Wrapped: _Scalar>(
+        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<List>) -> Void
+    ) -> NotificationToken where Element == Wrapped? {
+        observeValues(on: queue, block)
+    }
+}
+
+extension MutableSet {
+    /// Tells what the set is, and then every change of it, in places of the order in which it is walked.
+    public func observe<Wrapped: _Scalar>(
+        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<MutableSet>) -> Void
+    ) -> NotificationToken where Element == Wrapped? {
+        observeValues(on: queue, block)
+    }
+}
+
 /// A collection whose elements have keys.
 public protocol RealmKeyedCollection {
     associatedtype Key
@@ -95,23 +113,52 @@ extension Map {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
         observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) { map, column, token in
-            do throws(Realm.Error) {
-                let filter = try column.context.target.map { (target) throws(Realm.Error) in
-                    try KeyPathFilter(keyPaths, target)
-                }
-                let observer = ColumnObserver(column, filter) { old, new, touched in
-                    let changes = EntryChanges(old, new, touched)
-                    if changes.isEmpty { return }
-                    block(
-                        .update(
-                            map, deletions: changes.deletions.compactMap { Key._from(mapKey: $0) },
-                            insertions: changes.insertions.compactMap { Key._from(mapKey: $0) },
-                            modifications: changes.modifications.compactMap { Key._from(mapKey: $0) }))
-                }
-                column.owner._access.instance.start(observer, token) { block(.initial(map)) }
-            } catch {
-                block(.error(error))
+            map.start(column, keyPaths, token, block)
+        }
+    }
+
+    /// Tells an actor what the map is, before this returns, and then every change of it.
+    public func observe<Place: Actor>(
+        keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken {
+        guard let column = _column, let instance = column.owner._instance else {
+            fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
+        }
+        instance.checkConfinement()
+        if instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
+        let detached = DetachedValues(column)
+        return await instance.start(on: actor, isolation) { [weak actor] instance, token in
+            let tell: (RealmMapChange<Map>) -> Void = { change in
+                let carried = Carried(value: change)
+                actor?.assumeIsolated { block($0, carried.value) }
             }
+            guard let instance else { return }
+            guard let column = detached?.found(in: instance)?.column else { return tell(.initial(Map())) }
+            Map(_column: column).start(column, keyPaths, token, tell)
+        }
+    }
+
+    private func start(
+        _ column: _CollectionColumn, _ keyPaths: [String]?, _ token: NotificationToken,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) {
+        do throws(Realm.Error) {
+            let filter = try column.context.target.map { (target) throws(Realm.Error) in
+                try KeyPathFilter(keyPaths, target)
+            }
+            let observer = ColumnObserver(column, filter) { old, new, touched in
+                let changes = EntryChanges(old, new, touched)
+                if changes.isEmpty { return }
+                block(
+                    .update(
+                        self, deletions: changes.deletions.compactMap { Key._from(mapKey: $0) },
+                        insertions: changes.insertions.compactMap { Key._from(mapKey: $0) },
+                        modifications: changes.modifications.compactMap { Key._from(mapKey: $0) }))
+            }
+            column.owner._access.instance.start(observer, token) { block(.initial(self)) }
+        } catch {
+            block(.error(error))
         }
     }
 }

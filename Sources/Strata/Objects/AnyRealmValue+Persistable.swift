@@ -74,7 +74,8 @@ extension AnyRealmValue: _Scalar {
 
     public static func _fromAny(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(any: value) }
     public static func _wrappedFromAny(_ value: Any) -> AnyRealmValue? { AnyRealmValue(any: value) }
-    public static func _toAny(_ value: AnyRealmValue) -> Any? { value }
+    /// Whoever reads by name gets what is in it.
+    public static func _toAny(_ value: AnyRealmValue) -> Any? { value.content }
 
     /// Values without an object alone: those need a Realm first.
     public static func _plain(_ value: AnyRealmValue) -> _StoredValue? {

@@ -108,7 +108,7 @@ extension ObjectBase {
         if property.column == Int(ColumnSlot.key) { return Int(_key) }
         if property.isLinkingObjects { return _inverse(access, property) }
         if property.isCollection { return AnyCollectionFactory.make(_CollectionColumn(self, place), property.tag) }
-        if property.tag.type == .any { return instance.anyValue(self, property) }
+        if property.tag.type == .any { return instance.anyValue(self, property)?.content }
         guard let value = instance.storedValue(self, property) else {
             if isInvalidated { instance.reportInvalidAccess(self) }
             return nil

@@ -131,8 +131,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         hasher.combine(_access.tableID)
     }
 
-    /// The class name and every property, one per line; linked objects by class and key.
-    public var description: String { _describe() }
+    /// The class name and every property, one per line, and what they lead to, down to a depth.
+    public var description: String { described(Description.depth) }
 
     /// A property by name; nil when there is none of that name.
     ///

@@ -54,9 +54,6 @@ extension Results where Element: ProjectionObservable {
     /// The place of the projected object's row; nil when it is not among the results.
     public func index(of projection: Element) -> Int? { roots.index(of: projection.rootObject) }
 
-    public func freeze() -> Results { Results(projecting: roots.freeze()) }
-    public func thaw() -> Results? { roots.thaw().map { Results(projecting: $0) } }
-
     /// Tells what the results are, and then every change of them.
     /// - Parameter keyPaths: what of the projected objects counts as a modification, by the names of their class; nil
     ///   for what is projected.

@@ -24,22 +24,22 @@ extension Decimal128: MinMaxType, AddableType {}
 extension RealmCollection where Element: ObjectBase {
     /// The smallest value that is neither null nor NaN; nil when there is none.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(_source, property).least().flatMap { Value._from($0) }
+        Aggregates(self, property).least().flatMap { Value._from($0) }
     }
 
     /// The largest value that is neither null nor NaN; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(_source, property).most().flatMap { Value._from($0) }
+        Aggregates(self, property).most().flatMap { Value._from($0) }
     }
 
     /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        Value._from(Aggregates(_source, property).sum().sum) ?? Value._makeDefault()
+        Value._from(Aggregates(self, property).sum().sum) ?? Value._makeDefault()
     }
 
     /// The mean of the values that are not null; nil when there is none.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
-        let numbers = Aggregates(_source, property)
+        let numbers = Aggregates(self, property)
         if Value.self == Decimal128.self, case (.decimal(let sum), let count) = numbers.sum(), count > 0 {
             return Value._from(.decimal(sum / Decimal128(integerLiteral: Int64(count))))
         }
@@ -56,7 +56,7 @@ extension RealmCollection where Element: ObjectBase {
         sum(ofProperty: _name(for: keyPath))
     }
     public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value>) -> Double? {
-        Aggregates(_source, _name(for: keyPath)).mean()
+        Aggregates(self, _name(for: keyPath)).mean()
     }
     /// The mean of decimals, which nothing but their 34 digits rounds.
     public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
@@ -75,7 +75,7 @@ extension RealmCollection where Element: ObjectBase {
         sum(ofProperty: _name(for: keyPath))
     }
     public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value?>) -> Double? {
-        Aggregates(_source, _name(for: keyPath)).mean()
+        Aggregates(self, _name(for: keyPath)).mean()
     }
 }
 
@@ -83,10 +83,14 @@ extension RealmCollection where Element: ObjectBase {
 private struct Aggregates {
     private let source: ObjectSource?
     private let reader: ColumnReader?
+    /// The values where nothing manages the collection.
+    private let unmanaged: () -> [_StoredValue]
 
     /// Stops the program when the property does not suit the class.
-    init(_ source: ObjectSource?, _ name: String) {
+    init<Objects: RealmCollection>(_ objects: Objects, _ name: String) where Objects.Element: ObjectBase {
+        let source = objects._source
         self.source = source
+        unmanaged = { objects.value(forKeyPath: name).compactMap { _StoredValue(constant: $0) } }
         do throws(Realm.Error) {
             reader = try source.map { (source) throws(Realm.Error) in
                 try ColumnReader(source.instance, source.access, name, to: "aggregate")
@@ -141,8 +145,7 @@ private struct Aggregates {
 
     /// Doubles are added in the order of the collection, here, so that a sum does not depend on how rows are stored.
     func sum() -> (sum: _StoredValue, count: Int) {
-        guard let source, let reader else { return (.integer(0), 0) }
-        if reader.tag?.columnType == .integer, let (view, column, filter) = stored {
+        if let source, let reader, reader.tag?.columnType == .integer, let (view, column, filter) = stored {
             return source.attempt((.integer(0), 0)) { () throws(StorageError) in
                 if filter == .everything {
                     let (sum, count) = try view.sum(source.access.table, column)
@@ -154,7 +157,7 @@ private struct Aggregates {
         }
         var total = Total()
         forEach { total.add($0) }
-        return (total.value(reader.tag), total.count)
+        return (total.value(reader?.tag), total.count)
     }
 
     /// Numbers of one type, or of several where a property has any.
@@ -208,7 +211,8 @@ private struct Aggregates {
 
     /// Calls `body` with every value that is not null.
     private func forEach(_ body: (_StoredValue) -> Void) {
-        guard let source, let reader, let view = source.instance.currentView else { return }
+        guard let source, let reader else { return unmanaged().filter { !$0.isNull }.forEach(body) }
+        guard let view = source.instance.currentView else { return }
         source.attempt(()) { () throws(StorageError) in
             try reader.forEach(source.keys(), view) { value in
                 if case .null = value { return }

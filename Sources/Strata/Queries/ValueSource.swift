@@ -4,7 +4,7 @@
 /// Concurrency: confined with its Realm.
 final class ValueSource {
     let column: _CollectionColumn
-    private let steps: [Step]
+    let steps: [Step]
     private var cache: (stamp: UInt64, values: [_StoredValue])?
 
     enum Step {
@@ -22,6 +22,11 @@ final class ValueSource {
 
     var tag: ColumnTag { column.property.tag }
     var name: String { "\(column.owner._access.name).\(column.property.name)" }
+
+    /// The same values in another instance; nil when their owner is not there.
+    func moved(to instance: RealmInstance) -> ValueSource? {
+        column.moved(to: instance).map { ValueSource($0, steps: steps) }
+    }
 
     func adding(_ step: Step) -> ValueSource { ValueSource(column, steps: steps + [step]) }
 

@@ -19,21 +19,44 @@ extension _CheckedReading {
     }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection {
     /// The collection as it is now, for ever, on any thread.
     public func freeze() -> Self {
-        guard let source = _source, let frozen = source.instance.frozen(), let moved = source.moved(to: frozen),
-            let made = Self._make(moved)
-        else { fatalError("only a managed collection whose owner is there can be frozen") }
+        guard let frozen = realm?.instance.frozen(), let made = moved(to: frozen) else {
+            fatalError("only a managed collection whose owner is there can be frozen")
+        }
         return made
+    }
+
+    private func moved(to instance: RealmInstance) -> Self? {
+        if let source = _source { return source.moved(to: instance).flatMap { Self._make($0) } }
+        return _values?.source.moved(to: instance).flatMap { Self._make(_ValueSource(source: $0)) }
     }
 
     /// The live collection on this thread, queue or actor; nil when its owner was deleted.
     public func thaw() -> Self? {
-        guard let source = _source else { return nil }
-        guard source.instance.isFrozen else { return self }
-        guard let live = InstanceCache.live(source.instance) else { return nil }
-        return DetachedSource(source).found(in: live).flatMap { Self._make($0) }
+        guard let instance = realm?.instance else { return nil }
+        guard instance.isFrozen else { return self }
+        guard let live = InstanceCache.live(instance) else { return nil }
+        return _detached().flatMap { Self._found($0, in: Realm(live)) }
+    }
+}
+
+extension Map {
+    /// The map as it is now, for ever, on any thread.
+    public func freeze() -> Self {
+        guard let column = _column, let frozen = column.owner._instance?.frozen(),
+            let moved = column.moved(to: frozen)
+        else { fatalError("only a managed map whose owner is there can be frozen") }
+        return Self(_column: moved)
+    }
+
+    /// The live map on this thread, queue or actor; nil when its owner was deleted.
+    public func thaw() -> Self? {
+        guard let instance = _column?.owner._instance else { return nil }
+        guard instance.isFrozen else { return self }
+        guard let live = InstanceCache.live(instance) else { return nil }
+        return _detached().flatMap { Self._found($0, in: Realm(live)) }
     }
 }
 
@@ -54,7 +77,7 @@ extension Frozen where Value: _CheckedReading {
     public init(_ value: Value) { self.init(frozen: value.freeze()) }
 }
 
-extension Frozen where Value: RealmCollection, Value.Element: ObjectBase {
+extension Frozen where Value: RealmCollection {
     /// Freezes a collection, unless it is frozen.
     public init(_ value: Value) { self.init(frozen: value.freeze()) }
 }

@@ -17,6 +17,7 @@ public struct _DetachedValue: Sendable {
     enum Kind: Sendable {
         case object(DetachedObject)
         case source(DetachedSource)
+        case values(DetachedValues)
     }
 
     let kind: Kind
@@ -112,12 +113,17 @@ extension ObjectBase: ThreadConfined {
 
 extension RealmCollection {
     public func _detached() -> _DetachedValue? {
-        isInvalidated ? nil : _source.map { _DetachedValue(kind: .source(DetachedSource($0))) }
+        if isInvalidated { return nil }
+        if let source = _source { return _DetachedValue(kind: .source(DetachedSource(source))) }
+        return _values?.source.detached.map { _DetachedValue(kind: .values($0)) }
     }
 
     public static func _found(_ value: _DetachedValue, in realm: Realm) -> Self? {
-        guard case .source(let source) = value.kind else { return nil }
-        return source.found(in: realm.instance).flatMap { _make($0) }
+        switch value.kind {
+        case .object: return nil
+        case .source(let source): return source.found(in: realm.instance).flatMap { _make($0) }
+        case .values(let values): return values.found(in: realm.instance).flatMap { _make(_ValueSource(source: $0)) }
+        }
     }
 }
 
@@ -125,3 +131,14 @@ extension Results: ThreadConfined {}
 extension List: ThreadConfined {}
 extension LinkingObjects: ThreadConfined {}
 extension MutableSet: ThreadConfined {}
+
+extension Map: ThreadConfined {
+    public func _detached() -> _DetachedValue? {
+        _column.flatMap { DetachedValues($0) }.map { _DetachedValue(kind: .values($0)) }
+    }
+
+    public static func _found(_ value: _DetachedValue, in realm: Realm) -> Self? {
+        guard case .values(let values) = value.kind else { return nil }
+        return values.found(in: realm.instance).map { Self(_column: $0.column) }
+    }
+}

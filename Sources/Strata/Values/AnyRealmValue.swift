@@ -28,6 +28,9 @@ public enum AnyRealmValue: Hashable {
     case uuid(UUID)
     case object(Object)
 
+    /// None.
+    public init() { self = .none }
+
     public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
     public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
@@ -48,6 +51,24 @@ public enum AnyRealmValue: Hashable {
     /// object that no Realm manages.
     public var dynamicObject: DynamicObject? {
         if case .object(let object) = self { object._dynamicTwin } else { nil }
+    }
+
+    /// The value as its own type; nil for none.
+    var content: Any? {
+        switch self {
+        case .none: nil
+        case .int(let value): value
+        case .bool(let value): value
+        case .float(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .objectId(let value): value
+        case .decimal128(let value): value
+        case .uuid(let value): value
+        case .object(let value): value
+        }
     }
 
     /// A value of one of the types that the cases have; nil for others.

@@ -1,0 +1,47 @@
+// What collections print: see ``Description``.
+
+extension List: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String { Description.elements("List", self, self, depth) }
+    /// Its elements, and what they lead to.
+    public var description: String { described(Description.depth) }
+}
+
+extension MutableSet: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String { Description.elements("MutableSet", self, self, depth) }
+    /// Its members, and what they lead to.
+    public var description: String { described(Description.depth) }
+}
+
+extension Map: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String {
+        let lines = prefix(Description.shownElements).map { "[\($0.key)]: \(Description.text($0.value, depth - 1))" }
+        return Description.collection("Map<string, ", Value._elementShape, self, count: count, lines)
+    }
+
+    /// Its entries, and what they lead to.
+    public var description: String { described(Description.depth) }
+}
+
+extension Results: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String {
+        Description.elements("Results", self, _source ?? _values?.source, depth)
+    }
+
+    /// The elements of this moment, and what they lead to.
+    public var description: String { described(Description.depth) }
+}
+
+extension LinkingObjects: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String { Description.elements("LinkingObjects", self, _source ?? anchor, depth) }
+    /// The objects that lead here, and what they lead to.
+    public var description: String { described(Description.depth) }
+}
+
+extension AnyRealmCollection: Describing, CustomStringConvertible {
+    func described(_ depth: Int) -> String {
+        Description.elements("AnyRealmCollection", self, _source ?? _values?.source, depth)
+    }
+
+    /// Its elements, and what they lead to.
+    public var description: String { described(Description.depth) }
+}

@@ -1,0 +1,129 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What changed in sections.
+struct SectionUpdate<Key: Hashable> {
+    private let before: [Key]
+    private let after: [Key]
+    private(set) var deletions: [IndexPath] = []
+    private(set) var insertions: [IndexPath] = []
+    private(set) var modifications: [IndexPath] = []
+    private let came: [Int]
+    private let went: [Int]
+
+    typealias Frame = [(key: Key, rows: [Int64])]
+
+    /// - Parameter changed: rows that count as modified where they stay in their section.
+    init(from before: Frame, to after: Frame, _ changed: Set<Int64>) {
+        self.before = before.map(\.key)
+        self.after = after.map(\.key)
+        let difference = SequenceDifference(from: self.before, to: self.after)
+        for section in difference.insertions {
+            insertions += after[section].rows.indices.map { IndexPath(indexes: [section, $0]) }
+        }
+        for (old, new) in difference.kept {
+            let rows = SequenceDifference(from: before[old].rows, to: after[new].rows)
+            deletions += rows.deletions.map { IndexPath(indexes: [old, $0]) }
+            insertions += rows.insertions.map { IndexPath(indexes: [new, $0]) }
+            for place in rows.kept where changed.contains(before[old].rows[place.old]) {
+                modifications.append(IndexPath(indexes: [old, place.old]))
+            }
+        }
+        deletions.sort()
+        insertions.sort()
+        modifications.sort()
+        came = difference.insertions.sorted()
+        went = difference.deletions.sorted()
+    }
+
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && went.isEmpty }
+
+    func change<Sections>(of sections: Sections) -> SectionedResultsChange<Sections> {
+        .update(
+            sections, deletions: deletions, insertions: insertions, modifications: modifications,
+            sectionsToInsert: came, sectionsToDelete: went)
+    }
+
+    /// What of it happened to one section; nil when nothing did.
+    func change<Section>(of section: Section, _ key: Key) -> SectionedResultsChange<Section>? {
+        let (old, new) = (before.firstIndex(of: key), after.firstIndex(of: key))
+        let deletions = deletions.filter { $0[0] == old }
+        let insertions = insertions.filter { $0[0] == new }
+        let modifications = modifications.filter { $0[0] == old }
+        let came = came.filter { $0 == new }
+        let went = went.filter { $0 == old }
+        if deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && went.isEmpty { return nil }
+        return .update(
+            section, deletions: deletions, insertions: insertions, modifications: modifications,
+            sectionsToInsert: came, sectionsToDelete: went)
+    }
+}
+
+/// Turns changes of results into changes of their sections.
+final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue> {
+    typealias Followed = SectionedResults<Key, SectionElement>
+
+    private let key: (SectionElement) -> Key
+    /// Without an update for what the sections are at first.
+    private let tell: (Followed, SectionUpdate<Key>?) -> Void
+    /// Where it is told of what cannot be read.
+    private let configuration: Realm.Configuration?
+    private var sections: Followed?
+    private var known: SectionUpdate<Key>.Frame = []
+    /// The rows of the results, in their order.
+    private var rows: [Int64] = []
+
+    init(_ sections: Followed, _ tell: @escaping (Followed, SectionUpdate<Key>?) -> Void) {
+        key = sections.sectionKey
+        configuration = sections.realm?.configuration
+        self.tell = tell
+    }
+
+    /// Follows one section.
+    convenience init(
+        _ sections: Followed, of key: Key,
+        _ block: @escaping (SectionedResultsChange<ResultsSection<Key, SectionElement>>) -> Void
+    ) {
+        self.init(sections) { sections, update in
+            let section = sections.current(key)
+            if let update {
+                if let change = update.change(of: section, key) { block(change) }
+            } else {
+                block(.initial(section))
+            }
+        }
+    }
+
+    func receive(_ change: RealmCollectionChange<Results<SectionElement>>) {
+        switch change {
+        case .initial(let results):
+            let sections = Followed(results, key)
+            self.sections = sections
+            remember(sections)
+            tell(sections, nil)
+        case .update(_, let deletions, let insertions, let modifications):
+            guard let sections else { return }
+            let (before, oldRows) = (known, rows)
+            remember(sections)
+            // What went from one place of the results to another may differ as well.
+            let came = Set(insertions.map { rows[$0] })
+            var changed = Set(deletions.map { oldRows[$0] }).intersection(came)
+            changed.formUnion(modifications.map { oldRows[$0] })
+            let update = SectionUpdate(from: before, to: known, changed)
+            if !update.isEmpty { tell(sections, update) }
+        case .error(let error):
+            configuration?.invalidAccessHandler?(
+                Realm.Configuration.InvalidAccessReport(
+                    className: "\(SectionElement.self)", key: nil, version: 0,
+                    message: "sections cannot be followed any more: \(error)"))
+        }
+    }
+
+    private func remember(_ sections: Followed) {
+        known = sections.map { ($0.key, $0.rowKeys) }
+        rows = sections.results.source.keys()
+    }
+}

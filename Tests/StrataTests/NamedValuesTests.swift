@@ -1,0 +1,94 @@
+import Strata
+import Testing
+
+@Suite struct NamedValuesTests {
+    final class Tool: Object {
+        @Persisted var name = ""
+        @Persisted var weight = 0
+        @Persisted var maker: Tool?
+        @Persisted var parts: List<Tool>
+        @Persisted var prices: Map<String, Int>
+        @Persisted var spares: Map<String, Tool?>
+        convenience init(_ name: String, _ weight: Int = 0) {
+            self.init()
+            self.name = name
+            self.weight = weight
+        }
+    }
+
+    @Test func `a property of every object of a collection is read and written by name`() throws {
+        let realm = try makeRealm([Tool.self])
+        let saw = Tool("saw", 3)
+        saw.parts.append(objectsIn: [Tool("blade", 1), Tool("grip", 2)])
+        saw.parts[0].maker = saw
+        try realm.write { realm.add(saw) }
+        let parts = saw.parts
+        #expect(parts.value(forKey: "name") as? [String] == ["blade", "grip"])
+        #expect(parts.value(forKey: "self") as? [Tool] == Array(parts))
+        #expect(parts.value(forKeyPath: "maker.name").map { $0 as? String } == ["saw", nil])
+        try realm.write {
+            parts.setValue(9, forKey: "weight")
+            realm.objects(Tool.self).where { $0.weight == 9 }.setValue(nil, forKey: "maker")
+            realm.objects(Tool.self).setValue("all", forKey: "name")
+        }
+        #expect(parts.map(\.weight) == [9, 9] && parts[0].maker == nil && saw.weight == 3)
+        #expect(realm.objects(Tool.self).value(forKey: "name") as? [String] == ["all", "all", "all"])
+    }
+
+    @Test func `a name or a value that does not fit fails the write`() throws {
+        let realm = try makeRealm([Tool.self])
+        try realm.write { realm.add([Tool("a", 1), Tool("b", 2)]) }
+        let tools = realm.objects(Tool.self)
+        #expect(throws: Realm.Error.self) { try realm.write { tools.setValue(1, forKey: "none") } }
+        #expect(throws: Realm.Error.self) {
+            try realm.write {
+                tools.setValue(7, forKey: "weight")
+                tools.setValue("text", forKey: "weight")
+            }
+        }
+        #expect(tools.map(\.weight) == [1, 2])
+        #expect(throws: Realm.Error.self) { try realm.write { tools[0].prices.setValue("text", forKey: "a") } }
+        #expect(tools[0].prices.isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func `entries of maps are read and written whatever type they come in`(
+        managed: Bool
+    ) throws {
+        let realm = try makeRealm([Tool.self])
+        let tool = Tool("saw")
+        if managed { try realm.write { realm.add(tool) } }
+        func change(_ body: () -> Void) throws { if managed { try realm.write(body) } else { body() } }
+        try change {
+            tool.prices.setValue(3, forKey: "a")
+            tool.prices.setValue(4 as Int64, forKey: "b")
+            tool.spares.setValue(tool, forKey: "self")
+        }
+        #expect(tool.prices.value(forKey: "a") as? Int == 3 && tool.prices.object(forKey: "b") as? Int == 4)
+        #expect(tool.spares.value(forKey: "self") as? Tool == tool && tool.prices.value(forKey: "c") == nil)
+        try change { tool.prices.setValue(nil, forKey: "a") }
+        #expect(tool.prices.keys == ["b"])
+    }
+
+    @Test func `a collection of a known element type stands for any kind of collection`() throws {
+        let realm = try makeRealm([Tool.self])
+        let saw = Tool("saw", 3)
+        saw.parts.append(objectsIn: [Tool("grip", 2), Tool("blade", 1)])
+        try realm.write { realm.add(saw) }
+        let all = [AnyRealmCollection(saw.parts), AnyRealmCollection(realm.objects(Tool.self))]
+        #expect(
+            all.map(\.count) == [2, 3] && all[0][1].name == "blade"
+                && all.map { $0.map(\.weight).reduce(0, +) } == [3, 6])
+        #expect(all[0].sorted(byKeyPath: "name").first?.name == "blade" && all[1].filter("weight > 1").count == 2)
+        #expect(
+            all[0].sum(of: \.weight) == 3 && all[0].realm != nil && !all[0].isFrozen && all[0].index(of: saw) == nil)
+        let frozen = all[0].freeze()
+        try realm.write { saw.parts.removeAll() }
+        #expect(frozen.count == 2 && frozen.isFrozen && all[0].isEmpty && frozen.thaw()?.isEmpty == true)
+        #expect(Array(AnyRealmCollection(List([1, 2]))) == [1, 2])
+        var updates = 0
+        let token = all[0].observe { if case .update = $0 { updates += 1 } }
+        try realm.write { saw.parts.append(saw) }
+        #expect(updates == 1)
+        token.invalidate()
+    }
+}
