@@ -34,7 +34,7 @@ package struct StrataEngine: Engine {
             source: "docs/fault-model.md"),
         Promise(
             .detectsDamage,
-            sentence: "A damaged byte is reported and never returned as data; damage within the last group of the log "
+            sentence: "A damaged byte is reported and never returned as data; damage within the last batch of the log "
                 + "may look like a crash before that group was acknowledged.",
             source: "docs/fault-model.md"),
         Promise(

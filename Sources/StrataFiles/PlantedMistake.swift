@@ -118,7 +118,7 @@
         case sortUnstable = "strata-sort-unstable"
         /// A commit does not wait for the disk.
         case commitWithoutSync = "strata-commit-without-sync"
-        /// Recovery leaves the last group of the log out.
+        /// Recovery leaves the last batch of the log out.
         case recoveryDropsLast = "strata-recovery-drops-last"
         /// Nodes are believed whatever their checksum says.
         case checksumUnchecked = "strata-checksum-unchecked"

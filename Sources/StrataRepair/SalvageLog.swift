@@ -6,7 +6,7 @@ internal import StrataStorage
 /// Concurrency: confined to the salvage.
 final class SalvageLog {
     private let bytes: MappedRange
-    private var groups: [LogReplay.Group] = []
+    private var batches: [LogReplay.Batch] = []
     /// The version that the first record is built on.
     private var base: UInt64
     /// Durable commits are missing behind the last record, or there is no log at all where one is required.
@@ -22,7 +22,7 @@ final class SalvageLog {
         let contents = source.readLog()
         let header = Self.header(source.fileSystem, source.path)
         base = slot?.checkpoint.rawValue ?? 0
-        let whole = header.map { LogFormat.fileBytes(segmentBytes: $0.segmentBytes) } ?? 0
+        let whole = header.map { LogFormat.fileBytes(halfBytes: $0.halfBytes) } ?? 0
         // What was cut off reads as zeros.
         guard let range = MappedRange(anonymous: max(contents?.count ?? 0, whole, Format.pageSize)) else { return nil }
         bytes = range
@@ -48,14 +48,14 @@ final class SalvageLog {
     /// - Returns: false when there is no log that is needed.
     private func read(_ slot: HeaderSlot, _ header: LogHeader?, _ source: SalvageSource, isThere: Bool) -> Bool {
         if slot.logRequired {
-            let segment = (bytes.count - Format.pageSize) / 2
+            let half = (bytes.count - Format.pageSize) / 2
             let reading =
                 header
                 ?? LogHeader(
-                    storeID: slot.storeID, salt: slot.salt, segmentBytes: segment, baseVersion: slot.checkpoint)
+                    storeID: slot.storeID, salt: slot.salt, halfBytes: half, baseVersion: slot.checkpoint)
             isLost =
                 !isThere || reading.storeID != slot.storeID || reading.salt != slot.salt
-                || !replay(reading, fromSegment: Int(slot.logSegment), firstLSN: base + 1, reach: slot.logReach)
+                || !replay(reading, fromHalf: Int(slot.logHalf), firstLSN: base + 1, reach: slot.logReach)
             return true
         }
         guard let header, header.storeID == slot.storeID else {
@@ -69,9 +69,9 @@ final class SalvageLog {
             isLost = true
             return true
         }
-        let isRead = replay(header, fromSegment: 0, firstLSN: base + 1)
+        let isRead = replay(header, fromHalf: 0, firstLSN: base + 1)
         // One that was made and not used, or not made to the end.
-        if groups.isEmpty && !isCutShort && source.validSlots.count == 2 { return false }
+        if batches.isEmpty && !isCutShort && source.validSlots.count == 2 { return false }
         isLost = !isRead
         return true
     }
@@ -84,58 +84,58 @@ final class SalvageLog {
         }
     }
 
-    /// Starts at the older of the two segments; at the newer one when the older one's groups do not lead to it.
+    /// Starts at the older of the two halves; at the newer one when the older one's batches do not lead to it.
     private func take(_ header: LogHeader, _ contents: [UInt8]?) -> Bool {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
-        var starts: [(segment: Int, lsn: UInt64)] = []
-        for segment in 0..<2 {
-            let offset = LogFormat.start(ofSegment: segment, segmentBytes: header.segmentBytes)
-            guard offset + LogFormat.groupHeaderSize <= bytes.count,
-                let group = LogGroupHeader(bytes.base + offset, epoch), group.firstLSN > 0,
-                group.firstLSN < Format.versionLimit
+        var starts: [(half: Int, lsn: UInt64)] = []
+        for half in 0..<2 {
+            let offset = LogFormat.start(ofHalf: half, halfBytes: header.halfBytes)
+            guard offset + LogFormat.batchHeaderSize <= bytes.count,
+                let batch = LogBatchHeader(bytes.base + offset, epoch), batch.firstLSN > 0,
+                batch.firstLSN < Format.versionLimit
             else { continue }
-            starts.append((segment, group.firstLSN))
+            starts.append((half, batch.firstLSN))
         }
         starts.sort { $0.lsn < $1.lsn }
         if starts.isEmpty { starts.append((0, header.baseVersion.rawValue + 1)) }
         for start in starts {
-            // Records that lead to this segment are not given up for those in it.
-            if !groups.isEmpty && lastVersion >= start.lsn { break }
+            // Records that lead to this half are not given up for those in it.
+            if !batches.isEmpty && lastVersion >= start.lsn { break }
             base = start.lsn - 1
             copy(contents)
-            guard replay(header, fromSegment: start.segment, firstLSN: start.lsn) else { return false }
+            guard replay(header, fromHalf: start.half, firstLSN: start.lsn) else { return false }
             if !isCutShort { break }
         }
         return true
     }
 
     /// Opens the payloads where they stand.
-    private func open(_ groups: [LogReplay.Group], _ header: LogHeader) -> [LogReplay.Group]? {
-        guard let sealing = sealing(header.storeID) else { return groups }
+    private func open(_ batches: [LogReplay.Batch], _ header: LogHeader) -> [LogReplay.Batch]? {
+        guard let sealing = sealing(header.storeID) else { return batches }
         let start = bytes.mutableBase
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
-        var opened: [LogReplay.Group] = []
-        for var group in groups {
-            guard sealing.open(group, start, epoch) != nil else { return nil }
-            group.payloadOffset += Seal.size
-            group.payloadBytes -= Seal.size
-            opened.append(group)
+        var opened: [LogReplay.Batch] = []
+        for var batch in batches {
+            guard sealing.open(batch, start, epoch) != nil else { return nil }
+            batch.payloadOffset += Seal.size
+            batch.payloadBytes -= Seal.size
+            opened.append(batch)
         }
         return opened
     }
 
-    private func replay(_ header: LogHeader, fromSegment: Int, firstLSN: UInt64, reach: UInt64 = 0) -> Bool {
-        guard header.segmentBytes >= Format.pageSize,
-            LogFormat.fileBytes(segmentBytes: header.segmentBytes) <= bytes.count
+    private func replay(_ header: LogHeader, fromHalf: Int, firstLSN: UInt64, reach: UInt64 = 0) -> Bool {
+        guard header.halfBytes >= Format.pageSize,
+            LogFormat.fileBytes(halfBytes: header.halfBytes) <= bytes.count
         else { return false }
         do throws(StorageError) {
             let found = try LogReplay(
-                bytes.mutableBase, header: header, path: "", fromSegment: fromSegment, firstLSN: firstLSN,
+                bytes.mutableBase, header: header, path: "", fromHalf: fromHalf, firstLSN: firstLSN,
                 reach: reach, isSealed: sealing(header.storeID) != nil, toleratesLoss: true)
-            guard found.groups.allSatisfy({ $0.lastLSN < Format.versionLimit }),
-                let opened = open(found.groups, header)
+            guard found.batches.allSatisfy({ $0.lastLSN < Format.versionLimit }),
+                let opened = open(found.batches, header)
             else { return false }
-            groups = opened
+            batches = opened
             isCutShort = found.isCutShort || open(found.witnesses, header) == nil
             return true
         } catch {
@@ -143,19 +143,19 @@ final class SalvageLog {
         }
     }
 
-    var lastVersion: UInt64 { groups.last?.lastLSN ?? base }
+    var lastVersion: UInt64 { batches.last?.lastLSN ?? base }
 
     /// Whether the records lead from this version to the last one.
     func goesOn(from version: UInt64) -> Bool { version >= base && version <= lastVersion }
 
     /// Hands out the records behind a version, in order.
-    /// - Returns: false when a record is not what its group promised.
+    /// - Returns: false when a record is not what its batch promised.
     func forEachRecord(
         after version: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
-        for group in groups where group.lastLSN > version {
-            let payload = UnsafeRawBufferPointer(start: bytes.base + group.payloadOffset, count: group.payloadBytes)
-            var records = RecordSequence(payload, firstLSN: group.firstLSN, lastLSN: group.lastLSN)
+        for batch in batches where batch.lastLSN > version {
+            let payload = UnsafeRawBufferPointer(start: bytes.base + batch.payloadOffset, count: batch.payloadBytes)
+            var records = RecordSequence(payload, firstLSN: batch.firstLSN, lastLSN: batch.lastLSN)
             while true {
                 let record: UnsafeRawBufferPointer?
                 do throws(StorageError) { record = try records.next() } catch { return false }

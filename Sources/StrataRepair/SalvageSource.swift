@@ -221,7 +221,7 @@ final class SalvageSource {
         do throws(FileError) {
             let path = Store.logPath(path)
             guard let status = try fileSystem.status(path), status.isRegularFile, status.size > Format.slotSize,
-                status.size <= Int64(LogFormat.fileBytes(segmentBytes: LogFormat.maxSegmentBytes))
+                status.size <= Int64(LogFormat.fileBytes(halfBytes: LogFormat.maxHalfBytes))
             else { return nil }
             let log = try fileSystem.open(path, .read)
             defer { log.close() }

@@ -94,7 +94,7 @@ struct HistorySimulation {
     private mutating func makeOptions(_ scheduling: CooperativeScheduling) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk, scheduling: scheduling, durability: durability)
         options.limits = .tiny
-        options.logSegmentBytes = [8 << 10, 16 << 10, 64 << 10][random.below(3)]
+        options.logHalfBytes = [8 << 10, 16 << 10, 64 << 10][random.below(3)]
         options.mapReserve = 64 << 20
         options.periodicBytes = 4 << 10
         options.checkpointBytes = 64 << 10

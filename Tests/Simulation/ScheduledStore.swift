@@ -76,7 +76,7 @@ final class ScheduledStore: Sendable {
     private func options(_ disk: SimulatedDisk, _ scheduling: any Scheduling) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk, scheduling: scheduling, durability: durability)
         options.limits = .tiny
-        options.logSegmentBytes = 4 << 10
+        options.logHalfBytes = 4 << 10
         options.mapReserve = 4 << 20
         options.periodicBytes = 1 << 10
         options.checkpointBytes = 16 << 10

@@ -43,7 +43,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
             fileSystem: fileSystem(disk), scheduling: scheduling, durability: durability)
         options.cipher = cipher
         options.limits = .tiny
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         options.mapReserve = 16 << 20
         options.periodicBytes = 4 << 10
         options.checkpointBytes = 64 << 10

@@ -68,7 +68,7 @@ func options() -> StoreOptions {
     options.mapReserve = 1 << 30
     if !arguments.contains("default") {
         options.limits = .tiny
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
     }
     options.writeTimeout = option("timeout")
     switch text("durability") {

@@ -27,9 +27,9 @@ import Testing
         var image = good
         let last = good.lastGroup
         // The group before the last one.
-        var place = last - LogFormat.groupHeaderSize
+        var place = last - LogFormat.batchHeaderSize
         while let log = image.log, log[place..<(place + 4)] != [0x53, 0x47, 0x52, 0x50] {
-            place -= LogFormat.groupHeaderSize
+            place -= LogFormat.batchHeaderSize
         }
         for byte in (place + 64)..<(place + 72) { image.log?[byte] ^= 0x55 }
         return (image, good)

@@ -7,16 +7,16 @@ import Testing
 
 /// Logs that a salvage reads more than once, or that an open refuses.
 @Suite struct SalvageLogTests {
-    /// Groups of a log that lead from an LSN on, by where each starts.
-    private static func groups(
-        _ log: [UInt8], from lsn: UInt64, segment: Int
-    ) throws -> [(start: Int, group: LogReplay.Group)] {
+    /// Batches of a log that lead from an LSN on, by where each starts.
+    private static func batches(
+        _ log: [UInt8], from lsn: UInt64, half: Int
+    ) throws -> [(start: Int, batch: LogReplay.Batch)] {
         var copy = log
         return try copy.withUnsafeMutableBytes { bytes in
             let base = try #require(bytes.baseAddress)
             guard case .valid(let header) = LogHeader.decode(base) else { return [] }
-            let replay = try LogReplay(base, header: header, path: "", fromSegment: segment, firstLSN: lsn)
-            return replay.groups.map { ($0.payloadOffset - LogFormat.groupHeaderSize, $0) }
+            let replay = try LogReplay(base, header: header, path: "", fromHalf: half, firstLSN: lsn)
+            return replay.batches.map { ($0.payloadOffset - LogFormat.batchHeaderSize, $0) }
         }
     }
 
@@ -47,11 +47,11 @@ import Testing
         for slot in [0, Format.pageSize] { for byte in 0..<Format.slotSize { data[slot + byte] = 0 } }
         var log = try #require(life.copies.last).log
         let checkpoint = life.checkpoints[1]
-        let groups = try Self.groups(log, from: checkpoint + 1, segment: Int(life.slot.logSegment))
-        #expect(groups.count == 5)
-        for byte in 0..<8 { log[groups[3].start + LogFormat.groupHeaderSize + byte] ^= 0x5A }
+        let batches = try Self.batches(log, from: checkpoint + 1, half: Int(life.slot.logHalf))
+        #expect(batches.count == 5)
+        for byte in 0..<8 { log[batches[3].start + LogFormat.batchHeaderSize + byte] ^= 0x5A }
         let (report, contents) = try Self.salvage(data, log, kind)
-        let last = groups[2].group.lastLSN
+        let last = batches[2].batch.lastLSN
         #expect(report.log == .partly(through: TransactionID(last)))
         #expect(contents == life.copies.first { $0.version == last }?.model)
     }

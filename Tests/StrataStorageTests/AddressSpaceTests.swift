@@ -142,7 +142,7 @@ import Testing
             let path = directory.path + "/store"
             await #expect(processExitsWith: .success) { [path = path as String, kind = kind as Int] in
                 var options = Self.options(kind)
-                options.logSegmentBytes = 64 << 20
+                options.logHalfBytes = 64 << 20
                 let store = try Store.open(path: path, options: options)
                 try PlainTable.setUp(store)
                 for round in 0..<24 as Range<Int64> {

@@ -55,7 +55,7 @@ import Testing
         checkpointer.noteWritten(4..<6)
         let first = checkpointer.plan(version, map: .null, pageCount: 6, then: .log(segment: 1, reach: 0))
         #expect(first.slotIndex == 0 && first.previous == 0 && first.dirty == [4..<6])
-        #expect(first.slot.logRequired && first.slot.logSegment == 1)
+        #expect(first.slot.logRequired && first.slot.logHalf == 1)
         let answers = (0..<2).map { _ in checkpointer.takesFreedSegment() }
         #expect(answers == [true, false], "once for each checkpoint")
         version.version = 9

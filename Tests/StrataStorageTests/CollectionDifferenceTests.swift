@@ -10,7 +10,7 @@ import Testing
     private func open(_ disk: FileImages.Disk, usualLimits: Bool = false) throws -> Store {
         var options = FileImages.options
         options.fileSystem = disk
-        options.logSegmentBytes = 4 << 20
+        options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         if usualLimits { options.limits = StoreLimits() }
         return try Store.open(path: FileImages.path, options: options)

@@ -27,7 +27,7 @@ import Testing
         options.limits.elements = 5
         options.limits.children = 8
         options.mapReserve = 1 << 28
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         return try Store.open(path: "store", options: options)
     }
 

@@ -39,7 +39,7 @@ import Testing
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
-        options.logSegmentBytes = 1 << 20
+        options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var random = SplitMix64(seed: seed)
         var model: [Int64: [Int64]] = [:]
@@ -159,7 +159,7 @@ import Testing
         let disk = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(UInt64(pages)), capacity: Int64(pages) * 4096))
         var options = StoreOptions(fileSystem: disk)
         options.mapReserve = 1 << 28
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: 1)
         history.longest = 1
@@ -217,7 +217,7 @@ import Testing
     func records(seed: UInt64) throws {
         var options = FileImages.options
         options.fileSystem = FileImages.Disk()
-        options.logSegmentBytes = 1 << 20
+        options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
         var transaction = try store.beginWrite()

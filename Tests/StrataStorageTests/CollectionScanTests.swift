@@ -8,7 +8,7 @@ import Testing
     private static func open(usualLimits: Bool) throws -> Store {
         var options = FileImages.options
         options.fileSystem = FileImages.Disk()
-        options.logSegmentBytes = 4 << 20
+        options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         if usualLimits { options.limits = StoreLimits() }
         return try Store.open(path: FileImages.path, options: options)

@@ -20,7 +20,7 @@ import Testing
         let trial = try CollectionTrial(seed + 300) { options in
             options.limits = StoreLimits()
             options.limits.memoryBudget = seed % 2 == 0 ? 60 << 12 : 16 << 20
-            options.logSegmentBytes = 1 << 20
+            options.logHalfBytes = 1 << 20
             options.mapReserve = 1 << 28
         }
         trial.setLongest(2500)
@@ -35,7 +35,7 @@ import Testing
         let trial = try CollectionTrial(seed + 400) { options in
             opened += 1
             options.limits.memoryBudget = (opened % 2 == 0) == (seed % 2 == 0) ? 12 << 12 : 4 << 20
-            options.logSegmentBytes = 256 << 10
+            options.logHalfBytes = 256 << 10
         }
         trial.readsOnly = false
         try trial.run(transactions: 40, Self.mixed)
@@ -45,7 +45,7 @@ import Testing
     func manyOpen(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 500) { options in
             options.limits.memoryBudget = seed % 2 == 0 ? 200 << 12 : 4 << 20
-            options.logSegmentBytes = 256 << 10
+            options.logHalfBytes = 256 << 10
         }
         try trial.run(transactions: 12) { history, transaction in
             for key in 0..<15 as Range<Int64> where history.model.rows[key] == nil {
@@ -95,7 +95,7 @@ import Testing
         var options = FileImages.options
         options.fileSystem = disk
         options.limits.memoryBudget = seed % 2 == 0 ? 12 << 12 : 4 << 20
-        options.logSegmentBytes = 1 << 20
+        options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
         var transaction = try store.beginWrite()
@@ -153,7 +153,7 @@ import Testing
         var options = FileImages.options
         options.fileSystem = disk
         options.limits.memoryBudget = 16 << 20
-        options.logSegmentBytes = 4 << 20
+        options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: 1)
@@ -190,7 +190,7 @@ import Testing
     @Test("a transaction that follows another in a group goes on with its collections") func grouped() throws {
         var options = FileImages.options
         options.fileSystem = FileImages.Disk()
-        options.logSegmentBytes = 1 << 20
+        options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: 8)
         var transaction = try store.beginWrite()

@@ -20,7 +20,7 @@ import Testing
     private static func options(_ fileSystem: any FileSystem) -> StoreOptions {
         var options = StoreOptions(fileSystem: fileSystem)
         options.mapReserve = 1 << 24
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         return options
     }
 

@@ -28,7 +28,7 @@ import Testing
 
     @Test("a flipped bit of the last group is mended") func mendedBit() throws {
         var image = try FileImages.withLog(seed: 4, steps: 30)
-        image.log?[image.lastGroup + LogFormat.groupHeaderSize + 5] ^= 4
+        image.log?[image.lastGroup + LogFormat.batchHeaderSize + 5] ^= 4
         #expect(try open(image) == image.model)
         expectMet(.mendedBit, .replayed)
     }
@@ -38,13 +38,13 @@ import Testing
     {
         let whole = try FileImages.withLog(seed: 4, steps: 30)
         var image = whole
-        for byte in 8..<40 { image.log?[Format.pageSize + LogFormat.groupHeaderSize + byte] ^= 0x55 }
+        for byte in 8..<40 { image.log?[Format.pageSize + LogFormat.batchHeaderSize + byte] ^= 0x55 }
         #expect(throws: StorageError.self) { try open(image) }
         expectMet(.lostRecord)
         image = whole
-        for byte in 0..<8 { image.log?[image.lastGroup + LogFormat.groupHeaderSize + byte] ^= 0x55 }
+        for byte in 0..<8 { image.log?[image.lastGroup + LogFormat.batchHeaderSize + byte] ^= 0x55 }
         #expect(try image.states.contains(open(image)))
-        expectMet(.tornGroup)
+        expectMet(.tornBatch)
     }
 
     @Test("a log that is read only is replayed in memory") func inMemory() throws {
@@ -56,7 +56,7 @@ import Testing
     @Test("a checkpoint that began and did not end leaves groups in both segments") func bothSegments() throws {
         let image = try FileImages.midCheckpoint(seed: 4, steps: 30)
         #expect(try open(image) == image.model)
-        expectMet(.secondSegment)
+        expectMet(.secondHalf)
     }
 
     @Test("a step of growth that the disk has no room for is made smaller") func smallerGrowth() throws {

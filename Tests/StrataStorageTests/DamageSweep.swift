@@ -34,7 +34,7 @@ struct DamageSweep {
 
     init(_ image: FileImages.Image) { self.image = image }
 
-    /// Where the last group of the log starts; damage before it must not cost a commit.
+    /// Where the last batch of the log starts; damage before it must not cost a commit.
     var lastGroup: Int { image.lastGroup }
 
     /// Opens files and reads all that is in them.

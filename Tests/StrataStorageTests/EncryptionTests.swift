@@ -8,7 +8,7 @@ import Testing
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 28
-        options.logSegmentBytes = 16384
+        options.logHalfBytes = 16384
         options.cipher = key.map { TestCipher(key: $0) }
         return options
     }

@@ -25,7 +25,7 @@ enum FileImages {
             log = try disk.bytes(Store.logPath(FileImages.path))
             guard let log else { return }
             let first = zip(before, log).enumerated().first { $1.0 != $1.1 }?.offset
-            lastGroup = first.map { $0 / LogFormat.groupHeaderSize * LogFormat.groupHeaderSize } ?? lastGroup
+            lastGroup = first.map { $0 / LogFormat.batchHeaderSize * LogFormat.batchHeaderSize } ?? lastGroup
         }
     }
 
@@ -33,7 +33,7 @@ enum FileImages {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 24
-        options.logSegmentBytes = 8 << 10
+        options.logHalfBytes = 8 << 10
         options.growth = .fixed(4096)
         return options
     }

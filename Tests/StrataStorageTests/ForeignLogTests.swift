@@ -10,9 +10,9 @@ import Testing
 
     /// A log as a process left it that wrote another version of the format.
     private static func log(version: UInt32, storeID: RandomID = RandomID(3, 4)) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: LogFormat.fileBytes(segmentBytes: 8192))
+        var bytes = [UInt8](repeating: 0, count: LogFormat.fileBytes(halfBytes: 8192))
         let header = LogHeader(
-            storeID: storeID, salt: RandomID(5, 6), segmentBytes: 8192, baseVersion: TransactionID(7))
+            storeID: storeID, salt: RandomID(5, 6), halfBytes: 8192, baseVersion: TransactionID(7))
         bytes.withUnsafeMutableBytes { if let base = $0.baseAddress { header.store(base, version: version) } }
         for byte in 5000..<5100 { bytes[byte] = 77 }
         return bytes

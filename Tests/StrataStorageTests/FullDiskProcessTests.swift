@@ -39,7 +39,7 @@ struct FullDiskProcessTests {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 28
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         options.writeTimeout = 20_000_000
         return options
     }

@@ -78,7 +78,7 @@ extension Error {
         var options = StoreOptions(fileSystem: fileSystem, durability: durability)
         options.limits = .tiny
         options.mapReserve = 1 << 28
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         return try Store.open(path: path, options: options)
     }
 

@@ -8,7 +8,7 @@ import Testing
             storeID: RandomID(0x1111, 0x2222), sequence: sequence, checkpoint: TransactionID(checkpoint),
             root: NodeReference(page: 33, pages: 2, kind: .root, checksum: 0xABCD, birth: checkpoint),
             freeMap: NodeReference(page: 40, pages: 1, kind: .freeMapRoot, checksum: 0x77, birth: 3), pageCount: 50,
-            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logSegment: 1, flags: 0)
+            logRequired: logRequired, salt: RandomID(0x3333, 0x4444), logHalf: 1, flags: 0)
     }
 
     private func decode(_ bytes: [UInt8], at index: Int = 0) -> HeaderSlot.Decoded {
@@ -88,7 +88,7 @@ import Testing
         slot.root.kindCode = 2
         #expect(decode(slot.encode(at: 0)) == .damaged)
         slot = Self.sample()
-        slot.logSegment = 2
+        slot.logHalf = 2
         #expect(decode(slot.encode(at: 0)) == .damaged)
         slot = Self.sample()
         slot.pageCount = 1

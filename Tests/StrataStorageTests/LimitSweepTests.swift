@@ -27,7 +27,7 @@ import Testing
             private var options: StoreOptions {
                 var options = StoreOptions(durability: durability)
                 options.limits = .tiny
-                options.logSegmentBytes = 16 << 10
+                options.logHalfBytes = 16 << 10
                 return options
             }
 

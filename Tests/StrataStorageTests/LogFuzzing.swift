@@ -2,7 +2,7 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// The log's three layers: the operations of a record, the chain of groups, and a store that replays both.
+/// The log's three layers: the operations of a record, the chain of batches, and a store that replays both.
 enum LogFuzzing {
     static func run(_ input: inout FuzzInput) {
         switch input.byte() % 3 {
@@ -42,41 +42,41 @@ enum LogFuzzing {
         return record
     }
 
-    // MARK: Groups
+    // MARK: Batches
 
-    /// A log as commits write it, then words of its groups' headers changed with their checksums, then any bytes.
+    /// A log as commits write it, then words of its batches' headers changed with their checksums, then any bytes.
     private static func replayGroups(_ input: inout FuzzInput) {
         do {
             let header = LogHeader(
-                storeID: RandomID(1, 2), salt: RandomID(3, 4), segmentBytes: Format.pageSize,
+                storeID: RandomID(1, 2), salt: RandomID(3, 4), halfBytes: Format.pageSize,
                 baseVersion: TransactionID(5))
             let bytes = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: LogFormat.fileBytes(segmentBytes: header.segmentBytes), alignment: 64)
+                byteCount: LogFormat.fileBytes(halfBytes: header.halfBytes), alignment: 64)
             defer { bytes.deallocate() }
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             guard let base = bytes.baseAddress else { return }
             let options = input.byte()
-            appendGroups(&input, base, header)
+            appendBatches(&input, base, header)
             while !input.isAtEnd {
-                let offset = Format.pageSize + input.below(2 * header.segmentBytes)
+                let offset = Format.pageSize + input.below(2 * header.halfBytes)
                 base.put8(offset, input.byte())
             }
             let first = UInt64(6 + options >> 1 & 3)
             let replay = try LogReplay(
-                base, header: header, path: "log", fromSegment: options & 1, firstLSN: first,
+                base, header: header, path: "log", fromHalf: options & 1, firstLSN: first,
                 toleratesLoss: options & 8 != 0)
             var next = first
-            for group in replay.groups {
-                fuzzExpect(group.firstLSN == next && group.lastLSN >= group.firstLSN, "groups follow each other")
+            for batch in replay.batches {
+                fuzzExpect(batch.firstLSN == next && batch.lastLSN >= batch.firstLSN, "batches follow each other")
                 fuzzExpect(
-                    group.payloadOffset >= Format.pageSize && group.payloadOffset + group.payloadBytes <= bytes.count,
+                    batch.payloadOffset >= Format.pageSize && batch.payloadOffset + batch.payloadBytes <= bytes.count,
                     "a payload lies in the log")
-                next = group.lastLSN &+ 1
+                next = batch.lastLSN &+ 1
             }
         } catch {}
     }
 
-    private static func appendGroups(
+    private static func appendBatches(
         _ input: inout FuzzInput, _ base: UnsafeMutableRawPointer, _ header: LogHeader
     ) {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
@@ -85,29 +85,29 @@ enum LogFuzzing {
         var previous: UInt64 = 0
         for _ in 0..<(input.byte() % 8) {
             let payload = input.run(input.byte())
-            if offset + LogFormat.stride(payloadBytes: payload.count) > Format.pageSize + 2 * header.segmentBytes {
+            if offset + LogFormat.stride(payloadBytes: payload.count) > Format.pageSize + 2 * header.halfBytes {
                 return
             }
             for (index, byte) in payload.enumerated() {
-                base.put8(offset + LogFormat.groupHeaderSize + index, Int(byte))
+                base.put8(offset + LogFormat.batchHeaderSize + index, Int(byte))
             }
             let change = input.byte()
-            var group = LogGroupHeader(
+            var batch = LogBatchHeader(
                 payloadBytes: payload.count, lsns: lsn...(lsn + UInt64(change >> 6)), durableTo: lsn - 1,
                 previous: previous, payloadChecksum: epoch.checksum(base + offset + 64, payload.count))
             switch change & 15 {
-            case 0: group.payloadBytes = Int(UInt32(truncatingIfNeeded: input.number(4)))
-            case 1: group.firstLSN = input.number(8)
-            case 2: group.lastLSN = input.number(8)
-            case 3: group.durableTo = input.number(8)
-            case 4: group.previous = input.number(8)
-            case 5: group.payloadChecksum = input.number(8)
+            case 0: batch.payloadBytes = Int(UInt32(truncatingIfNeeded: input.number(4)))
+            case 1: batch.firstLSN = input.number(8)
+            case 2: batch.lastLSN = input.number(8)
+            case 3: batch.durableTo = input.number(8)
+            case 4: batch.previous = input.number(8)
+            case 5: batch.payloadChecksum = input.number(8)
             default: break
             }
-            previous = group.store(base + offset, epoch)
-            lsn = group.lastLSN &+ 1
+            previous = batch.store(base + offset, epoch)
+            lsn = batch.lastLSN &+ 1
             if change & 15 == 6 {
-                offset = Format.pageSize + header.segmentBytes
+                offset = Format.pageSize + header.halfBytes
             } else {
                 offset += LogFormat.stride(payloadBytes: payload.count)
             }
@@ -151,23 +151,23 @@ enum LogFuzzing {
             }
             guard let slot else { return nil }
             let replay = try LogReplay(
-                base, header: header, path: "", fromSegment: Int(slot.logSegment),
+                base, header: header, path: "", fromHalf: Int(slot.logHalf),
                 firstLSN: slot.checkpoint.rawValue + 1)
-            guard let last = replay.groups.last else { return nil }
+            guard let last = replay.batches.last else { return nil }
             return Base(
                 image: image, header: header,
-                nextOffset: last.payloadOffset - LogFormat.groupHeaderSize
+                nextOffset: last.payloadOffset - LogFormat.batchHeaderSize
                     + LogFormat.stride(payloadBytes: last.payloadBytes),
                 nextLSN: last.lastLSN + 1,
                 previous: UnsafeRawPointer(base).u64(last.payloadOffset - 8),
-                operations: replay.groups.map { group in
-                    let payload = bytes[group.payloadOffset..<(group.payloadOffset + group.payloadBytes)]
+                operations: replay.batches.map { batch in
+                    let payload = bytes[batch.payloadOffset..<(batch.payloadOffset + batch.payloadBytes)]
                     return Array(payload.dropFirst(ChangeRecord.headerSize).prefix(2000))
                 })
         }
     }
 
-    /// One more group behind those of a store whose process died: its record is the fuzzer's. What replays without an
+    /// One more batch behind those of a store whose process died: its record is the fuzzer's. What replays without an
     /// error leaves a store that keeps its rules.
     private static func recoverStore(_ input: inout FuzzInput) {
         let options = input.byte()
@@ -179,13 +179,13 @@ enum LogFuzzing {
         log.withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
             let epoch = LogEpoch(storeID: base.header.storeID, salt: base.header.salt)
-            let group = start + base.nextOffset
-            for (index, byte) in payload.enumerated() { group.put8(LogFormat.groupHeaderSize + index, Int(byte)) }
-            _ = LogGroupHeader(
+            let batch = start + base.nextOffset
+            for (index, byte) in payload.enumerated() { batch.put8(LogFormat.batchHeaderSize + index, Int(byte)) }
+            _ = LogBatchHeader(
                 payloadBytes: payload.count, lsns: base.nextLSN...base.nextLSN, durableTo: base.nextLSN - 1,
                 previous: base.previous,
-                payloadChecksum: epoch.checksum(group + LogFormat.groupHeaderSize, payload.count)
-            ).store(group, epoch)
+                payloadChecksum: epoch.checksum(batch + LogFormat.batchHeaderSize, payload.count)
+            ).store(batch, epoch)
         }
         let store: Store
         do {

@@ -12,11 +12,11 @@ private struct LogImage {
     var header: LogHeader
 
     static func make(
-        _ fileSystem: any FileSystem, salt: RandomID = RandomID(3, 4), segmentBytes: Int = 4096
+        _ fileSystem: any FileSystem, salt: RandomID = RandomID(3, 4), halfBytes: Int = 4096
     ) throws -> LogFile {
         try LogFile.create(
             fileSystem: fileSystem, path: path, beside: path, storeID: storeID, salt: salt,
-            segmentBytes: segmentBytes, baseVersion: TransactionID(0))
+            halfBytes: halfBytes, baseVersion: TransactionID(0))
     }
 
     init(_ fileSystem: any FileSystem, _ log: LogFile) throws {
@@ -27,19 +27,19 @@ private struct LogImage {
         #expect(count == log.byteCount)
     }
 
-    /// The groups that a replay finds, each as LSNs and payload, and the repaired bits.
-    func replay(_ segment: Int = 0, from lsn: UInt64 = 1) throws -> (groups: [Found], repairedBits: Int) {
+    /// The batches that a replay finds, each as LSNs and payload, and the repaired bits.
+    func replay(_ half: Int = 0, from lsn: UInt64 = 1) throws -> (batches: [Found], repairedBits: Int) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
         defer { copy.deallocate() }
         copy.copyBytes(from: bytes)
         let replay = try LogReplay(
-            copy.baseAddress!, header: header, path: Self.path, fromSegment: segment, firstLSN: lsn)
-        let groups = replay.groups.map { group in
+            copy.baseAddress!, header: header, path: Self.path, fromHalf: half, firstLSN: lsn)
+        let batches = replay.batches.map { batch in
             Found(
-                first: group.firstLSN, last: group.lastLSN,
-                payload: Array(copy[group.payloadOffset..<group.payloadOffset + group.payloadBytes]))
+                first: batch.firstLSN, last: batch.lastLSN,
+                payload: Array(copy[batch.payloadOffset..<batch.payloadOffset + batch.payloadBytes]))
         }
-        return (groups, replay.repairedBits)
+        return (batches, replay.repairedBits)
     }
 
     struct Found: Equatable {
@@ -62,25 +62,25 @@ private struct LogImage {
         return LogImage.Found(first: lsns.lowerBound, last: lsns.upperBound, payload: payload)
     }
 
-    /// Four groups in segment 0: at 4096, 4224, 4288, 4480.
-    private func sample() throws -> (image: LogImage, groups: [LogImage.Found]) {
+    /// Four batches in half 0: at 4096, 4224, 4288, 4480.
+    private func sample() throws -> (image: LogImage, batches: [LogImage.Found]) {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
-        let groups = [
+        let batches = [
             try append(log, 1...1, count: 50), try append(log, 2...4, count: 0), try append(log, 5...5, count: 71),
             try append(log, 6...7, count: 40),
         ]
-        return (try LogImage(fileSystem, log), groups)
+        return (try LogImage(fileSystem, log), batches)
     }
 
-    @Test("groups read back in order, through the file") func roundTrip() throws {
+    @Test("batches read back in order, through the file") func roundTrip() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 24)
-        let log = try LogImage.make(fileSystem, segmentBytes: 65536)
+        let log = try LogImage.make(fileSystem, halfBytes: 65536)
         var generator = SplitMix64(seed: 1)
         var expected: [LogImage.Found] = []
         var lsn: UInt64 = 1
         for index in 0..<60 {
-            if index == 30 { log.switchSegment() }
+            if index == 30 { log.switchHalf() }
             let last = lsn + .random(in: 0...3, using: &generator)
             expected.append(try append(log, lsn...last, count: .random(in: 0...1800, using: &generator)))
             lsn = last + 1
@@ -89,16 +89,16 @@ private struct LogImage {
         let opened = try LogFile.open(
             fileSystem: fileSystem, path: LogImage.path, storeID: LogImage.storeID, salt: RandomID(3, 4))
         var found: [LogImage.Found] = []
-        let result = try opened.replay(fromSegment: 0, firstLSN: 1) { payload, first, last throws(StorageError) in
+        let result = try opened.replay(fromHalf: 0, firstLSN: 1) { payload, first, last throws(StorageError) in
             found.append(LogImage.Found(first: first, last: last, payload: Array(payload)))
         }
         #expect(found == expected)
-        #expect(result == LogFile.Replayed(lastLSN: lsn - 1, groups: 60, repairedBits: 0))
-        let empty = try opened.replay(fromSegment: 0, firstLSN: lsn) { _, _, _ throws(StorageError) in }
-        #expect(empty.lastLSN == lsn - 1 && empty.groups == 0)
+        #expect(result == LogFile.Replayed(lastLSN: lsn - 1, batches: 60, repairedBits: 0))
+        let empty = try opened.replay(fromHalf: 0, firstLSN: lsn) { _, _, _ throws(StorageError) in }
+        #expect(empty.lastLSN == lsn - 1 && empty.batches == 0)
     }
 
-    @Test("every field of the log's and of a group's header stands at its offset") func offsets() throws {
+    @Test("every field of the log's and of a batch's header stands at its offset") func offsets() throws {
         let (image, _) = try sample()
         func number(_ offset: Int, _ size: Int) -> UInt64 {
             image.bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -111,36 +111,36 @@ private struct LogImage {
         #expect(image.bytes[64..<504].allSatisfy { $0 == 0 } && number(504, 8) != 0)
         #expect(Array(image.bytes[4288..<4292]) == Array("SGRP".utf8))
         let epoch = LogEpoch(storeID: LogImage.storeID, salt: RandomID(3, 4))
-        let group: [(Int, Int, UInt64)] = [
+        let batch: [(Int, Int, UInt64)] = [
             (4, 4, 71), (8, 8, epoch.tag), (16, 8, 5), (24, 8, 5), (32, 8, 4), (40, 8, number(4224 + 56, 8)),
         ]
-        for (offset, size, value) in group { #expect(number(4288 + offset, size) == value) }
+        for (offset, size, value) in batch { #expect(number(4288 + offset, size) == value) }
         #expect(number(4096 + 40, 8) == 0)
     }
 
     @Test("every single flipped bit is repaired or does not matter") func singleBits() throws {
-        let (image, groups) = try sample()
+        let (image, batches) = try sample()
         for position in 4096..<4700 {
             for bit in 0..<8 {
                 var copy = image
                 copy.bytes[position] ^= 1 << UInt8(bit)
                 let result = try copy.replay()
-                #expect(result.groups == groups, "byte \(position) bit \(bit)")
+                #expect(result.batches == batches, "byte \(position) bit \(bit)")
                 let isPadding = (4210..<4224).contains(position) || (4423..<4480).contains(position) || position >= 4584
                 #expect(result.repairedBits == (isPadding ? 0 : 1), "byte \(position) bit \(bit)")
             }
         }
     }
 
-    @Test("damage beyond repair is corrupt below a durable LSN, and torn in the last group") func damage() throws {
-        let (image, groups) = try sample()
+    @Test("damage beyond repair is corrupt below a durable LSN, and torn in the last batch") func damage() throws {
+        let (image, batches) = try sample()
         let places = [4096..<4210, 4224..<4288, 4288..<4423, 4480..<4584]
         for (index, place) in places.enumerated() {
             for position in place {
                 var copy = image
                 copy.bytes[position] ^= 0x18
                 if index == 3 {
-                    #expect(try copy.replay().groups == Array(groups[..<3]))
+                    #expect(try copy.replay().batches == Array(batches[..<3]))
                 } else {
                     let expected = StorageError.logCorrupt(path: LogImage.path, offset: place.lowerBound)
                     #expect(throws: expected, "byte \(position)") { try copy.replay() }
@@ -149,38 +149,38 @@ private struct LogImage {
         }
     }
 
-    @Test("a group that was zeroed as a whole is missed") func zeroed() throws {
-        let (image, groups) = try sample()
+    @Test("a batch that was zeroed as a whole is missed") func zeroed() throws {
+        let (image, batches) = try sample()
         for (start, end) in [(4096, 4224), (4224, 4288), (4288, 4480), (4480, 4608)] {
             var copy = image
             for position in start..<end { copy.bytes[position] = 0 }
             if start == 4480 {
-                #expect(try copy.replay().groups == Array(groups[..<3]))
+                #expect(try copy.replay().batches == Array(batches[..<3]))
             } else {
                 #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: start)) { try copy.replay() }
             }
         }
     }
 
-    @Test("the last group torn at any byte is not there") func tornTail() throws {
-        let (image, groups) = try sample()
+    @Test("the last batch torn at any byte is not there") func tornTail() throws {
+        let (image, batches) = try sample()
         for cut in 4480..<4584 {
             var copy = image
             for position in cut..<4584 { copy.bytes[position] = 0 }
-            let found = try copy.replay().groups
+            let found = try copy.replay().batches
             // The payload's bytes have two bits and more, so none is completed by a repair.
-            #expect(found == Array(groups[..<3]), "cut at \(cut)")
+            #expect(found == Array(batches[..<3]), "cut at \(cut)")
         }
     }
 
-    @Test("a torn group whose header is whole still testifies to the groups before it") func tornWitness() throws {
+    @Test("a torn batch whose header is whole still testifies to the batches before it") func tornWitness() throws {
         var (image, _) = try sample()
         image.bytes[4290] ^= 0xFF
         image.bytes[4550] ^= 0xFF
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4288)) { try image.replay() }
     }
 
-    @Test("a group that nothing says was durable may be missing with those behind it") func durableTo() throws {
+    @Test("a batch that nothing says was durable may be missing with those behind it") func durableTo() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         let first = try append(log, 1...1, count: 10)
@@ -188,56 +188,56 @@ private struct LogImage {
         _ = try append(log, 3...3, count: 10, durableTo: 1)
         var image = try LogImage(fileSystem, log)
         image.bytes[4224 + 20] ^= 0x33
-        #expect(try image.replay().groups == [first])
+        #expect(try image.replay().batches == [first])
     }
 
-    @Test("groups of another epoch never join") func otherEpoch() throws {
+    @Test("batches of another epoch never join") func otherEpoch() throws {
         let (old, _) = try sample()
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem, salt: RandomID(3, 5))
         var image = try LogImage(fileSystem, log)
         image.bytes.replaceSubrange(4096..., with: old.bytes[4096...])
-        #expect(try image.replay().groups.isEmpty)
-        // One group of the new epoch, with old ones behind it that would continue its LSNs.
+        #expect(try image.replay().batches.isEmpty)
+        // One batch of the new epoch, with old ones behind it that would continue its LSNs.
         let first = try append(log, 1...1, count: 50)
         let written = try LogImage(fileSystem, log)
         image.bytes.replaceSubrange(4096..<4224, with: written.bytes[4096..<4224])
-        #expect(try image.replay().groups == [first])
+        #expect(try image.replay().batches == [first])
     }
 
-    @Test("leftovers of an older use of a segment never join") func leftovers() throws {
+    @Test("leftovers of an older use of a half never join") func leftovers() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         for lsn in 1...3 as ClosedRange<UInt64> { _ = try append(log, lsn...lsn, count: 60) }
-        log.switchSegment()
+        log.switchHalf()
         let fourth = try append(log, 4...4, count: 60)
-        log.releaseInactiveSegment()
-        log.switchSegment()
+        log.releaseInactiveHalf()
+        log.switchHalf()
         let fifth = try append(log, 5...5, count: 10)
         let image = try LogImage(fileSystem, log)
-        #expect(try image.replay(0, from: 5).groups == [fifth])
-        #expect(try image.replay(1, from: 4).groups == [fourth, fifth])
-        #expect(try image.replay(0, from: 6).groups == [])
-        // A slot that is older than the segment's use must not pass for an empty log.
+        #expect(try image.replay(0, from: 5).batches == [fifth])
+        #expect(try image.replay(1, from: 4).batches == [fourth, fifth])
+        #expect(try image.replay(0, from: 6).batches == [])
+        // A slot that is older than the half's use must not pass for an empty log.
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4096)) { try image.replay(0, from: 1) }
-        // A slot from when both segments were still empty sees them in the order of their use.
-        #expect(try image.replay(0, from: 4).groups == [fourth, fifth])
+        // A slot from when both halves were still empty sees them in the order of their use.
+        #expect(try image.replay(0, from: 4).batches == [fourth, fifth])
     }
 
-    @Test("replay goes on in the other segment even when its own is still empty") func emptySegment() throws {
+    @Test("replay goes on in the other half even when its own is still empty") func emptySegment() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
-        log.switchSegment()
+        log.switchHalf()
         let first = try append(log, 1...2, count: 60)
-        #expect(try LogImage(fileSystem, log).replay().groups == [first])
+        #expect(try LogImage(fileSystem, log).replay().batches == [first])
     }
 
-    @Test("a group with the right LSN behind another predecessor is damage") func chain() throws {
+    @Test("a batch with the right LSN behind another predecessor is damage") func chain() throws {
         var (image, _) = try sample()
         let epoch = LogEpoch(storeID: LogImage.storeID, salt: RandomID(3, 4))
         image.bytes.withUnsafeMutableBytes { bytes in
             let base = bytes.baseAddress! + 4480
-            let forged = LogGroupHeader(
+            let forged = LogBatchHeader(
                 payloadBytes: 40, lsns: 6...7, durableTo: 4, previous: 99,
                 payloadChecksum: epoch.checksum(base + 64, 40))
             _ = forged.store(base, epoch)
@@ -245,7 +245,7 @@ private struct LogImage {
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4480)) { try image.replay() }
     }
 
-    @Test("a group fits exactly, or there is no room") func room() throws {
+    @Test("a batch fits exactly, or there is no room") func room() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         #expect(log.maxPayloadBytes == 4032)
@@ -254,20 +254,20 @@ private struct LogImage {
         #expect(log.room(for: 0) && !log.room(for: 1))
         let second = try append(log, 2...2, count: 0)
         #expect(!log.room(for: 0))
-        log.switchSegment()
-        #expect(log.activeSegment == 1 && !log.isInactiveSegmentFree)
+        log.switchHalf()
+        #expect(log.activeHalf == 1 && !log.isInactiveHalfFree)
         let third = try append(log, 3...3, count: 4032)
-        #expect(try LogImage(fileSystem, log).replay().groups == [first, second, third])
+        #expect(try LogImage(fileSystem, log).replay().batches == [first, second, third])
     }
 
-    @Test("segments are sized by the data") func sizes() {
-        #expect(LogFile.segmentBytes(forDataBytes: 0) == 258_048)
+    @Test("halves are sized by the data") func sizes() {
+        #expect(LogFile.halfBytes(forDataBytes: 0) == 258_048)
         for megabytes in [1, 4, 5, 40, 100, 128, 1000] {
             let data = megabytes << 20
-            let segment = LogFile.segmentBytes(forDataBytes: data)
-            let total = Format.pageSize + 2 * segment
+            let half = LogFile.halfBytes(forDataBytes: data)
+            let total = Format.pageSize + 2 * half
             let bound = min(max(512 << 10, data / 8), 16 << 20)
-            #expect(segment % 4096 == 0 && total <= bound && total > bound - 12288)
+            #expect(half % 4096 == 0 && total <= bound && total > bound - 12288)
         }
     }
 
@@ -316,9 +316,9 @@ private struct LogImage {
         #expect(throws: StorageError.logMissing(path: LogImage.path)) { try open(RandomID(3, 4)) }
     }
 
-    @Test("a group is one write, and a log is made by pieces and two syncs at most") func writes() throws {
+    @Test("a batch is one write, and a log is made by pieces and two syncs at most") func writes() throws {
         let fileSystem = RefusingFileSystem()
-        let log = try LogImage.make(fileSystem, segmentBytes: 65536)
+        let log = try LogImage.make(fileSystem, halfBytes: 65536)
         #expect(fileSystem.writes.load(ordering: .relaxed) == 9)
         #expect(fileSystem.syncs.load(ordering: .relaxed) == 1)
         _ = try append(log, 1...1, count: 40000)
@@ -330,7 +330,7 @@ private struct LogImage {
         for refused in 1...3 {
             let fileSystem = RefusingFileSystem()
             fileSystem.firstRefusedWrite.store(refused, ordering: .relaxed)
-            #expect(throws: StorageError.self) { try LogImage.make(fileSystem, segmentBytes: 16384) }
+            #expect(throws: StorageError.self) { try LogImage.make(fileSystem, halfBytes: 16384) }
             #expect(try fileSystem.status(LogImage.path) == nil)
         }
         let fileSystem = RefusingFileSystem()
@@ -365,9 +365,9 @@ private struct LogImage {
         let log = try LogImage.make(fileSystem)
         var recorder = ChangeRecorder(limit: log.maxPayloadBytes)
         recorder.delete(TableID(3), RowKey(9))
-        try log.append(group: recorder.finishGroup(lsn: 1), firstLSN: 1, lastLSN: 1, durableTo: 0)
-        let group = try #require(try LogImage(fileSystem, log).replay().groups.first)
+        try log.append(batch: recorder.finishBatch(lsn: 1), firstLSN: 1, lastLSN: 1, durableTo: 0)
+        let batch = try #require(try LogImage(fileSystem, log).replay().batches.first)
         let record = Array(recorder.finish(lsn: 1))
-        #expect(group.payload == record)
+        #expect(batch.payload == record)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private func makeLog(_ name: String = "log", halfBytes: Int = 4096) throws -> LogFile {
         try LogFile.create(
             fileSystem: MemoryFileSystem(capacity: 1 << 20), path: name, beside: name, storeID: RandomID(1, 2),
-            salt: RandomID(3, 4), segmentBytes: halfBytes, baseVersion: TransactionID(0))
+            salt: RandomID(3, 4), halfBytes: halfBytes, baseVersion: TransactionID(0))
     }
 
     private func append(_ log: LogFile, _ lsn: UInt64) throws {
@@ -65,9 +65,9 @@ import Testing
         #expect(!use.hasRoom(for: 1))
         next = try use.goOn(after: 3, releases: false)
         #expect(next?.half == 1 && next?.reach == 3)
-        #expect(use.hasRoom(for: 4000) && !log.isInactiveSegmentFree)
+        #expect(use.hasRoom(for: 4000) && !log.isInactiveHalfFree)
         try append(log, 4)
         next = try use.goOn(after: 4, releases: true)
-        #expect(next?.half == 0 && next?.reach == 4 && !log.isInactiveSegmentFree)
+        #expect(next?.half == 0 && next?.reach == 4 && !log.isInactiveHalfFree)
     }
 }

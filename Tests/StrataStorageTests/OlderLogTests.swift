@@ -23,7 +23,7 @@ import Testing
             var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
             options.fileSystem = disk
             options.durability = durability
-            options.logSegmentBytes = 32 << 10
+            options.logHalfBytes = 32 << 10
             let store = try Store.open(path: FileImages.path, options: options)
             var history = StoreHistory(seed: 11)
             history.keyRange = 60
@@ -125,7 +125,7 @@ import Testing
             guard case .valid(let header) = LogHeader.decode(base) else { throw StorageError.logMissing(path: "") }
             let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
             let found = stride(from: Format.pageSize, to: bytes.count, by: 64).compactMap { offset in
-                LogGroupHeader(base + offset, epoch).flatMap { $0.lastLSN >= lsn ? (offset, $0.payloadBytes) : nil }
+                LogBatchHeader(base + offset, epoch).flatMap { $0.lastLSN >= lsn ? (offset, $0.payloadBytes) : nil }
             }
             #expect(found.count == 1)
             return try #require(found.first)
@@ -181,28 +181,28 @@ import Testing
     func halves() throws {
         let log = try LogFile.create(
             fileSystem: MemoryFileSystem(capacity: 1 << 20), path: "log", beside: "log", storeID: RandomID(1, 2),
-            salt: RandomID(3, 4), segmentBytes: 4096, baseVersion: TransactionID(0))
+            salt: RandomID(3, 4), halfBytes: 4096, baseVersion: TransactionID(0))
         func append(_ lsn: UInt64) throws {
             try [UInt8(1), 2].withUnsafeBytes {
                 try log.append(payload: $0, firstLSN: lsn, lastLSN: lsn, durableTo: lsn - 1)
             }
         }
         try log.goOn(after: 5)
-        #expect(log.activeSegment == 0 && log.reached == 0)
+        #expect(log.activeHalf == 0 && log.reached == 0)
         try append(6)
         try log.sync()
         try append(7)
         #expect(log.reached == 6)
         // A durable group is in the half already: nothing is synced for it.
         try log.goOn(after: 7)
-        #expect(log.activeSegment == 1 && log.reached == 6)
-        log.releaseInactiveSegment()
+        #expect(log.activeHalf == 1 && log.reached == 6)
+        log.releaseInactiveHalf()
         try log.goOn(after: 8)
         try log.goOn(after: 9)
-        #expect(log.activeSegment == 1)
+        #expect(log.activeHalf == 1)
         // None is: the other half may hold the only proof, and is about to be written over.
         try append(10)
         try log.goOn(after: 10)
-        #expect(log.activeSegment == 0 && log.reached == 10)
+        #expect(log.activeHalf == 0 && log.reached == 10)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RecoveryMemoryTests {
     private static func options(_ disk: SimulatedDisk) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk)
-        options.logSegmentBytes = 4 << 20
+        options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         return options
     }
@@ -68,7 +68,7 @@ import Testing
         let (storeID, salt) = (RandomID(1, 2), RandomID(3, 4))
         let small = try LogFile.create(
             fileSystem: system, path: path, beside: path, storeID: storeID, salt: salt,
-            segmentBytes: 1 << 16,
+            halfBytes: 1 << 16,
             baseVersion: TransactionID(0))
         try [UInt8](repeating: 9, count: 100).withUnsafeBytes {
             try small.append(payload: $0, firstLSN: 1, lastLSN: 1, durableTo: 0)
@@ -78,24 +78,24 @@ import Testing
         var header = [UInt64](repeating: 0, count: Format.slotSize / 8)
         header.withUnsafeMutableBytes { bytes in
             LogHeader(
-                storeID: storeID, salt: salt, segmentBytes: 512 << 20, baseVersion: TransactionID(0)
+                storeID: storeID, salt: salt, halfBytes: 512 << 20, baseVersion: TransactionID(0)
             )
             .store(bytes.baseAddress!)
         }
         let file = try system.open(path, .write)
         try header.withUnsafeBytes { try file.write($0, at: 0) }
-        try file.truncate(to: Int64(LogFormat.fileBytes(segmentBytes: 512 << 20)))
+        try file.truncate(to: Int64(LogFormat.fileBytes(halfBytes: 512 << 20)))
         file.close()
         let log = try LogFile.open(fileSystem: system, path: path, storeID: storeID, salt: salt)
         defer { log.close() }
         let before = try Self.residentBytes()
         var after = 0
-        let replayed = try log.replay(fromSegment: 0, firstLSN: 1) {
+        let replayed = try log.replay(fromHalf: 0, firstLSN: 1) {
             (payload, _, _) throws(StorageError) in
             #expect(payload.count == 100)
             do { after = try Self.residentBytes() } catch { Issue.record("\(error)") }
         }
-        #expect(replayed.groups == 1)
+        #expect(replayed.batches == 1)
         #expect(after > 0 && after - before < 400 << 20, "\((after - before) >> 20) MiB")
     }
 
@@ -107,13 +107,13 @@ import Testing
         defer { buffer.deallocate() }
         for (version, isGood) in [(bound - 1, true), (bound, false), (.max, false)] as [(UInt64, Bool)] {
             buffer.initializeMemory(as: UInt8.self, repeating: 0)
-            _ = LogGroupHeader(
+            _ = LogBatchHeader(
                 payloadBytes: 0, lsns: 7...version, durableTo: 0, previous: 0, payloadChecksum: 0
             ).store(buffer.baseAddress!, epoch)
-            #expect((LogGroupHeader(buffer.baseAddress!, epoch) != nil) == isGood)
+            #expect((LogBatchHeader(buffer.baseAddress!, epoch) != nil) == isGood)
             buffer.initializeMemory(as: UInt8.self, repeating: 0)
             let header = LogHeader(
-                storeID: storeID, salt: salt, segmentBytes: 1 << 16, baseVersion: TransactionID(version))
+                storeID: storeID, salt: salt, halfBytes: 1 << 16, baseVersion: TransactionID(version))
             header.store(buffer.baseAddress!)
             #expect(LogHeader.decode(buffer.baseAddress!) == (isGood ? .valid(header) : .damaged))
         }

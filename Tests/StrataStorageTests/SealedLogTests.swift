@@ -3,14 +3,14 @@ import Testing
 
 @testable import StrataStorage
 
-/// Headers of an encrypted log's groups are open to read, and sealed with the payload: whoever changes one, checksums
+/// Headers of an encrypted log's batches are open to read, and sealed with the payload: whoever changes one, checksums
 /// and all, takes no commit away unseen that another one follows.
 @Suite struct SealedLogTests {
     private struct LogBytes {
         var image: FileImages.Image
         let header: LogHeader
-        /// Where each group of the chain starts.
-        var groups: [Int] = []
+        /// Where each batch of the chain starts.
+        var batches: [Int] = []
 
         init(_ image: FileImages.Image) throws {
             self.image = image
@@ -22,18 +22,18 @@ import Testing
                 return header
             }
             let header = header
-            groups = try log.withUnsafeMutableBytes { bytes in
+            batches = try log.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return [] }
                 // Two checkpoints, then commits in the first half.
                 let replay = try LogReplay(
-                    base, header: header, path: "", fromSegment: 0, firstLSN: header.baseVersion.rawValue + 1)
-                return replay.groups.map { $0.payloadOffset - LogFormat.groupHeaderSize }
+                    base, header: header, path: "", fromHalf: 0, firstLSN: header.baseVersion.rawValue + 1)
+                return replay.batches.map { $0.payloadOffset - LogFormat.batchHeaderSize }
             }
         }
 
-        /// Changes a group's header and makes its checksum right.
-        mutating func change(_ group: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
-            let (header, start) = (header, groups[group])
+        /// Changes a batch's header and makes its checksum right.
+        mutating func change(_ batch: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+            let (header, start) = (header, batches[batch])
             image.log?.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return }
                 body(base + start)
@@ -60,20 +60,20 @@ import Testing
         return false
     }
 
-    @Test("no byte of a group's header is changed unseen") func everyByte() throws {
+    @Test("no byte of a batch's header is changed unseen") func everyByte() throws {
         let sound = try Self.sealed()
-        #expect(sound.groups.count >= 5)
+        #expect(sound.batches.count >= 5)
         #expect(try sound.open() == sound.image.model)
-        for group in sound.groups.indices {
+        for batch in sound.batches.indices {
             for byte in 0..<56 {
                 for flip in [1, 0x80] as [UInt8] {
                     var bytes = sound
-                    bytes.change(group) { $0.put8(byte, UnsafeRawPointer($0).u8(byte) ^ Int(flip)) }
+                    bytes.change(batch) { $0.put8(byte, UnsafeRawPointer($0).u8(byte) ^ Int(flip)) }
                     do {
                         let found = try bytes.open()
-                        // The last group may look torn: then nothing says that it ever was durable.
-                        let isTorn = group == sound.groups.count - 1 && found == sound.image.states.dropLast().last
-                        #expect(found == sound.image.model || isTorn, "group \(group) byte \(byte)")
+                        // The last batch may look torn: then nothing says that it ever was durable.
+                        let isTorn = batch == sound.batches.count - 1 && found == sound.image.states.dropLast().last
+                        #expect(found == sound.image.model || isTorn, "batch \(batch) byte \(byte)")
                     } catch {
                         #expect((error as? StorageError)?.isDamage == true, "\(error)")
                     }
@@ -85,31 +85,31 @@ import Testing
     @Test("what a header says of others is sealed with its own payload") func lowered() throws {
         for offset in [32, 40] {
             let sound = try Self.sealed()
-            for group in 1..<sound.groups.count {
+            for batch in 1..<sound.batches.count {
                 var bytes = sound
-                bytes.change(group) { $0.put64(offset, $0.u64(offset) - 1) }
-                #expect(Self.isDamage { _ = try bytes.open() }, "group \(group), offset \(offset)")
+                bytes.change(batch) { $0.put64(offset, $0.u64(offset) - 1) }
+                #expect(Self.isDamage { _ = try bytes.open() }, "batch \(batch), offset \(offset)")
             }
         }
     }
 
-    @Test("a group cannot be torn and all others be made to say that it never was durable") func cutOff() throws {
+    @Test("a batch cannot be torn and all others be made to say that it never was durable") func cutOff() throws {
         for torn in 0..<3 {
             var bytes = try Self.sealed()
-            let last = bytes.groups.count - 1
-            for group in (torn + 1)...last { bytes.change(group) { $0.put64(32, 1) } }
-            bytes.image.log?[bytes.groups[torn] + 64] ^= 0xFF
-            bytes.image.log?[bytes.groups[torn] + 65] ^= 0xFF
-            #expect(Self.isDamage { _ = try bytes.open() }, "group \(torn)")
+            let last = bytes.batches.count - 1
+            for batch in (torn + 1)...last { bytes.change(batch) { $0.put64(32, 1) } }
+            bytes.image.log?[bytes.batches[torn] + 64] ^= 0xFF
+            bytes.image.log?[bytes.batches[torn] + 65] ^= 0xFF
+            #expect(Self.isDamage { _ = try bytes.open() }, "batch \(torn)")
         }
     }
 
-    @Test("in a plain log too, a whole group that names another one before it is damage") func plain() throws {
+    @Test("in a plain log too, a whole batch that names another one before it is damage") func plain() throws {
         let sound = try LogBytes(try FileImages.withLog(seed: 6, steps: 20, commits: 8))
-        for group in 1..<sound.groups.count {
+        for batch in 1..<sound.batches.count {
             var bytes = sound
-            bytes.change(group) { $0.put64(40, $0.u64(40) ^ 1) }
-            #expect(Self.isDamage { _ = try bytes.open() }, "group \(group)")
+            bytes.change(batch) { $0.put64(40, $0.u64(40) ^ 1) }
+            #expect(Self.isDamage { _ = try bytes.open() }, "batch \(batch)")
         }
     }
 }

@@ -23,7 +23,7 @@ struct SharedFilesTests {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 30
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         options.writeTimeout = 1_000_000
         return options
     }

@@ -28,7 +28,7 @@ struct StoreProcessTests {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 30
-        options.logSegmentBytes = 16 << 10
+        options.logHalfBytes = 16 << 10
         options.writeTimeout = timeout
         return options
     }

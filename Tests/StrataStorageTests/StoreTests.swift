@@ -83,7 +83,7 @@ import Testing
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 30
-        options.logSegmentBytes = 16384
+        options.logHalfBytes = 16384
         let store = try Store.open(path: path, options: options)
         try Self.setUp(store)
         var history = StoreHistory(seed: seed)

@@ -30,7 +30,7 @@ import Testing
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 30
-        options.logSegmentBytes = segment
+        options.logHalfBytes = segment
         let store = try Store.open(path: path, options: options)
         if store.newestVersion.rawValue == 0 {
             let transaction = try store.beginWrite()

@@ -82,16 +82,16 @@ import Testing
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 16)
         defer { bytes.deallocate() }
         guard let base = bytes.baseAddress else { return }
-        func group(_ first: UInt64, _ last: UInt64) -> LogGroupHeader? {
-            _ = LogGroupHeader(
+        func group(_ first: UInt64, _ last: UInt64) -> LogBatchHeader? {
+            _ = LogBatchHeader(
                 payloadBytes: 0, lsns: first...last, durableTo: 4, previous: 0, payloadChecksum: 0
             ).store(base, epoch)
-            return LogGroupHeader(UnsafeRawPointer(base), epoch)
+            return LogBatchHeader(UnsafeRawPointer(base), epoch)
         }
         func header(_ version: UInt64) -> LogHeader.Decoded {
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             LogHeader(
-                storeID: RandomID(1, 2), salt: RandomID(3, 4), segmentBytes: 4096, baseVersion: TransactionID(version)
+                storeID: RandomID(1, 2), salt: RandomID(3, 4), halfBytes: 4096, baseVersion: TransactionID(version)
             ).store(base)
             return LogHeader.decode(base)
         }

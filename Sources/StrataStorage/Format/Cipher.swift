@@ -81,7 +81,7 @@ package struct SealTag: Equatable, Sendable {
 }
 
 /// What sealed bytes are, little-endian: 24 bytes for a page (1, number, 0) and a header slot (2, index, 0), 40 for a
-/// group of the log (the epoch's tag, first LSN, last LSN, durable-to, checksum of the header before).
+/// batch of the log (the epoch's tag, first LSN, last LSN, durable-to, checksum of the header before).
 package struct SealContext: Equatable, Sendable {
     /// Zeros behind ``byteCount``.
     package var words: (UInt64, UInt64, UInt64, UInt64, UInt64)
@@ -90,7 +90,7 @@ package struct SealContext: Equatable, Sendable {
 
     package static func page(_ number: UInt64) -> SealContext { SealContext(words: (1, number, 0, 0, 0)) }
     package static func slot(_ index: Int) -> SealContext { SealContext(words: (2, UInt64(index), 0, 0, 0)) }
-    package static func group(
+    package static func batch(
         _ tag: UInt64, _ lsns: ClosedRange<UInt64>, durableTo: UInt64, previous: UInt64
     ) -> SealContext {
         SealContext(words: (tag, lsns.lowerBound, lsns.upperBound, durableTo, previous), byteCount: 40)

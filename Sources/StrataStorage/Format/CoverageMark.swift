@@ -5,12 +5,12 @@ internal import Synchronization
 /// Hits are counted where the trait Zoo is on and in debug builds; elsewhere a mark is no code at all. The simulation
 /// lists those that it never met.
 package enum CoverageMark: String, CaseIterable, Sendable {
-    /// Replay ended at a group that was written in part.
-    case tornGroup = "log.tornGroup"
+    /// Replay ended at a batch that was written in part.
+    case tornBatch = "log.tornBatch"
     /// Replay flipped a bit back.
     case mendedBit = "log.mendedBit"
-    /// Replay went on in the other segment.
-    case secondSegment = "log.secondSegment"
+    /// Replay went on in the other half.
+    case secondHalf = "log.secondHalf"
     /// A record that was durable is missing.
     case lostRecord = "log.lostRecord"
     /// A log was required, and nothing was in it.

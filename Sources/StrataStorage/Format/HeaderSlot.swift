@@ -34,7 +34,7 @@ package struct HeaderSlot: Equatable, Sendable {
     /// The log's epoch.
     package var salt: RandomID
     /// The segment (0 or 1) that replay starts in.
-    package var logSegment: UInt32
+    package var logHalf: UInt32
     /// ``withoutLog``, or 0.
     package var flags: UInt32
     /// The last LSN that a sync of the log had covered when the checkpoint was taken; 0 without a log, and for a new
@@ -48,7 +48,7 @@ package struct HeaderSlot: Equatable, Sendable {
         storeID: RandomID, sequence: UInt64 = 1, checkpoint: TransactionID = TransactionID(0),
         root: NodeReference = .null, freeMap: NodeReference = .null,
         pageCount: UInt64 = UInt64(Format.firstDataPage), logRequired: Bool = false, salt: RandomID = RandomID(0, 0),
-        logSegment: UInt32 = 0, flags: UInt32 = 0
+        logHalf: UInt32 = 0, flags: UInt32 = 0
     ) {
         self.storeID = storeID
         self.sequence = sequence
@@ -58,7 +58,7 @@ package struct HeaderSlot: Equatable, Sendable {
         self.pageCount = pageCount
         self.logRequired = logRequired
         self.salt = salt
-        self.logSegment = logSegment
+        self.logHalf = logHalf
         self.flags = flags
     }
 
@@ -70,7 +70,7 @@ package struct HeaderSlot: Equatable, Sendable {
         logRequired = false
         flags = 0
         salt = RandomID(0, 0)
-        logSegment = 0
+        logHalf = 0
         logReach = 0
     }
 
@@ -107,7 +107,7 @@ package struct HeaderSlot: Equatable, Sendable {
             freeMap.store(base, 72)
             base.put64(96, pageCount)
             salt.store(base, 104)
-            base.put32(120, logSegment)
+            base.put32(120, logHalf)
             base.put32(124, flags)
             base.put32(Self.indexOffset, UInt32(index))
             base.put64(Self.reachOffset, logReach)
@@ -128,7 +128,7 @@ package struct HeaderSlot: Equatable, Sendable {
         var slot = HeaderSlot(
             storeID: RandomID(base, 16), sequence: base.u64(32), checkpoint: TransactionID(base.u64(40)),
             root: NodeReference(base, 48), freeMap: NodeReference(base, 72), pageCount: base.u64(96),
-            logRequired: base.u32(12) == 1, salt: RandomID(base, 104), logSegment: base.u32(120), flags: base.u32(124))
+            logRequired: base.u32(12) == 1, salt: RandomID(base, 104), logHalf: base.u32(120), flags: base.u32(124))
         slot.logReach = base.u64(reachOffset)
         return base.u32(12) <= 1 && base.u32(indexOffset) == UInt32(index) && slot.isPlausible
             ? .valid(slot) : .damaged
@@ -144,7 +144,7 @@ package struct HeaderSlot: Equatable, Sendable {
         }
         // The log holds nothing behind the checkpoint when that is taken.
         guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
-        guard logSegment <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
+        guard logHalf <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
             pageCount <= UInt64(Format.arenaBit)
         else { return false }
         if !root.isNull && !root.is(.root) { return false }

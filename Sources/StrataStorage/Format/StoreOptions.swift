@@ -50,7 +50,7 @@ package struct StoreOptions: Sendable {
     /// Microseconds that an open waits while another process opens, recovers or closes the store, before `inUse`.
     package var openTimeout = 10_000_000
     /// Bytes of a log segment; nil for what suits the data.
-    package var logSegmentBytes: Int?
+    package var logHalfBytes: Int?
     /// A file whose owner and rights a store that is made gets; nil for those of a new file.
     package var madeLike: String?
     /// A recovery from damage takes the records in front of a damaged one.

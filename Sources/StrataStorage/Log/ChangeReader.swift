@@ -208,7 +208,7 @@ package struct ChangeReader: ~Copyable {
     }
 }
 
-/// The records of a group's payload, one by one.
+/// The records of a batch's payload, one by one.
 package struct RecordSequence {
     private let payload: UnsafeRawBufferPointer
     private var position = 0
@@ -222,7 +222,7 @@ package struct RecordSequence {
     }
 
     /// The next record for a ``ChangeReader``, or nil behind the last one.
-    /// - Throws: `corrupt` with the offset in the payload when lengths or LSNs are not what the group promised.
+    /// - Throws: `corrupt` with the offset in the payload when lengths or LSNs are not what the batch promised.
     package mutating func next() throws(StorageError) -> UnsafeRawBufferPointer? {
         let rest = payload.count - position
         let failure = StorageError.corrupt(page: PageNumber(0), offset: position, reason: .structure)

@@ -1,7 +1,7 @@
 /// The encoding of one commit's changes in the log. docs/file-format.md draws it; a test pins it.
 ///
 /// A record: byte count u32 @0 (itself included), flags u32 @4, LSN u64 @8, then operations without padding. Records
-/// of a group stand one behind the other. Operations hold results, not intentions, so that applying one is a plain
+/// of a batch stand one behind the other. Operations hold results, not intentions, so that applying one is a plain
 /// store:
 ///
 ///     columns   = 1, table, count, count x column id        what later rows of this table consist of

@@ -1,6 +1,6 @@
 /// Writes the changes of a transaction down as it makes them, ready to be appended to the log.
 ///
-/// The buffer starts with room for a group's header, so a group of one record goes to the log without a copy. Above
+/// The buffer starts with room for a batch's header, so a batch of one record goes to the log without a copy. Above
 /// `limit` bytes it lets go of what it has: such a transaction commits by a checkpoint.
 /// Concurrency: used by the holder of the write lock alone; it may be handed from thread to thread with the
 /// transaction.
@@ -48,13 +48,13 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 
     deinit { base.deallocate() }
 
-    private static var contentStart: Int { LogFormat.groupHeaderSize + ChangeRecord.headerSize }
+    private static var contentStart: Int { LogFormat.batchHeaderSize + ChangeRecord.headerSize }
 
     /// Nothing was recorded since the last ``reset(keep:)``.
     package var isEmpty: Bool { used == Self.contentStart && !isTooLarge }
 
     /// Bytes of the record so far, header included.
-    package var byteCount: Int { used - LogFormat.groupHeaderSize }
+    package var byteCount: Int { used - LogFormat.batchHeaderSize }
 
     /// Starts a new record with another limit.
     mutating func reset(limit: Int) {
@@ -74,13 +74,13 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 
     /// Completes the record and returns it: valid until the next mutating call. The record is not too large.
     package mutating func finish(lsn: UInt64, flags: UInt32 = 0) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: finishGroup(lsn: lsn, flags: flags)[LogFormat.groupHeaderSize...])
+        UnsafeRawBufferPointer(rebasing: finishBatch(lsn: lsn, flags: flags)[LogFormat.batchHeaderSize...])
     }
 
     /// Completes the record and returns it with 64 bytes of room in front, for ``LogFile``.
-    package mutating func finishGroup(lsn: UInt64, flags: UInt32 = 0) -> UnsafeMutableRawBufferPointer {
+    package mutating func finishBatch(lsn: UInt64, flags: UInt32 = 0) -> UnsafeMutableRawBufferPointer {
         precondition(!isTooLarge, "a record that is too large has no contents")
-        let record = base + LogFormat.groupHeaderSize
+        let record = base + LogFormat.batchHeaderSize
         record.put32(0, UInt32(byteCount))
         record.put32(4, flags)
         record.put64(8, lsn)

@@ -4,17 +4,17 @@ internal import Synchronization
 // Invariants
 // 1. The file is made full of zeros, by writes, and synced with its directory entry before a header slot requires it;
 //    from then on a sync has no sizes or extents to write.
-// 2. Groups are appended to one segment. The other one is written again only after the caller said that a durable
-//    header slot no longer needs it (``releaseInactiveSegment()``), and the one that is left holds a durable group.
+// 2. Batches are appended to one half. The other one is written again only after the caller said that a durable
+//    header slot no longer needs it (``releaseInactiveHalf()``), and the one that is left holds a durable batch.
 // 3. Only the log that was made by this object is appended to. One that was opened is there to be replayed.
 // 4. After a failed write or sync nothing is written or synced any more.
-// 5. Segments are of a multiple of 64 bytes, and so is every group's place.
+// 5. Halves are of a multiple of 64 bytes, and so is every batch's place.
 
-/// The preallocated file of two segments where commits become durable first.
+/// The preallocated file of two halves where commits become durable first.
 ///
-/// Concurrency: `append`, `switchSegment` and `releaseInactiveSegment` change the position and need the caller's guard
-/// (whoever leads the group). `sync` may run beside them on another thread.
-package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the group, see above
+/// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position and need the caller's guard
+/// (whoever leads the batch). `sync` may run beside them on another thread.
+package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the batch, see above
     let file: any File
     package let header: LogHeader
     let epoch: LogEpoch
@@ -25,16 +25,16 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     private var nextOffset: Int
     private var previous: UInt64 = 0
     private var lastLSN: UInt64?
-    /// The last LSN of the first group in the active segment; nil while it has none of its own.
-    private var firstOfSegment: UInt64?
+    /// The last LSN of the first batch in the active half; nil while it has none of its own.
+    private var firstOfHalf: UInt64?
     /// The last LSN that was written, and the last one of them that a sync covered.
     private let written = Atomic<UInt64>(0)
     private let synced = Atomic<UInt64>(0)
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// The segment that groups are appended to: 0 or 1.
-    package private(set) var activeSegment = 0
-    /// Whether the other segment may be written over.
-    package private(set) var isInactiveSegmentFree = true
+    /// The half that batches are appended to: 0 or 1.
+    package private(set) var activeHalf = 0
+    /// Whether the other half may be written over.
+    package private(set) var isInactiveHalfFree = true
 
     private init(_ file: any File, _ header: LogHeader, canAppend: Bool, _ sealing: LogSealing?) {
         self.sealing = sealing
@@ -42,7 +42,7 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
         self.header = header
         self.canAppend = canAppend
         epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
-        nextOffset = LogFormat.start(ofSegment: 0, segmentBytes: header.segmentBytes)
+        nextOffset = LogFormat.start(ofHalf: 0, halfBytes: header.halfBytes)
     }
 
     deinit { buffer.deallocate() }
@@ -50,18 +50,18 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     package var path: String { file.path }
 
     /// Bytes of the file.
-    package var byteCount: Int { LogFormat.fileBytes(segmentBytes: header.segmentBytes) }
+    package var byteCount: Int { LogFormat.fileBytes(halfBytes: header.halfBytes) }
 
-    /// Payload of the largest group that a segment takes.
-    package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.segmentBytes, sealing?.cipher) }
+    /// Payload of the largest batch that a half takes.
+    package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.halfBytes, sealing?.cipher) }
 
-    static func maxPayloadBytes(_ segmentBytes: Int, _ cipher: (any Cipher)?) -> Int {
-        segmentBytes - LogFormat.groupHeaderSize - (cipher == nil ? 0 : Seal.size)
+    static func maxPayloadBytes(_ halfBytes: Int, _ cipher: (any Cipher)?) -> Int {
+        halfBytes - LogFormat.batchHeaderSize - (cipher == nil ? 0 : Seal.size)
     }
 
-    /// How large segments are beside so much data: together with the header page an eighth of it, at least 512 KiB and
+    /// How large halves are beside so much data: together with the header page an eighth of it, at least 512 KiB and
     /// at most 16 MiB.
-    package static func segmentBytes(forDataBytes dataBytes: Int) -> Int {
+    package static func halfBytes(forDataBytes dataBytes: Int) -> Int {
         let total = min(max(512 << 10, dataBytes / 8), 16 << 20)
         return (total - Format.pageSize) / 2 / Format.pageSize * Format.pageSize
     }
@@ -107,16 +107,16 @@ extension LogFile {
     /// - Complexity: writes the whole file in pieces of 16 KiB, the size that keeps later small writes cheap.
     package static func create(
         fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
-        segmentBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil
+        halfBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil
     ) throws(StorageError) -> LogFile {
-        precondition(segmentBytes >= Format.pageSize && segmentBytes <= LogFormat.maxSegmentBytes)
-        precondition(segmentBytes % Format.pageSize == 0, "a segment is whole pages")
-        let header = LogHeader(storeID: storeID, salt: salt, segmentBytes: segmentBytes, baseVersion: baseVersion)
+        precondition(halfBytes >= Format.pageSize && halfBytes <= LogFormat.maxHalfBytes)
+        precondition(halfBytes % Format.pageSize == 0, "a half is whole pages")
+        let header = LogHeader(storeID: storeID, salt: salt, halfBytes: halfBytes, baseVersion: baseVersion)
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
             let file = try fileSystem.open(path, .createBeside(data))
             do throws(FileError) {
-                try file.preallocate(to: Int64(LogFormat.fileBytes(segmentBytes: segmentBytes)))
+                try file.preallocate(to: Int64(LogFormat.fileBytes(halfBytes: halfBytes)))
                 try fill(file, header)
                 try file.syncData()
                 try fileSystem.syncDirectory(of: path)
@@ -132,7 +132,7 @@ extension LogFile {
     }
 
     private static func fill(_ file: any File, _ header: LogHeader) throws(FileError) {
-        let size = LogFormat.fileBytes(segmentBytes: header.segmentBytes)
+        let size = LogFormat.fileBytes(halfBytes: header.halfBytes)
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 16384, alignment: 4096)
         defer { piece.deallocate() }
         piece.initializeMemory(as: UInt8.self, repeating: 0)
@@ -207,7 +207,7 @@ extension LogFile {
         case .damaged: throw .logCorrupt(path: file.path, offset: 0)
         case .unsupported(let version): throw .unsupportedFormat(path: file.path, version: version)
         case .valid(let header):
-            if size < Int64(LogFormat.fileBytes(segmentBytes: header.segmentBytes)) {
+            if size < Int64(LogFormat.fileBytes(halfBytes: header.halfBytes)) {
                 throw .logCorrupt(path: file.path, offset: Int(size))
             }
             return header
@@ -218,54 +218,54 @@ extension LogFile {
 // MARK: Writing
 
 extension LogFile {
-    /// Whether a group with so large a payload fits the active segment.
+    /// Whether a batch with so large a payload fits the active half.
     package func room(for payloadBytes: Int) -> Bool {
-        let end = LogFormat.start(ofSegment: activeSegment, segmentBytes: header.segmentBytes) + header.segmentBytes
+        let end = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes) + header.halfBytes
         let sealed = payloadBytes + (sealing == nil ? 0 : Seal.size)
-        return payloadBytes >= 0 && sealed <= end - nextOffset - LogFormat.groupHeaderSize
+        return payloadBytes >= 0 && sealed <= end - nextOffset - LogFormat.batchHeaderSize
     }
 
-    /// Appends a group by one write, without a copy. Durable after ``sync()``.
+    /// Appends a batch by one write, without a copy. Durable after ``sync()``.
     ///
     /// - Parameters:
-    ///   - group: 64 bytes of room for the group's header, then the payload.
+    ///   - batch: 64 bytes of room for the batch's header, then the payload.
     ///   - durableTo: the last LSN that is durable now; less than `firstLSN`.
     /// - Throws: `file`, `noSpace`, and `poisoned` from then on.
     package func append(
-        group: UnsafeMutableRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
+        batch: UnsafeMutableRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {
-        guard let base = group.baseAddress, group.count >= LogFormat.groupHeaderSize else {
-            preconditionFailure("a group has room for its header")
+        guard let base = batch.baseAddress, batch.count >= LogFormat.batchHeaderSize else {
+            preconditionFailure("a batch has room for its header")
         }
-        let payloadBytes = group.count - LogFormat.groupHeaderSize
+        let payloadBytes = batch.count - LogFormat.batchHeaderSize
         precondition(canAppend, "a replayed epoch is never appended to")
-        precondition(room(for: payloadBytes), "a group stays within its segment")
+        precondition(room(for: payloadBytes), "a batch stays within its half")
         precondition(firstLSN <= lastLSN && durableTo < firstLSN, "records are in order")
         if let before = self.lastLSN { precondition(firstLSN == before + 1, "records leave no gap") }
         if failed.isSet { throw .poisoned }
-        var group = group
+        var batch = batch
         if let sealing {
-            group = reserve(group.count + Seal.size)
-            let context = SealContext.group(epoch.tag, firstLSN...lastLSN, durableTo: durableTo, previous: previous)
-            sealing.seal(base, payloadBytes, to: group, context)
+            batch = reserve(batch.count + Seal.size)
+            let context = SealContext.batch(epoch.tag, firstLSN...lastLSN, durableTo: durableTo, previous: previous)
+            sealing.seal(base, payloadBytes, to: batch, context)
         }
         try write(
-            group,
-            LogGroupHeader(
-                payloadBytes: group.count - LogFormat.groupHeaderSize, lsns: firstLSN...lastLSN, durableTo: durableTo,
+            batch,
+            LogBatchHeader(
+                payloadBytes: batch.count - LogFormat.batchHeaderSize, lsns: firstLSN...lastLSN, durableTo: durableTo,
                 previous: previous, payloadChecksum: 0))
         self.lastLSN = lastLSN
-        if firstOfSegment == nil { firstOfSegment = lastLSN }
+        if firstOfHalf == nil { firstOfHalf = lastLSN }
         written.store(lastLSN, ordering: .releasing)
     }
 
-    private func write(_ group: UnsafeMutableRawBufferPointer, _ plan: LogGroupHeader) throws(StorageError) {
-        guard let base = group.baseAddress else { return }
+    private func write(_ batch: UnsafeMutableRawBufferPointer, _ plan: LogBatchHeader) throws(StorageError) {
+        guard let base = batch.baseAddress else { return }
         var plan = plan
-        plan.payloadChecksum = epoch.checksum(base + LogFormat.groupHeaderSize, plan.payloadBytes)
+        plan.payloadChecksum = epoch.checksum(base + LogFormat.batchHeaderSize, plan.payloadBytes)
         let checksum = plan.store(base, epoch)
         do throws(FileError) {
-            try file.write(UnsafeRawBufferPointer(group), at: Int64(nextOffset))
+            try file.write(UnsafeRawBufferPointer(batch), at: Int64(nextOffset))
         } catch {
             _ = failed.set()
             throw StorageError(error)
@@ -274,7 +274,7 @@ extension LogFile {
         nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
     }
 
-    /// The object's own buffer, large enough for a group.
+    /// The object's own buffer, large enough for a batch.
     private func reserve(_ size: Int) -> UnsafeMutableRawBufferPointer {
         if buffer.count < size {
             buffer.deallocate()
@@ -284,15 +284,15 @@ extension LogFile {
     }
 
     /// Copies the payload behind a header and appends it by one write, as
-    /// ``append(group:firstLSN:lastLSN:durableTo:)``.
+    /// ``append(batch:firstLSN:lastLSN:durableTo:)``.
     package func append(
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {
-        let size = LogFormat.groupHeaderSize + payload.count
+        let size = LogFormat.batchHeaderSize + payload.count
         // With room for the seal: sealing then finds its place in the same buffer, and the copy stays where it is.
-        let group = UnsafeMutableRawBufferPointer(rebasing: reserve(size + Seal.size)[..<size])
-        UnsafeMutableRawBufferPointer(rebasing: group[LogFormat.groupHeaderSize...]).copyMemory(from: payload)
-        try append(group: group, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
+        let batch = UnsafeMutableRawBufferPointer(rebasing: reserve(size + Seal.size)[..<size])
+        UnsafeMutableRawBufferPointer(rebasing: batch[LogFormat.batchHeaderSize...]).copyMemory(from: payload)
+        try append(batch: batch, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
     }
 
     /// Makes what was appended before the call durable.
@@ -315,33 +315,33 @@ extension LogFile {
     /// What a header slot may say that the log reaches: the last LSN that a sync has covered.
     package var reached: UInt64 { synced.load(ordering: .acquiring) }
 
-    /// Goes on where a checkpoint lets replay start: in the other segment, which must be free, or in the active one
+    /// Goes on where a checkpoint lets replay start: in the other half, which must be free, or in the active one
     /// while it is empty.
     ///
-    /// The segment that is left holds a group that is durable, so what is written over the other one never takes the
+    /// The half that is left holds a batch that is durable, so what is written over the other one never takes the
     /// only proof of what the log has reached with it. Where nobody has synced any, that happens here.
     /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
     /// - Throws: `file`, `noSpace`, `poisoned`, as ``sync()``.
     package func goOn(after lsn: UInt64) throws(StorageError) {
-        if let firstOfSegment {
-            if firstOfSegment > reached { try sync() }
-            switchSegment(after: lsn)
+        if let firstOfHalf {
+            if firstOfHalf > reached { try sync() }
+            switchHalf(after: lsn)
         } else if let last = lastLSN {
             lastLSN = max(last, lsn)
         }
     }
 
-    /// Goes on at the start of the other segment, which must be free: what a checkpoint begins with.
+    /// Goes on at the start of the other half, which must be free: what a checkpoint begins with.
     /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
-    package func switchSegment(after lsn: UInt64? = nil) {
+    package func switchHalf(after lsn: UInt64? = nil) {
         if let lsn, let last = lastLSN { lastLSN = max(last, lsn) }
-        precondition(isInactiveSegmentFree, "the other segment is still needed to replay")
-        activeSegment = 1 - activeSegment
-        firstOfSegment = nil
-        isInactiveSegmentFree = false
-        nextOffset = LogFormat.start(ofSegment: activeSegment, segmentBytes: header.segmentBytes)
+        precondition(isInactiveHalfFree, "the other half is still needed to replay")
+        activeHalf = 1 - activeHalf
+        firstOfHalf = nil
+        isInactiveHalfFree = false
+        nextOffset = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes)
     }
 
-    /// Says that a durable header slot makes replay start in the active segment.
-    package func releaseInactiveSegment() { isInactiveSegmentFree = true }
+    /// Says that a durable header slot makes replay start in the active half.
+    package func releaseInactiveHalf() { isInactiveHalfFree = true }
 }

@@ -2,46 +2,46 @@ import CXXHash
 
 /// Numbers of the log, format 2. docs/file-format.md draws the layouts; a test pins each offset.
 ///
-/// Page 0 holds the header; segment 0 and segment 1 follow, of equal size. Groups start at multiples of 64 bytes.
+/// Page 0 holds the header; half 0 and half 1 follow, of equal size. Batches start at multiples of 64 bytes.
 package enum LogFormat {
     /// "STRATALG" read as a little-endian number.
     static let magic: UInt64 = 0x474C_4154_4152_5453
     /// "SGRP" read as a little-endian number.
-    static let groupMagic: UInt32 = 0x5052_4753
-    /// Bytes before a group's payload, and what groups are aligned to.
-    package static let groupHeaderSize = 64
-    /// A segment may not be larger: bounds what is read before anything can be believed.
-    package static let maxSegmentBytes = 1 << 30
+    static let batchMagic: UInt32 = 0x5052_4753
+    /// Bytes before a batch's payload, and what batches are aligned to.
+    package static let batchHeaderSize = 64
+    /// A half may not be larger: bounds what is read before anything can be believed.
+    package static let maxHalfBytes = 1 << 30
 
-    /// Where a segment starts in the file.
-    package static func start(ofSegment segment: Int, segmentBytes: Int) -> Int {
-        Format.pageSize + segment * segmentBytes
+    /// Where a half starts in the file.
+    package static func start(ofHalf half: Int, halfBytes: Int) -> Int {
+        Format.pageSize + half * halfBytes
     }
 
     /// Bytes of the whole file.
-    package static func fileBytes(segmentBytes: Int) -> Int { Format.pageSize + 2 * segmentBytes }
+    package static func fileBytes(halfBytes: Int) -> Int { Format.pageSize + 2 * halfBytes }
 
-    /// Where the group behind one with this payload starts, counted from that one's start.
+    /// Where the batch behind one with this payload starts, counted from that one's start.
     static func stride(payloadBytes: Int) -> Int {
-        (groupHeaderSize + payloadBytes + groupHeaderSize - 1) & ~(groupHeaderSize - 1)
+        (batchHeaderSize + payloadBytes + batchHeaderSize - 1) & ~(batchHeaderSize - 1)
     }
 }
 
 /// The first sector of a log: whose it is.
 ///
-/// Layout, 512 bytes: magic u64 @0, format version u32 @8, zero u32 @12, store id @16, salt @32, segment bytes u64 @48,
+/// Layout, 512 bytes: magic u64 @0, format version u32 @8, zero u32 @12, store id @16, salt @32, half bytes u64 @48,
 /// base checkpoint u64 @56, zeros, XXH3 of the first 504 bytes u64 @504.
 package struct LogHeader: Equatable, Sendable {
     package var storeID: RandomID
     package var salt: RandomID
-    package var segmentBytes: Int
+    package var halfBytes: Int
     /// The checkpoint that was the newest when the log was made: its first record is the commit after it.
     package var baseVersion: TransactionID
 
-    package init(storeID: RandomID, salt: RandomID, segmentBytes: Int, baseVersion: TransactionID) {
+    package init(storeID: RandomID, salt: RandomID, halfBytes: Int, baseVersion: TransactionID) {
         self.storeID = storeID
         self.salt = salt
-        self.segmentBytes = segmentBytes
+        self.halfBytes = halfBytes
         self.baseVersion = baseVersion
     }
 
@@ -60,7 +60,7 @@ package struct LogHeader: Equatable, Sendable {
         base.put32(8, version)
         storeID.store(base, 16)
         salt.store(base, 32)
-        base.put64(48, UInt64(segmentBytes))
+        base.put64(48, UInt64(halfBytes))
         base.put64(56, baseVersion.rawValue)
         base.put64(Self.checksumOffset, XXH3_64bits(base, Self.checksumOffset))
     }
@@ -71,17 +71,17 @@ package struct LogHeader: Equatable, Sendable {
         guard base.u64(checksumOffset) == XXH3_64bits(base, checksumOffset) else { return .damaged }
         guard base.u32(8) == Format.version else { return .unsupported(version: base.u32(8)) }
         let size = base.u64(48)
-        guard size >= UInt64(Format.pageSize), size <= UInt64(LogFormat.maxSegmentBytes),
+        guard size >= UInt64(Format.pageSize), size <= UInt64(LogFormat.maxHalfBytes),
             size % UInt64(Format.pageSize) == 0, base.u64(56) < Format.versionLimit
         else { return .damaged }
         return .valid(
             LogHeader(
-                storeID: RandomID(base, 16), salt: RandomID(base, 32), segmentBytes: Int(size),
+                storeID: RandomID(base, 16), salt: RandomID(base, 32), halfBytes: Int(size),
                 baseVersion: TransactionID(base.u64(56))))
     }
 }
 
-/// What one life of a log puts into every group, so that nothing from another life, and no user data, looks like one.
+/// What one life of a log puts into every batch, so that nothing from another life, and no user data, looks like one.
 package struct LogEpoch: Equatable, Sendable {
     package let tag: UInt64
     let seed: UInt64
@@ -103,22 +103,22 @@ package struct LogEpoch: Equatable, Sendable {
 /// The 64 bytes in front of what one sync made durable.
 ///
 /// Layout: magic u32 @0, payload bytes u32 @4, epoch tag u64 @8, first LSN u64 @16, last LSN u64 @24, durable-to u64
-/// @32, checksum of the group before it in this epoch (0 for the first) u64 @40, checksum of the payload u64 @48,
+/// @32, checksum of the batch before it in this epoch (0 for the first) u64 @40, checksum of the payload u64 @48,
 /// checksum of the first 56 bytes u64 @56. Both checksums are XXH3 seeded by the epoch. The header verifies on its own,
 /// so its durable-to counts even where its payload was torn.
-package struct LogGroupHeader: Equatable {
+package struct LogBatchHeader: Equatable {
     var payloadBytes: Int
     package var firstLSN: UInt64
     var lastLSN: UInt64
-    /// Every record up to this LSN was durable when the group was written.
+    /// Every record up to this LSN was durable when the batch was written.
     var durableTo: UInt64
     var previous: UInt64
     var payloadChecksum: UInt64
     var checksum: UInt64 = 0
 
-    /// Writes the header and returns its checksum, the next group's `previous`.
+    /// Writes the header and returns its checksum, the next batch's `previous`.
     func store(_ base: UnsafeMutableRawPointer, _ epoch: LogEpoch) -> UInt64 {
-        base.put32(0, LogFormat.groupMagic)
+        base.put32(0, LogFormat.batchMagic)
         base.put32(4, UInt32(payloadBytes))
         base.put64(8, epoch.tag)
         base.put64(16, firstLSN)
@@ -133,7 +133,7 @@ package struct LogGroupHeader: Equatable {
 
     /// The header at `base`, or nil when the 64 bytes are not a whole one of this epoch.
     package init?(_ base: UnsafeRawPointer, _ epoch: LogEpoch) {
-        guard base.u32(0) == LogFormat.groupMagic, base.u64(8) == epoch.tag,
+        guard base.u32(0) == LogFormat.batchMagic, base.u64(8) == epoch.tag,
             base.u64(56) == epoch.checksum(base, 56)
         else { return nil }
         payloadBytes = Int(base.u32(4))

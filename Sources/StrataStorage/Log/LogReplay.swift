@@ -1,22 +1,22 @@
 // Invariants
-// 1. The first group has exactly the first LSN that was asked for; each later one goes on where the one before it
-//    ended, and names that one's checksum. So leftovers of an older use of a segment never join.
-// 2. Groups run through the segment that replay starts in, then through the other one from its start. A start segment
+// 1. The first batch has exactly the first LSN that was asked for; each later one goes on where the one before it
+//    ended, and names that one's checksum. So leftovers of an older use of a half never join.
+// 2. Batches run through the half that replay starts in, then through the other one from its start. A start half
 //    that was still empty, and was used again after the other one, is visited twice.
-// 3. Where the chain ends, some record may be missing. If any whole group header of this epoch says that this record
-//    was durable, it is not a torn end but damage. So it is when the group that would be next is whole and names
+// 3. Where the chain ends, some record may be missing. If any whole batch header of this epoch says that this record
+//    was durable, it is not a torn end but damage. So it is when the batch that would be next is whole and names
 //    another one before it: only somebody who changed it wrote that.
-// 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole group up to it, or behind
-//    it, is always left: a segment is written over only while the other one holds a durable group that is younger. A
-//    log without one is an older copy of itself. Damage to the group that shows it takes nothing away that is needed:
+// 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole batch up to it, or behind
+//    it, is always left: a half is written over only while the other one holds a durable batch that is younger. A
+//    log without one is an older copy of itself. Damage to the batch that shows it takes nothing away that is needed:
 //    its header is enough, which may have one flipped bit. In a sealed log anybody can write a header, so there the
 //    payload is looked at too, and opened.
 // Fault model: any bytes may be anything. No length is used before it was checked.
 
-/// Finds the groups to replay in the bytes of a log.
+/// Finds the batches to replay in the bytes of a log.
 package struct LogReplay {
-    /// A group's payload in the log.
-    package struct Group: Equatable {
+    /// A batch's payload in the log.
+    package struct Batch: Equatable {
         package var payloadOffset: Int
         package var payloadBytes: Int
         package var firstLSN: UInt64
@@ -25,8 +25,8 @@ package struct LogReplay {
         var durableTo: UInt64
         var previous: UInt64
 
-        fileprivate init(_ header: LogGroupHeader, at offset: Int) {
-            payloadOffset = offset + LogFormat.groupHeaderSize
+        fileprivate init(_ header: LogBatchHeader, at offset: Int) {
+            payloadOffset = offset + LogFormat.batchHeaderSize
             payloadBytes = header.payloadBytes
             firstLSN = header.firstLSN
             lastLSN = header.lastLSN
@@ -41,49 +41,49 @@ package struct LogReplay {
     private static let repairedWitnesses = 4
 
     private let bytes: UnsafeMutableRawPointer
-    private let segmentBytes: Int
+    private let halfBytes: Int
     private let epoch: LogEpoch
     private let isSealed: Bool
     private var nextLSN: UInt64
     private var previous: UInt64?
-    package private(set) var groups: [Group] = []
+    package private(set) var batches: [Batch] = []
     /// Bits that were flipped back, in `bytes` only.
     private(set) var repairedBits = 0
-    /// Durable records are missing behind ``groups``; only where losses are tolerated.
+    /// Durable records are missing behind ``batches``; only where losses are tolerated.
     package private(set) var isCutShort = false
-    /// Whole groups that are not replayed, but whose headers were believed: that they are behind the end of the chain,
+    /// Whole batches that are not replayed, but whose headers were believed: that they are behind the end of the chain,
     /// or that the log has reached them. In a sealed log their payloads have to open.
-    package private(set) var witnesses: [Group] = []
+    package private(set) var witnesses: [Batch] = []
 
     /// - Parameters:
     ///   - bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
     ///   - reach: what the header slot says that the log has reached; 0 when it says nothing.
-    ///   - isSealed: payloads are; whoever calls opens those of ``groups`` and ``witnesses``.
+    ///   - isSealed: payloads are; whoever calls opens those of ``batches`` and ``witnesses``.
     ///   - toleratesLoss: a salvage takes what stands in front of damage.
-    /// - Throws: `logCorrupt` with the offset of the first group that is missing though it was durable; `logOutdated`
+    /// - Throws: `logCorrupt` with the offset of the first batch that is missing though it was durable; `logOutdated`
     ///   when the log does not reach as far as the slot says.
     /// - Complexity: O(bytes); each byte is looked at twice.
     package init(
-        _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromSegment: Int, firstLSN: UInt64,
+        _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromHalf: Int, firstLSN: UInt64,
         reach: UInt64 = 0, isSealed: Bool = false, toleratesLoss: Bool = false
     ) throws(StorageError) {
         self.bytes = bytes
         self.isSealed = isSealed
-        segmentBytes = header.segmentBytes
+        halfBytes = header.halfBytes
         epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         nextLSN = firstLSN
-        var segment = fromSegment
-        var stop = walk(segment)
+        var half = fromHalf
+        var stop = walk(half)
         while true {
-            let before = groups.count
-            let nextStop = walk(1 - segment)
-            if groups.count == before { break }
-            segment = 1 - segment
+            let before = batches.count
+            let nextStop = walk(1 - half)
+            if batches.count == before { break }
+            half = 1 - half
             stop = nextStop
-            mark(.secondSegment)
+            mark(.secondHalf)
         }
         #if Zoo
-            if PlantedMistake.recoveryDropsLast.isPlanted, !groups.isEmpty { groups.removeLast() }
+            if PlantedMistake.recoveryDropsLast.isPlanted, !batches.isEmpty { batches.removeLast() }
         #endif
         let rest = judge(reach)
         isCutShort = rest != .consistent
@@ -96,21 +96,21 @@ package struct LogReplay {
         }
     }
 
-    /// Collects groups from a segment's start on, and returns where the next one should have been.
-    private mutating func walk(_ segment: Int) -> Int {
-        var offset = LogFormat.start(ofSegment: segment, segmentBytes: segmentBytes)
-        let end = offset + segmentBytes
-        while offset + LogFormat.groupHeaderSize <= end {
+    /// Collects batches from a half's start on, and returns where the next one should have been.
+    private mutating func walk(_ half: Int) -> Int {
+        var offset = LogFormat.start(ofHalf: half, halfBytes: halfBytes)
+        let end = offset + halfBytes
+        while offset + LogFormat.batchHeaderSize <= end {
             var found = joining(offset, end)
             if found == nil {
                 found = repaired(offset, end)
                 if found != nil { noteMended() }
             }
             guard let header = found else {
-                if follows(offset, end) != nil { mark(.tornGroup) }
+                if follows(offset, end) != nil { mark(.tornBatch) }
                 break
             }
-            groups.append(Group(header, at: offset))
+            batches.append(Batch(header, at: offset))
             nextLSN = header.lastLSN &+ 1
             previous = header.checksum
             offset += LogFormat.stride(payloadBytes: header.payloadBytes)
@@ -118,48 +118,48 @@ package struct LogReplay {
         return offset
     }
 
-    /// The group at `offset`, if it is whole and the next one.
-    private func joining(_ offset: Int, _ end: Int) -> LogGroupHeader? {
+    /// The batch at `offset`, if it is whole and the next one.
+    private func joining(_ offset: Int, _ end: Int) -> LogBatchHeader? {
         guard let header = follows(offset, end) else { return nil }
         return isPayloadWhole(offset, header) ? header : nil
     }
 
-    private func isPayloadWhole(_ offset: Int, _ header: LogGroupHeader) -> Bool {
-        epoch.checksum(bytes + offset + LogFormat.groupHeaderSize, header.payloadBytes) == header.payloadChecksum
+    private func isPayloadWhole(_ offset: Int, _ header: LogBatchHeader) -> Bool {
+        epoch.checksum(bytes + offset + LogFormat.batchHeaderSize, header.payloadBytes) == header.payloadChecksum
     }
 
-    /// The header at `offset`, if it is whole, the next one, and its payload lies within the segment.
-    private func follows(_ offset: Int, _ end: Int) -> LogGroupHeader? {
-        guard let header = LogGroupHeader(bytes + offset, epoch), header.firstLSN == nextLSN,
+    /// The header at `offset`, if it is whole, the next one, and its payload lies within the half.
+    private func follows(_ offset: Int, _ end: Int) -> LogBatchHeader? {
+        guard let header = LogBatchHeader(bytes + offset, epoch), header.firstLSN == nextLSN,
             previous == nil || header.previous == previous,
-            header.payloadBytes <= end - offset - LogFormat.groupHeaderSize
+            header.payloadBytes <= end - offset - LogFormat.batchHeaderSize
         else { return nil }
         return header
     }
 
-    /// The group at `offset` with one bit flipped back, if that makes it whole and the next one.
-    private func repaired(_ offset: Int, _ end: Int) -> LogGroupHeader? {
+    /// The batch at `offset` with one bit flipped back, if that makes it whole and the next one.
+    private func repaired(_ offset: Int, _ end: Int) -> LogBatchHeader? {
         let base = UnsafeRawPointer(bytes + offset)
-        guard isAlmostGroup(base) else { return nil }
+        guard isAlmostBatch(base) else { return nil }
         if let header = follows(offset, end) {
             if header.payloadBytes > Self.repairBytes { return nil }
-            let payload = offset + LogFormat.groupHeaderSize
+            let payload = offset + LogFormat.batchHeaderSize
             return flip(payload..<payload + header.payloadBytes) {
                 isPayloadWhole(offset, header) ? header : nil
             }
         }
         // A whole header that does not follow is a leftover, not damage.
-        if LogGroupHeader(base, epoch) != nil { return nil }
-        return flip(offset..<offset + LogFormat.groupHeaderSize) { joining(offset, end) }
+        if LogBatchHeader(base, epoch) != nil { return nil }
+        return flip(offset..<offset + LogFormat.batchHeaderSize) { joining(offset, end) }
     }
 
-    /// Whether at most one bit keeps this from being a group of the epoch.
-    private func isAlmostGroup(_ base: UnsafeRawPointer) -> Bool {
-        (base.u32(0) ^ LogFormat.groupMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount <= 1
+    /// Whether at most one bit keeps this from being a batch of the epoch.
+    private func isAlmostBatch(_ base: UnsafeRawPointer) -> Bool {
+        (base.u32(0) ^ LogFormat.batchMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount <= 1
     }
 
     /// Flips each bit of the range until `check` is content; leaves the bytes as they were if it never is.
-    private func flip(_ range: Range<Int>, _ check: () -> LogGroupHeader?) -> LogGroupHeader? {
+    private func flip(_ range: Range<Int>, _ check: () -> LogBatchHeader?) -> LogBatchHeader? {
         for position in range {
             let byte = bytes.load(fromByteOffset: position, as: UInt8.self)
             for bit in 0..<8 {
@@ -175,40 +175,40 @@ package struct LogReplay {
         case consistent, contradictory, outdated
     }
 
-    /// What the groups of this epoch that were not joined say of the end of the chain.
+    /// What the batches of this epoch that were not joined say of the end of the chain.
     private mutating func judge(_ reach: UInt64) -> Rest {
-        let end = LogFormat.fileBytes(segmentBytes: segmentBytes)
+        let end = LogFormat.fileBytes(halfBytes: halfBytes)
         // What was joined is behind the checkpoint, and so behind what the slot says of the log.
-        var hasReached = reach == 0 || !groups.isEmpty
-        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.groupHeaderSize) {
-            if bytes.u32(offset) != LogFormat.groupMagic { continue }
-            guard let header = LogGroupHeader(bytes + offset, epoch) else { continue }
+        var hasReached = reach == 0 || !batches.isEmpty
+        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.batchHeaderSize) {
+            if bytes.u32(offset) != LogFormat.batchMagic { continue }
+            guard let header = LogBatchHeader(bytes + offset, epoch) else { continue }
             if header.durableTo >= nextLSN { return .contradictory }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }
-            let segmentEnd = LogFormat.start(ofSegment: segment(of: offset) + 1, segmentBytes: segmentBytes)
-            guard header.payloadBytes <= segmentEnd - offset - LogFormat.groupHeaderSize,
+            let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
+            guard header.payloadBytes <= halfEnd - offset - LogFormat.batchHeaderSize,
                 isPayloadWhole(offset, header)
             else { continue }
             if header.firstLSN == nextLSN { return .contradictory }
             hasReached = true
-            witnesses.append(Group(header, at: offset))
+            witnesses.append(Batch(header, at: offset))
         }
         return hasReached ? .consistent : judgeDamaged(reach)
     }
 
-    /// What groups that are not whole say of how far the log has reached.
+    /// What batches that are not whole say of how far the log has reached.
     private mutating func judgeDamaged(_ reach: UInt64) -> Rest {
-        let end = LogFormat.fileBytes(segmentBytes: segmentBytes)
+        let end = LogFormat.fileBytes(halfBytes: halfBytes)
         var attempts = 0
-        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.groupHeaderSize) {
+        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.batchHeaderSize) {
             let base = UnsafeRawPointer(bytes + offset)
-            guard isAlmostGroup(base) else { continue }
-            let whole = LogGroupHeader(base, epoch)
+            guard isAlmostBatch(base) else { continue }
+            let whole = LogBatchHeader(base, epoch)
             let found =
                 whole
-                ?? flip(offset..<offset + LogFormat.groupHeaderSize) {
-                    LogGroupHeader(base, epoch).flatMap { $0.lastLSN >= reach ? $0 : nil }
+                ?? flip(offset..<offset + LogFormat.batchHeaderSize) {
+                    LogBatchHeader(base, epoch).flatMap { $0.lastLSN >= reach ? $0 : nil }
                 }
             guard let found, found.lastLSN >= reach else { continue }
             if found.durableTo >= nextLSN { return .contradictory }
@@ -216,7 +216,7 @@ package struct LogReplay {
                 guard attempts < Self.repairedWitnesses else { return .outdated }
                 attempts += 1
                 guard mendPayload(offset, found, isHeaderWhole: whole != nil) else { continue }
-                witnesses.append(Group(found, at: offset))
+                witnesses.append(Batch(found, at: offset))
             } else if whole == nil {
                 noteMended()
             }
@@ -225,11 +225,11 @@ package struct LogReplay {
         return .outdated
     }
 
-    /// Whether a group's payload is whole, or is with one bit flipped back. Of header and payload one is mended.
-    private mutating func mendPayload(_ offset: Int, _ header: LogGroupHeader, isHeaderWhole: Bool) -> Bool {
-        let segmentEnd = LogFormat.start(ofSegment: segment(of: offset) + 1, segmentBytes: segmentBytes)
-        let payload = offset + LogFormat.groupHeaderSize
-        guard header.payloadBytes <= segmentEnd - payload else { return false }
+    /// Whether a batch's payload is whole, or is with one bit flipped back. Of header and payload one is mended.
+    private mutating func mendPayload(_ offset: Int, _ header: LogBatchHeader, isHeaderWhole: Bool) -> Bool {
+        let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
+        let payload = offset + LogFormat.batchHeaderSize
+        guard header.payloadBytes <= halfEnd - payload else { return false }
         if isPayloadWhole(offset, header) {
             if !isHeaderWhole { noteMended() }
             return true
@@ -241,7 +241,7 @@ package struct LogReplay {
         return true
     }
 
-    private func segment(of offset: Int) -> Int { (offset - Format.pageSize) / segmentBytes }
+    private func half(of offset: Int) -> Int { (offset - Format.pageSize) / halfBytes }
 
     private mutating func noteMended() {
         repairedBits += 1

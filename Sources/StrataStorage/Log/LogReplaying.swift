@@ -7,12 +7,12 @@ extension LogFile {
     package struct Replayed: Equatable, Sendable {
         /// One less than the first LSN asked for when the log was empty.
         package var lastLSN: UInt64
-        package var groups: Int
+        package var batches: Int
         /// Bits that the medium had flipped and the checksums gave back.
         package var repairedBits: Int
     }
 
-    /// Hands over the payloads of all whole groups from `firstLSN` on, in order, after the whole log was judged.
+    /// Hands over the payloads of all whole batches from `firstLSN` on, in order, after the whole log was judged.
     ///
     /// - Parameters:
     ///   - reach: what the header slot says that the log has reached.
@@ -22,34 +22,34 @@ extension LogFile {
     /// - Complexity: reads the whole file once; memory for what of it is not zero.
     @discardableResult
     package func replay(
-        fromSegment: Int, firstLSN: UInt64, reach: UInt64 = 0, toleratesLoss: Bool = false,
+        fromHalf: Int, firstLSN: UInt64, reach: UInt64 = 0, toleratesLoss: Bool = false,
         _ body: (_ payload: UnsafeRawBufferPointer, _ first: UInt64, _ last: UInt64) throws(StorageError) -> Void
     ) throws(StorageError) -> Replayed {
-        precondition(fromSegment == 0 || fromSegment == 1)
+        precondition(fromHalf == 0 || fromHalf == 1)
         precondition(firstLSN > 0, "LSNs start at 1")
         let contents = try contents()
         defer { withExtendedLifetime(contents) {} }
         let base = contents.mutableBase
         let replay = try LogReplay(
-            base, header: header, path: path, fromSegment: fromSegment, firstLSN: firstLSN, reach: reach,
+            base, header: header, path: path, fromHalf: fromHalf, firstLSN: firstLSN, reach: reach,
             isSealed: sealing != nil, toleratesLoss: toleratesLoss)
         if let sealing, !toleratesLoss {
-            for group in replay.witnesses where sealing.open(group, base, epoch) == nil {
-                throw .logCorrupt(path: path, offset: group.payloadOffset)
+            for batch in replay.witnesses where sealing.open(batch, base, epoch) == nil {
+                throw .logCorrupt(path: path, offset: batch.payloadOffset)
             }
         }
-        for group in replay.groups {
-            var payload = UnsafeRawBufferPointer(start: base + group.payloadOffset, count: group.payloadBytes)
+        for batch in replay.batches {
+            var payload = UnsafeRawBufferPointer(start: base + batch.payloadOffset, count: batch.payloadBytes)
             if let sealing {
-                guard let opened = sealing.open(group, base, epoch) else {
-                    throw .logCorrupt(path: path, offset: group.payloadOffset)
+                guard let opened = sealing.open(batch, base, epoch) else {
+                    throw .logCorrupt(path: path, offset: batch.payloadOffset)
                 }
                 payload = opened
             }
-            try body(payload, group.firstLSN, group.lastLSN)
+            try body(payload, batch.firstLSN, batch.lastLSN)
         }
         return Replayed(
-            lastLSN: replay.groups.last?.lastLSN ?? firstLSN - 1, groups: replay.groups.count,
+            lastLSN: replay.batches.last?.lastLSN ?? firstLSN - 1, batches: replay.batches.count,
             repairedBits: replay.repairedBits)
     }
 
@@ -92,13 +92,13 @@ extension LogFile {
         }
     }
 
-    /// The last version that any whole group header of this epoch speaks of; 0 when there is none.
+    /// The last version that any whole batch header of this epoch speaks of; 0 when there is none.
     package func lastVersion() throws(StorageError) -> TransactionID {
         let contents = try contents()
         return withExtendedLifetime(contents) {
             var last: UInt64 = 0
-            for offset in stride(from: Format.pageSize, to: byteCount, by: LogFormat.groupHeaderSize) {
-                if let group = LogGroupHeader(contents.base + offset, epoch) { last = max(last, group.lastLSN) }
+            for offset in stride(from: Format.pageSize, to: byteCount, by: LogFormat.batchHeaderSize) {
+                if let batch = LogBatchHeader(contents.base + offset, epoch) { last = max(last, batch.lastLSN) }
             }
             return TransactionID(last)
         }

@@ -1,6 +1,6 @@
 package import StrataFiles
 
-/// How groups of the log are sealed: the payload is nonce, tag, and the records encrypted.
+/// How batches of the log are sealed: the payload is nonce, tag, and the records encrypted.
 ///
 /// Checksums stand over the sealed bytes, so a torn end is found, and a single bit mended, without the key.
 package struct LogSealing: Sendable {
@@ -14,17 +14,17 @@ package struct LogSealing: Sendable {
         randomBits = { fileSystem.randomBits() }
     }
 
-    /// Seals the payload of `plain`, which starts behind room for a group's header, into `group`.
+    /// Seals the payload of `plain`, which starts behind room for a batch's header, into `batch`.
     ///
-    /// `group` may start at the same place; it is ``Seal/size`` bytes longer.
+    /// `batch` may start at the same place; it is ``Seal/size`` bytes longer.
     func seal(
-        _ plain: UnsafeMutableRawPointer, _ payloadBytes: Int, to group: UnsafeMutableRawBufferPointer,
+        _ plain: UnsafeMutableRawPointer, _ payloadBytes: Int, to batch: UnsafeMutableRawBufferPointer,
         _ context: SealContext
     ) {
-        guard let start = group.baseAddress else { return }
-        let payload = start + LogFormat.groupHeaderSize
+        guard let start = batch.baseAddress else { return }
+        let payload = start + LogFormat.batchHeaderSize
         let nonce = Nonce.make(randomBits)
-        (payload + Seal.size).copyMemory(from: plain + LogFormat.groupHeaderSize, byteCount: payloadBytes)
+        (payload + Seal.size).copyMemory(from: plain + LogFormat.batchHeaderSize, byteCount: payloadBytes)
         let tag = cipher.seal(
             UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes), to: payload + Seal.size,
             nonce: nonce, context: context)
@@ -32,15 +32,15 @@ package struct LogSealing: Sendable {
         tag.store(payload, Nonce.size)
     }
 
-    /// Opens a group's payload where it stands.
+    /// Opens a batch's payload where it stands.
     /// - Parameter log: the bytes of the whole log.
     package func open(
-        _ group: LogReplay.Group, _ log: UnsafeMutableRawPointer, _ epoch: LogEpoch
+        _ batch: LogReplay.Batch, _ log: UnsafeMutableRawPointer, _ epoch: LogEpoch
     ) -> UnsafeRawBufferPointer? {
         open(
-            log + group.payloadOffset, group.payloadBytes,
-            .group(
-                epoch.tag, group.firstLSN...group.lastLSN, durableTo: group.durableTo, previous: group.previous))
+            log + batch.payloadOffset, batch.payloadBytes,
+            .batch(
+                epoch.tag, batch.firstLSN...batch.lastLSN, durableTo: batch.durableTo, previous: batch.previous))
     }
 
     /// Opens a payload where it stands.

@@ -99,7 +99,7 @@ struct Checkpointer {
             if isOverClean { next.flags = HeaderSlot.withoutLog }
         case .log(let segment, let reach):
             next.logRequired = true
-            next.logSegment = UInt32(segment)
+            next.logHalf = UInt32(segment)
             next.logReach = reach
         case .withoutLog: next.flags = HeaderSlot.withoutLog
         }

@@ -264,7 +264,7 @@ final class Checkpoints: Sendable {
         do throws(StorageError) {
             made = try LogFile.create(
                 fileSystem: fileSystem, path: Store.logPath(path), beside: path, storeID: checkpointer.slot.storeID,
-                salt: salt, segmentBytes: plannedHalfBytes, baseVersion: checkpointer.slot.checkpoint,
+                salt: salt, halfBytes: plannedHalfBytes, baseVersion: checkpointer.slot.checkpoint,
                 cipher: options.cipher)
         } catch {
             guard case .noSpace = error else { throw error }
@@ -274,7 +274,7 @@ final class Checkpoints: Sendable {
         var slot = checkpointer.slot
         slot.logRequired = true
         slot.salt = salt
-        slot.logSegment = 0
+        slot.logHalf = 0
         slot.logReach = 0
         slot.flags = 0
         try writeSlot(slot)
@@ -287,7 +287,7 @@ final class Checkpoints: Sendable {
 
     /// Bytes of a half of the log that is yet to be made.
     var plannedHalfBytes: Int {
-        options.logSegmentBytes ?? LogFile.segmentBytes(forDataBytes: allocator.usedPages * Format.pageSize)
+        options.logHalfBytes ?? LogFile.halfBytes(forDataBytes: allocator.usedPages * Format.pageSize)
     }
 
     /// Sees that a record finds room in the half that commits go to; starts a checkpoint when it does not.

@@ -31,13 +31,13 @@ struct LogUse {
     func fits(_ record: Int) -> Bool { file.map { record <= $0.maxPayloadBytes } ?? false }
 
     /// Whether a record finds room in the half that commits go to.
-    func hasRoom(for record: Int) -> Bool { file.map { used + batchBytes(record) <= $0.header.segmentBytes } ?? false }
+    func hasRoom(for record: Int) -> Bool { file.map { used + batchBytes(record) <= $0.header.halfBytes } ?? false }
 
     /// A record goes to the log.
     /// - Returns: whether the half is more than half full.
     mutating func note(_ record: Int) -> Bool {
         used += batchBytes(record)
-        return file.map { used >= $0.header.segmentBytes / 2 } ?? false
+        return file.map { used >= $0.header.halfBytes / 2 } ?? false
     }
 
     /// Bytes that a record takes when it is a batch of its own, which is the most it can take.
@@ -51,9 +51,9 @@ struct LogUse {
         after version: UInt64, releases: Bool
     ) throws(StorageError) -> (half: Int, reach: UInt64)? {
         guard let file else { return nil }
-        if releases { file.releaseInactiveSegment() }
+        if releases { file.releaseInactiveHalf() }
         try file.goOn(after: version)
         used = 0
-        return (file.activeSegment, file.reached)
+        return (file.activeHalf, file.reached)
     }
 }

@@ -110,7 +110,7 @@ struct LogRecovery {
         let last: UInt64
         do throws(StorageError) {
             last = try log.replay(
-                fromSegment: Int(slot.logSegment), firstLSN: slot.checkpoint.rawValue + 1, reach: slot.logReach,
+                fromHalf: Int(slot.logHalf), firstLSN: slot.checkpoint.rawValue + 1, reach: slot.logReach,
                 toleratesLoss: options.toleratesLogLoss
             ) { (payload, first, last) throws(StorageError) in
                 try replay.apply(payload, firstLSN: first, lastLSN: last)

@@ -51,7 +51,7 @@ struct StartingSlot {
             mark(.lostSlot)
             choice.slot.logRequired = true
             choice.slot.salt = header.salt
-            choice.slot.logSegment = 0
+            choice.slot.logHalf = 0
             choice.slot.logReach = 0
         }
     }
