@@ -202,6 +202,8 @@ struct FilterHistory {
             guard case .integer(let value) = row[column] else { return false }
             return set.contains(value)
         case .null(let column): return row[column] == .null
+        // The rows here have none.
+        case .collection: return false
         case .and(let parts): return parts.allSatisfy { holds($0, key, row) }
         case .or(let parts): return parts.contains { holds($0, key, row) }
         case .not(let part): return !holds(part, key, row)

@@ -74,10 +74,14 @@ extension CollectionShape {
     /// The shape of the collections of a column; nil when it has none.
     init?(_ definition: ColumnDefinition, table: UInt32, owner: Int64) {
         guard let column = definition.collection else { return nil }
-        let form: CollectionForm = column.isKeyed ? .map : column.isSorted ? .set : .list
-        self.init(form: form, kind: column.kind, table: table, column: definition.id.rawValue, owner: owner)
+        self.init(column, table: table, column: definition.id.rawValue, owner: owner)
+    }
+
+    init(_ collection: CollectionColumn, table: UInt32, column: UInt16, owner: Int64) {
+        let form: CollectionForm = collection.isKeyed ? .map : collection.isSorted ? .set : .list
+        self.init(form: form, kind: collection.kind, table: table, column: column, owner: owner)
         // Ties are settled in the leaves.
-        if column.element == .opaque, form == .set { orderKey = { $0.isNull ? .min : 0 } }
+        if collection.element == .opaque, form == .set { orderKey = { $0.isNull ? .min : 0 } }
     }
 }
 

@@ -37,6 +37,14 @@ package struct CollectionColumn: Sendable, Equatable {
         self.init(element, isKeyed: isKeyed, isSorted: isSorted, allowsNulls: elementCode & Self.nullsBit != 0)
     }
 
+    /// Whether collections of this kind are ones of another kind as they stand: nothing differs but that elements may
+    /// be null now.
+    func isKept(in other: CollectionColumn?) -> Bool {
+        var widened = self
+        widened.allowsNulls = other?.allowsNulls == true || allowsNulls
+        return widened == other
+    }
+
     /// Whether a column of this kind can hold such collections.
     func suits(_ column: ColumnDefinition) -> Bool {
         guard column.index == .none, !column.isOptional, !(isKeyed && isSorted) else { return false }

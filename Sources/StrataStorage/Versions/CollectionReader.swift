@@ -93,6 +93,30 @@ package struct CollectionReader {
         _ cell: CollectionCell, _ shape: CollectionShape, _ definition: ColumnDefinition, _ reader: PageReader
     ) throws(StorageError) {
         guard let column = definition.collection else { throw .misuse(.wrongType) }
+        try self.init(cell, shape, column, isLinks: definition.type == .links, reader)
+    }
+
+    /// Of a row that was located.
+    /// - Parameters:
+    ///   - key: the row's.
+    ///   - collection: what the column's collections are, for one of which no version has said so.
+    ///   - isLinks: whether elements are keys of rows.
+    /// - Throws: `corrupt` when the value is not of that layout.
+    package init(
+        _ view: ReadView, _ row: RowLocation, _ key: RowKey, _ column: Int, as collection: CollectionColumn,
+        isLinks: Bool
+    ) throws(StorageError) {
+        let cell = try view.collectionCell(row, key, column)
+        let layout = view.state.layouts[Int(row.table)]
+        let shape = CollectionShape(
+            collection, table: layout.table, column: layout.ids[column + RowSet.firstUserColumn], owner: key.rawValue)
+        try self.init(cell, shape, collection, isLinks: isLinks, view.reader)
+    }
+
+    init(
+        _ cell: CollectionCell, _ shape: CollectionShape, _ column: CollectionColumn, isLinks: Bool,
+        _ reader: PageReader
+    ) throws(StorageError) {
         self.cell = cell
         self.shape = shape
         self.reader = reader
@@ -101,7 +125,7 @@ package struct CollectionReader {
         case .empty: (payload, count) = (nil, 0)
         case .tree(_, let elements): (payload, count) = (nil, elements)
         case .encoded(let bytes):
-            guard let found = CollectionPayload(bytes, column, isLinks: definition.type == .links) else {
+            guard let found = CollectionPayload(bytes, column, isLinks: isLinks) else {
                 throw bytes.baseAddress.map(reader.damage) ?? .structure(.null)
             }
             (payload, count) = (found, found.count)
@@ -159,6 +183,27 @@ package struct CollectionReader {
         return low
     }
 
+    /// Copies of all elements, to be put into another collection of the kind.
+    /// - Complexity: O(elements and their bytes).
+    package func elements() throws(StorageError) -> CollectionElements {
+        let made = CollectionElements(shape)
+        try forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                let value = try part.value(at: place)
+                if shape.form == .map { made.append(key: try part.key(at: place), value) } else { made.append(value) }
+            }
+            return true
+        }
+        try reader.confirm()
+        return made
+    }
+
+    /// Whether both hold the same elements in the same order. The other may be of another version.
+    /// - Complexity: O(1) for one tree; O(leaves) for two that share their leaves; else O(elements).
+    package func isSame(as other: CollectionReader) throws(StorageError) -> Bool {
+        try CollectionComparison(earlier: self, later: other).isEqual()
+    }
+
     private func part(_ run: CollectionRun) -> CollectionPart {
         CollectionPart(source: .leaf(run.leaf, reader), first: run.first, count: run.leaf.count)
     }
@@ -206,6 +251,38 @@ extension ReadView {
         return try collectionCell(row, column)
     }
 
+    /// What a row's collection is now; of a row that was located.
+    @inline(__always)
+    func collectionCell(
+        _ row: RowLocation, _ key: RowKey, _ column: Int
+    ) throws(StorageError) -> CollectionCell {
+        let cell = try collectionCell(row, column)
+        // Of one that is open, the cell has a handle.
+        guard case .tree = cell, let open = writer?.openCollection(Int(row.table), key, column) else { return cell }
+        return open
+    }
+
+    /// Whether the transaction has collections open: filters cannot look into them.
+    package var hasOpenCollections: Bool { writer?.hasOpenCollections ?? false }
+
+    /// Links of one row to another by a link column of `table`, the first one's.
+    /// - Complexity: O(log links).
+    package func linkCount(
+        from origin: RowKey, to key: RowKey, of table: Int, _ column: Int
+    ) throws(StorageError) -> Int {
+        try prepareEntries(table)
+        guard let root = entryRoot(table, column, .backlinks) else { return 0 }
+        var total = 0
+        try EntryTree.forEach(
+            in: root, from: (key.rawValue, origin.rawValue), through: (key.rawValue, origin.rawValue), reading: reader
+        ) { (_, _, count) throws(StorageError) in
+            total += Int(count)
+            return true
+        }
+        try reader.confirm()
+        return total
+    }
+
     /// What the cell of a row holds. In a transaction's view a collection that was changed has a handle there.
     func collectionCell(_ row: RowLocation, _ column: Int) throws(StorageError) -> CollectionCell {
         guard let position = try position(row, column) else {
@@ -216,5 +293,25 @@ extension ReadView {
         let cell = try CollectionCell(segment, index, reader)
         try reader.confirm()
         return cell
+    }
+}
+
+extension CollectionMatcher {
+    /// - Parameters:
+    ///   - collection: what the column's collections are.
+    ///   - isLinks: whether elements are keys of rows.
+    ///   - holds: says of a collection whether it is wanted.
+    package convenience init(
+        _ collection: CollectionColumn, isLinks: Bool,
+        _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool
+    ) {
+        self.init { (bytes, isLong, column, reader) throws(StorageError) in
+            // Whose it is, the filter does not know.
+            var shape = CollectionShape(collection, table: 0, column: column, owner: 0)
+            shape.isAnyones = true
+            let cell: CollectionCell =
+                if isLong { try CollectionCell.long(bytes, reader) } else { bytes.isEmpty ? .empty : .encoded(bytes) }
+            return try holds(CollectionReader(cell, shape, collection, isLinks: isLinks, reader))
+        }
     }
 }

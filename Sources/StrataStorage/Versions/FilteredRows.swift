@@ -11,6 +11,8 @@ package struct FilteredRows {
     package init(_ view: ReadView, _ table: Int, _ filter: RowFilter) throws(StorageError) {
         try view.prepareRows(table)
         try filter.check(view.state.schema.tables[table].columns)
+        // Their cells lead nowhere.
+        if view.hasOpenCollections, filter.asksCollections { throw .misuse(.wrongType) }
         self.view = view
         self.table = table
         self.filter = filter

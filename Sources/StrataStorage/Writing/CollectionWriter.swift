@@ -368,6 +368,8 @@ package struct CollectionWriter {
 }
 
 extension WriteTransaction {
+    var hasOpenCollections: Bool { !workspace.collections.isEmpty }
+
     /// What the transaction has made of a collection; nil when it has not changed it.
     func openCollection(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionCell? {
         if workspace.collections.isEmpty { return nil }

@@ -100,6 +100,15 @@ struct LinkRemoval {
     }
 }
 
+extension WriteTransaction {
+    /// Takes links to rows out of collections, each of which is searched once: to be called by whoever deletes many,
+    /// before the first of them.
+    package func unlink(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
+        try check(table)
+        if keys.count > 1 { try LinkRemoval(to: keys, transaction: self).takeFromCollections(of: table) }
+    }
+}
+
 /// Rows that links are looked for that lead to them.
 struct LinkTargets {
     /// Ascending.

@@ -92,7 +92,7 @@ struct SchemaChange {
             guard let position = old.position(of: column.id) else { continue }
             let before = old.columns[position]
             guard before.type == column.type, before.target == column.target,
-                before.collection == nil || before.collection == column.collection
+                before.collection.map({ $0.isKept(in: column.collection) }) ?? true
             else { throw .misuse(.wrongType) }
             if before.isOptional && !column.isOptional, try view.count(table, where: .null(position)) > 0 {
                 throw .misuse(.notOptional)

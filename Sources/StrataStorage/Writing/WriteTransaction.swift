@@ -225,8 +225,7 @@ package final class WriteTransaction {
     /// Takes rows out, and every link that leads to one: each collection is searched once for all of them.
     /// - Throws: `misuse(.noSuchRow)`, when those before it are gone already.
     package func delete(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
-        try check(table)
-        if keys.count > 1 { try LinkRemoval(to: keys, transaction: self).takeFromCollections(of: table) }
+        try unlink(table, keys)
         for key in keys { try delete(table, key) }
     }
 

@@ -16,6 +16,8 @@ package indirect enum RowFilter: Sendable, Equatable {
     /// Both zeros are one value; NaN lies nowhere.
     case double(Int, ClosedRange<Double>)
     case bytes(Int, BytesTest)
+    /// A collection is what the matcher wants; a null is an empty one. Not while the transaction has collections open.
+    case collection(Int, CollectionMatcher)
     case null(Int)
     /// Holds when all do; also when there are none.
     case and([RowFilter])
@@ -84,6 +86,7 @@ package indirect enum RowFilter: Sendable, Equatable {
             try require(column, .bytes)
             // Equal collections need not be equal bytes.
             if columns[column].collection != nil { throw .misuse(.wrongType) }
+        case .collection(let column, _): try require(column, .bytes)
         case .null(let column): try require(column, nil)
         case .and(let parts), .or(let parts): for part in parts { try part.check(columns) }
         case .not(let part): try part.check(columns)
@@ -106,6 +109,16 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
+    /// Whether it looks into collections.
+    package var asksCollections: Bool {
+        switch self {
+        case .collection: true
+        case .and(let parts), .or(let parts): parts.contains(where: \.asksCollections)
+        case .not(let part): part.asksCollections
+        default: false
+        }
+    }
+
     /// How many filters stand inside one another.
     var depth: Int {
         switch self {
@@ -122,6 +135,8 @@ enum ColumnTest {
     case members(IntegerSet)
     case doubles(ClosedRange<Double>)
     case bytes(RowFilter.BytesTest)
+    /// With the column's identity.
+    case collection(CollectionMatcher, UInt16)
     case null
 
     /// Whether a single value passes: for what a group lacks, and for values that stand apart.
@@ -132,8 +147,23 @@ enum ColumnTest {
         case .members(let set): !cell.isNull && set.contains(cell.integerValue)
         case .doubles(let range): !cell.isNull && range.contains(cell.doubleValue)
         case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
+        // A tree is not a value by itself.
+        case .collection: false
         }
     }
+}
+
+/// A test of collections by what their cells hold. Equal to itself alone.
+package final class CollectionMatcher: Sendable, Equatable {
+    /// What stands in a cell, or leads to it, and the column's identity.
+    typealias Test =
+        @Sendable (UnsafeRawBufferPointer, _ isLong: Bool, _ column: UInt16, PageReader) throws(StorageError) -> Bool
+    let holds: Test
+
+    /// - Parameter holds: called with the bytes of a value, or with those that lead to a long one.
+    init(_ holds: @escaping Test) { self.holds = holds }
+
+    package static func == (a: CollectionMatcher, b: CollectionMatcher) -> Bool { a === b }
 }
 
 extension RowFilter.BytesTest {

@@ -41,6 +41,9 @@ struct GroupSelector {
             try test(.doubles(range), column + RowSet.firstUserColumn, group, selection)
         case .bytes(let column, let bytes):
             try test(.bytes(bytes), column + RowSet.firstUserColumn, group, selection)
+        case .collection(let column, let matcher):
+            let column = column + RowSet.firstUserColumn
+            try test(.collection(matcher, layout.ids[column]), column, group, selection)
         case .null(let column): try test(.null, column + RowSet.firstUserColumn, group, selection)
         case .not(let part):
             try evaluate(part, group, level)
@@ -68,7 +71,7 @@ struct GroupSelector {
     ) throws(StorageError) {
         selection.clear()
         guard let position = group.position(of: layout.ids[column], near: column) else {
-            if test.holds(layout.missing[column]) { selection.fill(group) }
+            if try holdsMissing(test, column) { selection.fill(group) }
             return
         }
         if group.segmentCount(position) == 0 {
@@ -81,6 +84,12 @@ struct GroupSelector {
             try check(segment, column)
             try segment.select(test, selection.extra, at: 0, reader)
         }
+    }
+
+    /// Whether what rows read passes that lack a column.
+    private func holdsMissing(_ test: ColumnTest, _ column: Int) throws(StorageError) -> Bool {
+        guard case .collection(let matcher, let id) = test else { return test.holds(layout.missing[column]) }
+        return try matcher.holds(layout.missing[column].bytesValue, false, id, reader)
     }
 
     private func check(_ segment: Segment, _ column: Int) throws(StorageError) {

@@ -19,6 +19,8 @@ extension Segment {
         case .doubles(let range):
             strata_select_doubles(base + 8, rows, range.lowerBound, range.upperBound, bits, bit)
         case .bytes(let test): try selectBytes(test, bits, bit, reader, isStale)
+        case .collection(let matcher, let column):
+            return try selectCollections(matcher, column, bits, bit, reader, isStale)
         }
         if let nulls { strata_bits_clear(bits, bit, nulls, rows) }
     }
@@ -85,6 +87,20 @@ extension Segment {
         if flags & Self.hasLong == 0 { return }
         for slot in 0..<rows where isLong(slot) {
             Self.put(bits, bit + slot, isStale(slot) ? false : test.holds(try reader.long(bytes(slot))))
+        }
+    }
+
+    private func selectCollections(
+        _ matcher: CollectionMatcher, _ column: UInt16, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int,
+        _ reader: PageReader,
+        _ isStale: (Int) -> Bool
+    ) throws(StorageError) {
+        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+        for slot in 0..<rows where !isStale(slot) {
+            let isEmpty = isNull(slot)
+            let holds = try matcher.holds(
+                isEmpty ? empty : bytes(slot), !isEmpty && isLong(slot), column, reader)
+            if holds { Self.put(bits, bit + slot, true) }
         }
     }
 
