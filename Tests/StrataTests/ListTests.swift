@@ -84,4 +84,31 @@ import Testing
         #expect(Array(box.numbers) == [2, 1])
         #expect(box.numbers.first == 2 && box.numbers.last == 1)
     }
+
+    @Test func `a place that no element has fails the write, and the handler is told`() throws {
+        let reports = Locked<[String]>([])
+        let realm = try makeRealm([Box.self, Note.self]) { report in reports.with { $0.append(report.message) } }
+        let box = Box()
+        box.numbers.append(objectsIn: [1, 2, 3])
+        try realm.write { realm.add(box) }
+        let changes: [(Box) -> Void] = [
+            { $0.numbers[3] = 9 }, { $0.numbers.insert(9, at: 5) }, { $0.numbers.remove(at: -1) },
+            { $0.numbers.removeSubrange(1..<4) }, { $0.numbers.move(from: 0, to: 3) }, { $0.numbers.swapAt(0, 3) },
+            { $0.numbers.replaceSubrange(2..<5, with: [9]) }, { $0.numbers.remove(atOffsets: [0, 7]) },
+            { $0.numbers.removeLast(4) }, { $0.numbers.move(fromOffsets: [0], toOffset: 9) },
+        ]
+        for change in changes {
+            let error = #expect(throws: Realm.Error.self) { try realm.write { change(box) } }
+            #expect(error?.code == .invalidInput && error?.message.contains("numbers") == true)
+            #expect(Array(box.numbers) == [1, 2, 3])
+        }
+        #expect(reports.current.count == changes.count)
+        // There is nothing to lose.
+        try realm.write {
+            box.words.removeLast()
+            box.words.removeFirst()
+            box.numbers.append(4)
+        }
+        #expect(Array(box.numbers) == [1, 2, 3, 4] && reports.current.count == changes.count + 2)
+    }
 }

@@ -91,7 +91,7 @@ import Testing
             let property = ["ratios", "names", "prices", "marks"][
                 [.double, .text, .decimal, .int].firstIndex(of: kind)!]
             let column = _CollectionColumn(student, student._access.positions[property] ?? 0)
-            try student.realm?.write { column.change { contents, _ in contents.values = values } }
+            try student.realm?.write { ElementEditor(column)?.assign(StoredCollection(values: values)) }
             var model = NaiveModel()
             for (place, value) in values.enumerated() { model.rows[Int64(place)] = ["value": NaiveValue(value)] }
             let predicate = comparisons(&random, kind)

@@ -41,18 +41,17 @@ public struct _CollectionColumn {
 
     // MARK: Reading
 
-    /// Calls `body` with the column's bytes; `otherwise` when the owner is gone or the bytes are damaged.
-    func withBytes<Value>(_ otherwise: Value, _ body: (UnsafeRawBufferPointer) -> Value?) -> Value {
+    /// Calls `body` with the collection; `otherwise` when the owner is gone or the collection is damaged.
+    func read<Value>(
+        _ otherwise: Value, _ body: (CollectionContents) throws(StorageError) -> Value
+    ) -> Value {
         guard let instance = owner._instance else { return otherwise }
         instance.checkConfinement()
-        let column = property.column
-        guard column >= 0, owner._isCurrent || owner._relocate(), let view = instance.currentView,
-            let location = owner._location
+        guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let location = owner._location
         else { return otherwise }
         do throws(StorageError) {
-            guard let bytes = try view.bytes(location, column) else { return otherwise }
-            if let value = body(bytes) { return value }
-            throw view.damage(at: location)
+            guard let contents = try CollectionContents(view, location, owner._key, property) else { return otherwise }
+            return try body(contents)
         } catch {
             instance.reportDamage(owner, error)
             return otherwise
@@ -62,65 +61,118 @@ public struct _CollectionColumn {
     /// Whether the elements are rows.
     var leadsToObjects: Bool { property.tag.type == .object }
 
-    /// The rows of a collection of objects.
-    /// - Complexity: O(contents).
-    var keys: [Int64] { withBytes([]) { LinkPayload.Reader($0)?.links } }
-
     /// - Complexity: O(contents).
     var contents: StoredCollection {
-        let tag = property.tag
-        return withBytes(StoredCollection()) { StoredCollection($0, tag) }
+        read(StoredCollection()) { (contents) throws(StorageError) in try contents.all() }
     }
 
-    /// As many as a walk finds: none where the bytes are damaged.
-    /// - Complexity: O(1); of texts and data O(count), of maps and decimals O(contents).
-    var count: Int {
-        let tag = property.tag
-        return withBytes(0) { bytes in
-            if tag.collection == .map || tag.type == .decimal128 { return StoredCollection(bytes, tag)?.values.count }
-            return tag.type == .object ? LinkPayload.Reader(bytes)?.count : ValueList(bytes)?.count
-        }
-    }
+    /// None where the collection is damaged.
+    /// - Complexity: O(1); of texts and data O(count) while they stand in the row.
+    var count: Int { read(0) { $0.count } }
 
     /// The value at a place of a list or a set; nil behind the end.
-    func value(at place: Int) -> _StoredValue? {
+    /// - Complexity: O(log count); O(1) near the place that was read last.
+    private func value(at place: Int, _ window: ElementWindow?) -> _StoredValue? {
         guard place >= 0 else { return nil }
-        let tag = property.tag
-        return withBytes(nil) { bytes -> _StoredValue?? in
-            if tag.type == .object {
-                guard let reader = LinkPayload.Reader(bytes) else { return nil }
-                return place < reader.count ? .link(reader[place]) : .some(nil)
-            }
-            if tag.type == .decimal128 {
-                guard let values = StoredCollection(bytes, tag)?.values else { return nil }
-                return place < values.count ? values[place] : .some(nil)
-            }
-            guard let list = ValueList(bytes) else { return nil }
-            return place < list.count ? ListEncoding.value(list, place) : .some(nil)
+        if let known = window?.value(at: place, self) { return known }
+        return read(nil) { (contents) throws(StorageError) in
+            guard place < contents.count else { return nil }
+            let part = try contents.part(at: place)
+            let value = try contents.element(part, place)
+            try contents.view.confirm()
+            window?.show(part, self)
+            return value
         }
     }
 
-    // MARK: Writing
-
-    /// Rewrites the column. All changes of managed collections come through here.
-    /// - Complexity: O(contents).
-    func change(_ body: (inout StoredCollection, _ElementContext) -> Void) {
-        guard let instance = owner._instance else { return }
-        let access = owner._access
-        guard let write = instance.requireWrite(access.name) else { return }
-        if let error = access.tryRelocate(owner) { return write.fail(error) }
-        var contents = contents
-        // A place that the caller has seen may not be there in what cannot be read.
-        guard write.failure == nil else { return }
-        body(&contents, context)
-        guard write.failure == nil else { return }
-        write.store(owner, access, property.column, .bytes(contents.encoded(property.tag)))
+    /// The element at a place of a list or a set; what stands for it behind the end.
+    /// - Parameter kind: what it is called when there is none.
+    func element<Element: RealmCollectionValue>(
+        at place: Int, _ window: @autoclosure () -> ElementWindow, _ kind: String
+    ) -> Element {
+        let context = context
+        // Several threads may read what is frozen.
+        if let value = value(at: place, owner._instance?.isFrozen == false ? window() : nil) {
+            return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+        }
+        reportMissing(place, kind)
+        return Element._substituteElement(context)
     }
 
-    /// Reports an index that no element has.
+    /// The value of a map's key.
+    /// - Complexity: O(log count).
+    func value(forKey key: String) -> _StoredValue? {
+        read(nil) { (contents) throws(StorageError) in
+            let (place, isThere) = try contents.place(ofKey: key)
+            return isThere ? try contents.element(contents.part(at: place), place) : nil
+        }
+    }
+
+    /// What an element has in the column; nil for an object that cannot be in it.
+    func storedElement<Element: RealmCollectionValue>(_ element: Element) -> _StoredValue? {
+        guard let object = element._elementObject else { return element._encodeElement(.unmanaged) }
+        guard object._frame != nil, object._instance?.store === owner._instance?.store, !object.isInvalidated else {
+            return nil
+        }
+        return .link(object._key)
+    }
+
+    /// Where an element stands first, found among stored values. The outer nil: elements are to be compared one by one,
+    /// because equal ones may be stored differently.
+    func knownPlace<Element: RealmCollectionValue>(of element: Element) -> Int?? {
+        // Of texts and decimals, and of an application's own types, equal ones may be stored differently.
+        guard
+            element is any _PersistableInteger || element is any BinaryFloatingPoint || element is Bool
+                || element is ObjectBase
+                || [.UUID, .objectId, .data, .date].contains(Element._elementShape.type)
+                    && element is any _Scalar
+        else { return nil }
+        return storedElement(element).map { .some(firstPlace(of: $0)) } ?? .some(nil)
+    }
+
+    /// The place of the first element that equals this value as storage compares; nil when there is none.
+    /// - Complexity: O(count), over packed values.
+    func firstPlace(of wanted: _StoredValue) -> Int? {
+        read(nil) { (contents) throws(StorageError) in
+            try wanted.withCell { (cell) throws(StorageError) in try contents.reader.firstPlace(of: cell) }
+        }
+    }
+
+    /// Reports a place that no element has.
     func reportMissing(_ place: Int, _ kind: String) {
         owner._instance?.report(
             owner._access.name, owner._key, "index \(place) is out of range: the \(kind) has \(count) elements")
+    }
+}
+
+/// The elements around the one of a list or a set that was read last: reading one of them again is a load.
+///
+/// It belongs to one version, or one moment of a write. A frozen Realm's, which several threads may read, stays empty.
+///
+/// Concurrency: confined with its collection.
+final class ElementWindow {
+    private var stamp: UInt64 = 0
+    /// Borrowed from what the Realm shows under the stamp.
+    private var part: CollectionPart?
+
+    @inline(__always)
+    fileprivate func value(at place: Int, _ column: _CollectionColumn) -> _StoredValue? {
+        guard let part, stamp == column.owner._stamp, place >= part.first, place < part.end,
+            column.owner._isCurrent, let view = column.owner._instance?.currentView
+        else { return nil }
+        do throws(StorageError) {
+            let value = column.property.tag.element(try part.value(at: place))
+            try view.confirm()
+            return value
+        } catch {
+            // Whoever looks for it anew reports that.
+            return nil
+        }
+    }
+
+    fileprivate func show(_ part: CollectionPart, _ column: _CollectionColumn) {
+        self.part = part
+        stamp = column.owner._stamp
     }
 }
 

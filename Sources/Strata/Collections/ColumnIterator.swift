@@ -2,35 +2,139 @@ import StrataStorage
 
 /// Walks the elements that a list or a set has at the moment when the walk begins.
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of a managed collection. It keeps the owner, and so the Realm, alive.
-    private let column: _CollectionColumn?
+    /// Of a managed collection.
+    private let walk: ElementWalk?
     private let context: _ElementContext
-    /// One of the three is walked: rows, other values, elements of an unmanaged collection.
-    private var keys: [Int64] = []
-    private var values: [_StoredValue] = []
     private var unmanaged: [Element] = []
     private var place = 0
 
     init(_ column: _CollectionColumn) {
-        self.column = column
+        walk = ElementWalk(column)
         context = column.context
-        if column.leadsToObjects { keys = column.keys } else { values = column.contents.values }
     }
 
     init(_ unmanaged: [Element]) {
-        column = nil
+        walk = nil
         context = .unmanaged
         self.unmanaged = unmanaged
     }
 
     public mutating func next() -> Element? {
-        defer { place += 1 }
-        if place < keys.count { return element(.link(keys[place])) }
-        if place < values.count { return element(values[place]) }
-        return place < unmanaged.count ? unmanaged[place] : nil
+        guard let walk else {
+            defer { place += 1 }
+            return place < unmanaged.count ? unmanaged[place] : nil
+        }
+        guard let value = walk.next() else { return nil }
+        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+    }
+}
+
+/// A walk along a managed collection, as it is when the walk begins: values are decoded some at a time.
+///
+/// 1. Outside of a write it keeps the version that was shown, whose nodes never change.
+/// 2. Inside of one it finds its place again each time, and what is left is decoded at once before the collection
+///    changes, or the write ends; see ``CollectionWalks``.
+///
+/// Concurrency: confined with its Realm; of a frozen one with whoever walks.
+final class ElementWalk: CollectionWalk {
+    /// It keeps the owner, and so the Realm, alive.
+    private let column: _CollectionColumn
+    private var values: [_StoredValue] = []
+    /// Of a map.
+    private var keys: [String] = []
+    private var position = 0
+    /// Behind what was decoded.
+    private var place = 0
+    /// Nil inside of a write.
+    private var version: CollectionContents?
+    /// Where it is known, inside of a write.
+    private var known: CollectionWalks?
+    /// Nothing is left to decode.
+    private var isOver = true
+
+    /// More are not decoded at once; a part that stands in a row may have any number.
+    private static let mostAtOnce = 4096
+    /// So few are decoded when the walk begins.
+    private static let mostAtStart = 64
+
+    init(_ column: _CollectionColumn) {
+        self.column = column
+        let isInWrite = column.owner._instance?.isInWrite == true
+        column.read(()) { (contents) throws(StorageError) in
+            if contents.count <= Self.mostAtStart {
+                while place < contents.count { try decode(contents) }
+            } else {
+                isOver = false
+                if !isInWrite { version = contents }
+            }
+        }
+        if isInWrite && !isOver { known = column.owner._instance?.write?.walks }
+        known?.add(self)
     }
 
-    private func element(_ value: _StoredValue) -> Element {
-        Element._decodeElement(value, context) ?? Element._substituteElement(context)
+    deinit { known?.remove(self) }
+
+    /// The next element, or a map's value.
+    func next() -> _StoredValue? {
+        if position == values.count && !decodeMore() { return nil }
+        defer { position += 1 }
+        return values[position]
+    }
+
+    /// The same with its key.
+    func nextEntry() -> (key: String, value: _StoredValue)? {
+        guard let value = next() else { return nil }
+        return (keys[position - 1], value)
+    }
+
+    /// - Returns: false at the end.
+    private func decodeMore() -> Bool {
+        if isOver { return false }
+        column.owner._instance?.checkConfinement()
+        values.removeAll(keepingCapacity: true)
+        keys.removeAll(keepingCapacity: true)
+        position = 0
+        if let version {
+            do throws(StorageError) { try decode(version) } catch {
+                column.owner._instance?.reportDamage(column.owner, error)
+                values.removeAll()
+            }
+        } else {
+            column.read(()) { (contents) throws(StorageError) in try decode(contents) }
+        }
+        if !values.isEmpty { return true }
+        end()
+        return false
+    }
+
+    private func decode(_ contents: CollectionContents) throws(StorageError) {
+        guard place < contents.count else { return }
+        var more = StoredCollection()
+        try contents.append(from: place, atMost: Self.mostAtOnce, to: &more)
+        place += more.values.count
+        values += more.values
+        keys += more.keys
+    }
+
+    /// Decodes what is left: the collection is about to change.
+    func settle() {
+        if isOver { return }
+        var (all, names) = (Array(values[position...]), keys.isEmpty ? [] : Array(keys[position...]))
+        while decodeMore() {
+            all += values
+            names += keys
+        }
+        (values, keys, position) = (all, names, 0)
+    }
+
+    private func end() {
+        isOver = true
+        version = nil
+        known?.remove(self)
+        known = nil
+    }
+
+    func isOf(_ table: Int, _ key: Int64, _ position: Int) -> Bool {
+        column.owner._key == key && column.owner._access.table == table && column.property.column == position
     }
 }

@@ -5,11 +5,15 @@
 ///         @Persisted var nicknames: List<String>
 ///     }
 ///
-/// Unmanaged until its owner is added. A managed list holds nothing: it reads and writes its owner's column. Changing
-/// it rewrites the column, so append many elements at once: O(count) per change.
+/// Unmanaged until its owner is added. A managed list holds nothing: it reads and writes its owner's column, where a
+/// large list is a tree: an element is found, comes and goes in O(log count).
+///
+/// A place that no element has ends the program in an unmanaged list, and where the configuration says `trap`.
+/// Otherwise reads give a substitute, changes fail the write, and the handler is told.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
     public private(set) var _column: _CollectionColumn?
+    private lazy var window = ElementWindow()
 
     public init() {}
 
@@ -41,16 +45,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public var count: Int { _column?.count ?? unmanaged.count }
 
     /// The element at a place; behind the end as ``Results``.
+    /// - Complexity: O(log count); O(1) near the one that was read last.
     public subscript(position: Int) -> Element {
-        get {
-            guard let column = _column else { return unmanaged[position] }
-            let context = column.context
-            if let value = column.value(at: position) {
-                return Element._decodeElement(value, context) ?? Element._substituteElement(context)
-            }
-            column.reportMissing(position, "list")
-            return Element._substituteElement(context)
-        }
+        get { _column.map { $0.element(at: position, window, "list") } ?? unmanaged[position] }
         set { replace(index: position, object: newValue) }
     }
 
@@ -64,33 +61,65 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
     }
 
+    public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
+        _column.flatMap { $0.knownPlace(of: element) }
+    }
+
+    public func _customContainsEquatableElement(_ element: Element) -> Bool? {
+        _column.flatMap { $0.knownPlace(of: element) }.map { $0 != nil }
+    }
+
     // MARK: Writing
 
-    private func change(
-        _ unmanagedChange: (inout [Element]) -> Void, _ body: (inout [_StoredValue], _ElementContext) -> Void
-    ) {
+    /// Changes the array while unmanaged, else the elements in their column.
+    private func change(_ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
-        column.change { contents, context in body(&contents.values, context) }
+        if let editor = ElementEditor(column) { body(editor) }
     }
 
     public func append(_ object: Element) {
-        change({ $0.append(object) }, { values, context in values.append(object._encodeElement(context)) })
+        change(
+            { $0.append(object) },
+            { editor in
+                let value = object._encodeElement(editor.context)
+                editor.insert([value], at: editor.count)
+            })
     }
 
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         change(
             { $0.append(contentsOf: objects) },
-            { values, context in values += objects.map { $0._encodeElement(context) } })
+            { editor in
+                var values: [_StoredValue] = []
+                for object in objects {
+                    values.append(object._encodeElement(editor.context))
+                    if values.count < Self.mostAtOnce { continue }
+                    editor.insert(values, at: editor.count)
+                    values.removeAll(keepingCapacity: true)
+                }
+                if !values.isEmpty { editor.insert(values, at: editor.count) }
+            })
     }
+
+    /// More elements are not held in memory beside the list.
+    private static var mostAtOnce: Int { 1 << 16 }
 
     public func insert(_ object: Element, at index: Int) {
         change(
             { $0.insert(object, at: index) },
-            { values, context in values.insert(object._encodeElement(context), at: index) })
+            { editor in
+                let value = object._encodeElement(editor.context)
+                if editor.has(index..<index, "list") { editor.insert([value], at: index) }
+            })
     }
 
     public func remove(at index: Int) {
-        change({ $0.remove(at: index) }, { values, _ in values.remove(at: index) })
+        change({ $0.remove(at: index) }, { editor in remove(index, 1, editor) })
+    }
+
+    private func remove(_ index: Int, _ count: Int, _ editor: ElementEditor) {
+        let range = index..<(index + count)
+        if editor.has(range, "list") { editor.remove(range) }
     }
 
     /// Removes the first occurrence of an element; nothing when there is none.
@@ -102,20 +131,50 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         let places = Set(offsets).sorted(by: >)
         change(
             { elements in for place in places { elements.remove(at: place) } },
-            { values, _ in for place in places { values.remove(at: place) } })
+            { editor in
+                guard let first = places.last, let last = places.first, editor.has(first..<(last + 1), "list") else {
+                    return
+                }
+                for range in Self.runs(places) { editor.remove(range) }
+            })
     }
 
-    public func removeFirst() { if !isEmpty { remove(at: 0) } }
+    /// Places that descend as ranges that do.
+    private static func runs(_ places: [Int]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for place in places {
+            if let last = ranges.last, last.lowerBound == place + 1 {
+                ranges[ranges.count - 1] = place..<last.upperBound
+            } else {
+                ranges.append(place..<(place + 1))
+            }
+        }
+        return ranges
+    }
+
+    /// The first element, which has to be there.
+    public func removeFirst() { if hasElements() { remove(at: 0) } }
     public func removeFirst(_ count: Int) { removeSubrange(0..<count) }
-    public func removeLast() { if !isEmpty { remove(at: count - 1) } }
+    /// The last element, which has to be there.
+    public func removeLast() { if hasElements() { remove(at: count - 1) } }
     public func removeLast(_ count: Int) { removeSubrange((self.count - count)..<self.count) }
 
+    /// An empty list says so, and nothing is lost.
+    private func hasElements() -> Bool {
+        if !isEmpty { return true }
+        guard let column = _column else { preconditionFailure("the list is empty") }
+        column.reportMissing(0, "list")
+        return false
+    }
+
     public func removeSubrange(_ range: Range<Int>) {
-        change({ $0.removeSubrange(range) }, { values, _ in values.removeSubrange(range) })
+        change(
+            { $0.removeSubrange(range) },
+            { editor in if editor.has(range, "list") { editor.remove(range) } })
     }
 
     public func removeAll() {
-        change({ $0.removeAll() }, { values, _ in values.removeAll() })
+        change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
     /// Removes every element that matches, in one change.
@@ -126,35 +185,61 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func replace(index: Int, object: Element) {
-        change({ $0[index] = object }, { values, context in values[index] = object._encodeElement(context) })
+        change(
+            { $0[index] = object },
+            { editor in
+                let value = object._encodeElement(editor.context)
+                if editor.has(index..<(index + 1), "list") { editor.replace(index..<(index + 1), with: [value]) }
+            })
     }
 
     /// Takes an element out and puts it where `to` says, counted without it.
     public func move(from: Int, to: Int) {
         change(
-            { $0.insert($0.remove(at: from), at: to) }, { values, _ in values.insert(values.remove(at: from), at: to) })
+            { $0.insert($0.remove(at: from), at: to) },
+            { editor in
+                guard editor.has(from..<(from + 1), "list"), editor.has(to..<(to + 1), "list") else { return }
+                editor.move(from..<(from + 1), to: to)
+            })
     }
 
     /// Moves several elements in front of the one that stands at `destination` now, as a table's editing asks for it.
     public func move(fromOffsets offsets: some Sequence<Int>, toOffset destination: Int) {
         let places = Set(offsets).sorted()
-        func moved<Value>(_ values: inout [Value]) {
-            let taken = places.map { values[$0] }
-            for place in places.reversed() { values.remove(at: place) }
-            values.insert(contentsOf: taken, at: destination - places.count { $0 < destination })
-        }
-        change({ moved(&$0) }, { values, _ in moved(&values) })
+        change(
+            { elements in
+                let taken = places.map { elements[$0] }
+                for place in places.reversed() { elements.remove(at: place) }
+                elements.insert(contentsOf: taken, at: destination - places.count { $0 < destination })
+            },
+            { editor in
+                guard let first = places.first, let last = places.last, editor.has(first..<(last + 1), "list"),
+                    editor.has(destination..<destination, "list")
+                else { return }
+                // From both sides towards the destination, the nearest first: the others stay where they are.
+                for (index, place) in places.reversed().drop(while: { $0 >= destination }).enumerated() {
+                    editor.move(place..<(place + 1), to: destination - 1 - index)
+                }
+                for (index, place) in places.drop(while: { $0 < destination }).enumerated() {
+                    editor.move(place..<(place + 1), to: destination + index)
+                }
+            })
     }
 
     public func swapAt(_ a: Int, _ b: Int) {
-        change({ $0.swapAt(a, b) }, { values, _ in values.swapAt(a, b) })
+        change(
+            { $0.swapAt(a, b) },
+            { editor in if editor.has(Swift.min(a, b)..<(Swift.max(a, b) + 1), "list") { editor.swap(a, b) } })
     }
 
     public func replaceSubrange<Elements: Collection>(_ range: Range<Int>, with objects: Elements)
     where Elements.Element == Element {
         change(
             { $0.replaceSubrange(range, with: objects) },
-            { values, context in values.replaceSubrange(range, with: objects.map { $0._encodeElement(context) }) })
+            { editor in
+                let values = objects.map { $0._encodeElement(editor.context) }
+                if editor.has(range, "list") { editor.replace(range, with: values) }
+            })
     }
 }
 
@@ -170,7 +255,9 @@ extension List: _ColumnCollection {
 
     public func _assign(_ other: List) {
         let elements = Array(other)
-        change({ $0 = elements }, { values, context in values = elements.map { $0._encodeElement(context) } })
+        change(
+            { $0 = elements },
+            { editor in editor.assign(StoredCollection(values: elements.map { $0._encodeElement(editor.context) })) })
     }
 
     public static func _plainElement(_ value: Any?) -> _StoredValue? {

@@ -1,3 +1,5 @@
+import StrataStorage
+
 /// What a ``Map`` may have as keys.
 public protocol _MapKey: Hashable {
     var _mapKey: String { get }
@@ -17,7 +19,8 @@ extension String: _MapKey {
 ///     }
 ///
 /// An object that is deleted leaves nil under its key. A managed map is walked in the order of its keys' UTF-8. It
-/// holds nothing: it reads and writes its owner's column, at O(count) per access and change.
+/// holds nothing: it reads and writes its owner's column, where a large map is a tree: an entry is found, comes and
+/// goes in O(log count).
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public typealias Element = (key: Key, value: Value)
 
@@ -78,7 +81,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         get {
             guard let column = _column else { return unmanaged[key] }
             let context = column.context
-            return column.contents.value(forKey: key._mapKey).map {
+            return column.value(forKey: key._mapKey).map {
                 Value._decodeElement($0, context) ?? Value._substituteElement(context)
             }
         }
@@ -94,19 +97,31 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     public func contains(key: Key) -> Bool {
         guard let column = _column else { return unmanaged[key] != nil }
-        return column.contents.place(ofKey: key._mapKey).isThere
+        return column.read(false) { (contents) throws(StorageError) in
+            try contents.place(ofKey: key._mapKey).isThere
+        }
     }
 
     /// Walks the entries of this moment.
-    public func makeIterator() -> AnyIterator<Element> { AnyIterator(entries().makeIterator()) }
+    public func makeIterator() -> AnyIterator<Element> {
+        guard let column = _column else { return AnyIterator(entries().makeIterator()) }
+        let walk = ElementWalk(column)
+        let context = column.context
+        return AnyIterator {
+            while let (name, value) = walk.nextEntry() {
+                guard let key = Key._from(mapKey: name) else { continue }
+                return (key, Value._decodeElement(value, context) ?? Value._substituteElement(context))
+            }
+            return nil
+        }
+    }
 
     // MARK: Writing
 
-    private func change(
-        _ unmanagedChange: (inout [Key: Value]) -> Void, _ body: (inout StoredCollection, _ElementContext) -> Void
-    ) {
+    /// Changes the dictionary while unmanaged, else the entries in their column.
+    private func change(_ unmanagedChange: (inout [Key: Value]) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
-        column.change(body)
+        if let editor = ElementEditor(column) { body(editor) }
     }
 
     /// - Returns: the value of before.
@@ -115,18 +130,18 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         let known = self[key]
         change(
             { $0[key] = value },
-            { contents, context in contents.setValue(value._encodeElement(context), forKey: key._mapKey) })
+            { editor in editor.setValue(value._encodeElement(editor.context), forKey: key._mapKey) })
         return known
     }
 
     public func removeObject(for key: Key) {
-        change({ $0[key] = nil }, { contents, _ in contents.removeValue(forKey: key._mapKey) })
+        change({ $0[key] = nil }, { editor in editor.removeValue(forKey: key._mapKey) })
     }
 
     public func removeValue(forKey key: Key) { removeObject(for: key) }
 
     public func removeAll() {
-        change({ $0.removeAll() }, { contents, _ in contents = StoredCollection() })
+        change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
     /// Removes every entry that matches, in one change.
@@ -135,7 +150,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         if gone.isEmpty { return }
         change(
             { entries in for key in gone { entries[key] = nil } },
-            { contents, _ in for key in gone { contents.removeValue(forKey: key._mapKey) } })
+            { editor in for key in gone { editor.removeValue(forKey: key._mapKey) } })
     }
 
     /// Takes entries over in one change; `combine` decides between the known and the new value of a key.
@@ -153,10 +168,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         let entries = merged
         change(
             { for (key, value) in entries { $0[key] = value } },
-            { contents, context in
+            { editor in
                 for key in entries.keys.sorted(by: { $0._mapKey < $1._mapKey }) {
                     guard let value = entries[key] else { continue }
-                    contents.setValue(value._encodeElement(context), forKey: key._mapKey)
+                    editor.setValue(value._encodeElement(editor.context), forKey: key._mapKey)
                 }
             })
     }
@@ -176,11 +191,12 @@ extension Map: _ColumnCollection {
         let entries = Array(other)
         change(
             { $0 = Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 }) },
-            { contents, context in
-                contents = StoredCollection()
+            { editor in
+                var contents = StoredCollection()
                 for (key, value) in entries {
-                    contents.setValue(value._encodeElement(context), forKey: key._mapKey)
+                    contents.setValue(value._encodeElement(editor.context), forKey: key._mapKey)
                 }
+                editor.assign(contents)
             })
     }
 

@@ -1,3 +1,5 @@
+import StrataStorage
+
 /// A collection without duplicates and without an order of its own.
 ///
 ///     final class Article: Object {
@@ -6,10 +8,12 @@
 ///     }
 ///
 /// Two accessors of one row are one member. A managed set is walked in the order of its values, objects by key. It
-/// holds nothing: it reads and writes its owner's column, at O(count) per change.
+/// holds nothing: it reads and writes its owner's column, where a large set is a tree: a member is found, comes and
+/// goes in O(log count).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
     public private(set) var _column: _CollectionColumn?
+    private lazy var window = ElementWindow()
 
     public init() {}
 
@@ -42,13 +46,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// The member at a place, as positions are now; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
-        guard let column = _column else { return unmanaged[position] }
-        let context = column.context
-        if let value = column.value(at: position) {
-            return Element._decodeElement(value, context) ?? Element._substituteElement(context)
-        }
-        column.reportMissing(position, "set")
-        return Element._substituteElement(context)
+        _column.map { $0.element(at: position, window, "set") } ?? unmanaged[position]
     }
 
     /// Walks the members of this moment.
@@ -61,19 +59,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
     }
 
-    /// - Complexity: O(count).
+    /// - Complexity: O(log count); of an unmanaged set O(count).
     public func contains(_ object: Element) -> Bool {
         guard let column = _column else { return unmanaged.contains(object) }
-        guard let value = memberValue(object, column) else { return false }
-        return column.contents.place(ofMember: value).isThere
-    }
-
-    /// What a member has in the column; nil for an object that cannot be in it.
-    private func memberValue(_ element: Element, _ column: _CollectionColumn) -> _StoredValue? {
-        guard let object = element._elementObject else { return element._encodeElement(.unmanaged) }
-        guard object._frame != nil, object._instance?.store === column.owner._instance?.store, !object.isInvalidated
-        else { return nil }
-        return .link(object._key)
+        guard let value = column.storedElement(object) else { return false }
+        return column.read(false) { (contents) throws(StorageError) in try contents.place(ofMember: value).isThere }
     }
 
     public func isSubset(of other: some Sequence<Element>) -> Bool {
@@ -87,11 +77,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Writing
 
-    private func change(
-        _ unmanagedChange: (inout [Element]) -> Void, _ body: (inout StoredCollection, _ElementContext) -> Void
-    ) {
+    /// Changes the array while unmanaged, else the members in their column.
+    private func change(_ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
-        column.change(body)
+        if let editor = ElementEditor(column) { body(editor) }
     }
 
     /// Nothing happens when it is a member already.
@@ -103,7 +92,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
                 inserted = !members.contains(object)
                 if inserted { members.append(object) }
             },
-            { contents, context in inserted = contents.insertMember(object._encodeElement(context)) })
+            { editor in inserted = editor.insertMember(object._encodeElement(editor.context)) })
         return (inserted, object)
     }
 
@@ -111,8 +100,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func insert<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         change(
             { members in for object in objects where !members.contains(object) { members.append(object) } },
-            { contents, context in
-                contents = .set(contents.values + objects.map { $0._encodeElement(context) })
+            { editor in
+                let values = objects.map { $0._encodeElement(editor.context) }
+                // Many in one go, each where it belongs.
+                if values.count > 16 && values.count > editor.count / 16 {
+                    guard let known = editor.look({ (contents) throws(StorageError) in try contents.all() }) else {
+                        return
+                    }
+                    editor.assign(.set(known.values + values))
+                } else {
+                    for value in values { editor.insertMember(value) }
+                }
             })
     }
 
@@ -120,13 +118,18 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func remove(_ object: Element) {
         change(
             { members in members.removeAll { $0 == object } },
-            { contents, _ in
-                if let column = _column, let value = memberValue(object, column) { contents.removeMember(value) }
+            { editor in
+                guard let value = _column?.storedElement(object),
+                    let (place, isThere) = editor.look({ (contents) throws(StorageError) in
+                        try contents.place(ofMember: value)
+                    }), isThere
+                else { return }
+                editor.remove(place..<(place + 1))
             })
     }
 
     public func removeAll() {
-        change({ $0.removeAll() }, { contents, _ in contents = StoredCollection() })
+        change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
     /// Adds the members of another collection.
@@ -157,7 +160,9 @@ extension MutableSet: _ColumnCollection {
 
     public func _assign(_ other: MutableSet) {
         let elements = Array(other)
-        change({ $0 = elements }, { contents, context in contents = .set(elements.map { $0._encodeElement(context) }) })
+        change(
+            { $0 = elements },
+            { editor in editor.assign(.set(elements.map { $0._encodeElement(editor.context) })) })
     }
 
     public static func _plainElement(_ value: Any?) -> _StoredValue? {

@@ -50,6 +50,7 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// The place of the object's row; nil when it is not in the collection.
     public func index(of object: Element) -> Int? {
+        if let column = (self as? any _ColumnCollection)?._column { return column.knownPlace(of: object) ?? nil }
         guard let source = _source, object._frame != nil, !object.isInvalidated else {
             return firstIndex { $0 === object }
         }

@@ -85,26 +85,22 @@ struct EmbeddedConversion {
             try transaction.set(origin.table, row, origin.column, .integer(try copy(key, table).rawValue))
             return 1
         }
-        guard let place = try transaction.view.locate(origin.table, row) else {
-            throw transaction.view.missingRow(in: origin.table)
+        let reader = try CollectionReader(transaction.view, origin.table, row, origin.column)
+        var places: [Int] = []
+        while let place = try reader.firstPlace(of: .integer(key.rawValue), from: places.last.map { $0 + 1 } ?? 0) {
+            places.append(place)
         }
-        guard let bytes = try transaction.view.bytes(place, origin.column), let reader = LinkPayload.Reader(bytes)
-        else { throw transaction.view.damage(at: place) }
-        var links = reader.links
-        let extra = Array(reader.extra)
-        var copies = 0
-        for index in links.indices where links[index] == key.rawValue {
-            if isOwned {
-                links[index] = try copy(key, table).rawValue
-                copies += 1
-            }
-            isOwned = true
+        let spare = isOwned ? places[...] : places.dropFirst()
+        isOwned = isOwned || !places.isEmpty
+        guard let column = transaction.view.schema.tables[origin.table].columns[origin.column].collection else {
+            throw .misuse(.wrongType)
         }
-        if copies == 0 { return 0 }
-        try Cell.withCopy(of: LinkPayload.encode(links, extra: extra)) { (cell) throws(StorageError) in
-            try transaction.set(origin.table, row, origin.column, cell)
+        for place in spare {
+            let made = CollectionElements(column)
+            made.append(.integer(try copy(key, table).rawValue))
+            try transaction.collections.set(origin.table, row, origin.column, made, at: place)
         }
-        return copies
+        return spare.count
     }
 
     /// A row with the values of another one.
@@ -113,7 +109,13 @@ struct EmbeddedConversion {
         let columns = view.schema.tables[table].columns
         guard let place = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
         var values: [_StoredValue] = []
+        var collections: [(column: Int, elements: CollectionElements)] = []
         for (position, column) in columns.enumerated() {
+            if column.collection != nil {
+                collections.append((position, try CollectionReader(view, table, key, position).elements()))
+                values.append(.null)
+                continue
+            }
             switch column.type {
             case .integer, .link: values.append(try view.integer(place, position).map { .integer($0) } ?? .null)
             case .double: values.append(try view.double(place, position).map { .double($0) } ?? .null)
@@ -139,6 +141,9 @@ struct EmbeddedConversion {
         try transaction.insert(table, key: made, UnsafeBufferPointer(buffer))
         for (position, value) in values.enumerated() where !value.isNull {
             try value.withCell { (cell) throws(StorageError) in try transaction.set(table, made, position, cell) }
+        }
+        for (position, elements) in collections {
+            try transaction.collections.assign(table, made, position, elements)
         }
         return made
     }

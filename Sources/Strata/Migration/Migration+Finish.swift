@@ -145,10 +145,16 @@ extension Migration {
     /// Rows whose list, set or map is not empty.
     private func filled(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) -> Int {
         var count = 0
+        // What the migration has changed itself is asked for after the walk along rows.
+        var changed: [RowKey] = []
+        let isWritten = view.hasOpenCollections
         try view.scan(table, columns: [column]) { (batch) throws(StorageError) in
-            for row in 0..<batch.count where !batch.isNull(0, row) && !batch.bytes(0, row).isEmpty { count += 1 }
+            for row in 0..<batch.count where !batch.isNull(0, row) && !batch.bytes(0, row).isEmpty {
+                if isWritten && batch.isTree(0, row) { changed.append(batch.key(row)) } else { count += 1 }
+            }
             return true
         }
+        for key in changed where try CollectionReader(view, table, key, column).count > 0 { count += 1 }
         return count
     }
 

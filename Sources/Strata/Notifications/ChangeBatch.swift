@@ -217,7 +217,16 @@ struct RowComparison {
     private let batch: ChangeBatch
     private let before: Int?
     private let after: Int?
-    private var columns: [UInt16: (old: Int, new: Int, type: ColumnType)] = [:]
+    private var columns: [UInt16: Place] = [:]
+
+    /// Where a column stands in both versions.
+    private struct Place {
+        var old: Int
+        var new: Int
+        var type: ColumnType
+        /// What its collections are, and whether they are of objects.
+        var tag: ColumnTag?
+    }
 
     init(_ batch: ChangeBatch, _ table: TableID) {
         self.batch = batch
@@ -227,7 +236,8 @@ struct RowComparison {
         let definitions = batch.old.view.schema.tables[before]
         for (place, column) in batch.new.view.schema.tables[after].columns.enumerated() {
             guard let old = definitions.position(of: column.id) else { continue }
-            columns[column.id.rawValue] = (old, place, column.type)
+            columns[column.id.rawValue] = Place(
+                old: old, new: place, type: column.type, tag: ColumnTag(rawValue: column.tag))
         }
     }
 
@@ -239,13 +249,13 @@ struct RowComparison {
         var changed: Set<UInt16> = []
         for column in columns {
             guard let places = self.columns[column] else { continue }
-            if try !isSame(old, new, places) { changed.insert(column) }
+            if try !isSame(key, old, new, places) { changed.insert(column) }
         }
         return changed
     }
 
     private func isSame(
-        _ old: RowLocation, _ new: RowLocation, _ column: (old: Int, new: Int, type: ColumnType)
+        _ key: Int64, _ old: RowLocation, _ new: RowLocation, _ column: Place
     ) throws(StorageError) -> Bool {
         let (a, b) = (batch.old.view, batch.new.view)
         switch column.type {
@@ -253,6 +263,12 @@ struct RowComparison {
         case .double:
             return try a.double(old, column.old)?.bitPattern == b.double(new, column.new)?.bitPattern
         case .bytes, .links:
+            if let tag = column.tag, let elements = tag.elements {
+                let isLinks = tag.type == .object
+                let before = try CollectionReader(a, old, RowKey(key), column.old, as: elements, isLinks: isLinks)
+                let after = try CollectionReader(b, new, RowKey(key), column.new, as: elements, isLinks: isLinks)
+                return try before.isSame(as: after)
+            }
             let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))
             guard let first, let second else { return first == nil && second == nil }
             return first.elementsEqual(second)

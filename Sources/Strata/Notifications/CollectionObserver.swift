@@ -4,8 +4,8 @@ import StrataStorage
 ///
 /// Complexity, for the commonest kinds, of a change of c rows: a whole class O(c log rows), without knowing its keys;
 /// a filter, with or without orders, O(c log rows) and a small part of the collection; the objects that lead to another
-/// one the same. Lists, and whatever counts or skips elements, are compared as a whole when something that they depend
-/// on changed, and only then.
+/// one the same; lists and sets the leaves that changed, without knowing their keys. Whatever counts or skips elements
+/// is compared as a whole when something that it depends on changed, and only then.
 final class CollectionObserver: Observer {
     let isActive = ActiveFlag()
     let source: ObjectSource
@@ -24,6 +24,8 @@ final class CollectionObserver: Observer {
         case matches(Membership)
         /// Rows whose property leads to the owner.
         case backlinks(ObjectBase, BoundProperty)
+        /// A list or a set as it is: its two versions are compared.
+        case column(_CollectionColumn)
         /// Anything else.
         case compared(Dependencies)
     }
@@ -37,7 +39,14 @@ final class CollectionObserver: Observer {
         self.call = call
         filter = try KeyPathFilter(keyPaths, source.access)
         tracking = Self.tracking(of: source)
-        if case .table = tracking { keys = KeySequence([]) } else { keys = KeySequence(source.keys()) }
+        keys = KeySequence(Self.keepsKeys(tracking) ? source.keys() : [])
+    }
+
+    private static func keepsKeys(_ tracking: Tracking) -> Bool {
+        switch tracking {
+        case .table, .column: false
+        case .matches, .backlinks, .compared: true
+        }
     }
 
     private static func tracking(of source: ObjectSource) -> Tracking {
@@ -46,6 +55,9 @@ final class CollectionObserver: Observer {
         case .table: if let membership = Membership(source) { return .matches(membership) }
         case .backlinks(let owner, let origin, let property) where source.steps.isEmpty:
             return .backlinks(owner, origin.properties[property])
+        case .list(let owner, let property) where source.steps.isEmpty:
+            // The places of a map's values are not those of its objects.
+            if !owner._access.properties[property].isMap { return .column(_CollectionColumn(owner, property)) }
         default: break
         }
         return .compared(Dependencies(source))
@@ -75,6 +87,7 @@ final class CollectionObserver: Observer {
             let touched = try filter.touched(batch)
             switch tracking {
             case .table: return try placed(touched, batch)
+            case .column(let column): return try differing(column, touched, batch)
             case .matches(let membership):
                 if !batch.schemaDiffers, let candidates = try membership.candidates(batch, limit: patchLimit) {
                     return try patched(candidates, touched, batch, membership)
@@ -126,6 +139,28 @@ final class CollectionObserver: Observer {
             let first = try batch.new.view.rank(of: RowKey(range.lowerBound), in: after)
             changes.insertions += Array(first..<(first + range.count))
         }
+        return changes
+    }
+
+    // MARK: A list or a set
+
+    private func differing(
+        _ column: _CollectionColumn, _ touched: Set<Int64>, _ batch: ChangeBatch
+    ) throws(StorageError) -> PlaceChanges {
+        let versions = try ColumnVersions(column, batch)
+        var changes = PlaceChanges(deletions: versions.deletions, insertions: versions.insertions)
+        let recreated = try batch.difference(of: source.access.tableID).recreated
+        for (place, key) in try versions.oldPlaces(of: touched.union(recreated)) {
+            guard let now = versions.newPlace(of: place) else { continue }
+            if recreated.contains(key) {
+                changes.deletions.append(place)
+                changes.insertions.append(now)
+            } else {
+                changes.modifications.append(place)
+            }
+        }
+        changes.deletions.sort()
+        changes.insertions.sort()
         return changes
     }
 

@@ -117,11 +117,7 @@ extension LinkPath.Step {
         if view.schema.tables[table].columns[place].type == .link {
             return try view.integer(row, place).map { [$0] } ?? []
         }
-        guard let bytes = try view.bytes(row, place) else { return [] }
-        guard let reader = LinkPayload.Reader(bytes) else {
-            throw view.damage(at: row)
-        }
-        return reader.links.filter { $0 != LinkPayload.null }
+        return try view.links(row, key, column: place)
     }
 }
 

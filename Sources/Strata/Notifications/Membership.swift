@@ -94,12 +94,7 @@ struct LinkPatch: Patching {
     }
 
     func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int {
-        guard let row = try view.locate(table, RowKey(key)) else { return 0 }
-        if view.schema.tables[table].columns[column].type == .link {
-            return try view.integer(row, column) == owner ? 1 : 0
-        }
-        guard let bytes = try view.bytes(row, column), let reader = LinkPayload.Reader(bytes) else { return 0 }
-        return reader.links.count { $0 == owner }
+        try view.linkCount(from: RowKey(key), to: RowKey(owner), of: table, column)
     }
 
     func precedes(_ a: Int64, _ b: Int64, _ view: ReadView) -> Bool { a < b }

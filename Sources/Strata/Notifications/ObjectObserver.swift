@@ -60,56 +60,36 @@ final class ObjectObserver: Observer {
     }
 }
 
-/// Tells how a list, set or map changed that a column of an object holds, by comparing.
+/// Tells how a list, set or map changed that a column of an object holds.
 ///
-/// Complexity: nothing while the column, and the objects in it, stay as they are; else O(contents).
+/// Complexity: that of ``ColumnVersions``; nothing of the collection is kept.
 final class ColumnObserver: Observer {
     let isActive = ActiveFlag()
     private let column: _CollectionColumn
     private let filter: KeyPathFilter?
-    private let call: (_ old: StoredCollection, _ new: StoredCollection, _ touched: Set<Int64>) -> Void
-    private var contents: StoredCollection
+    private let call: (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
 
     /// - Parameters:
     ///   - filter: which changes of objects in the collection count; nil for plain values.
-    ///   - call: told of what was, what is, and of objects that changed, when any of it may differ.
+    ///   - call: told of the versions, and of objects that changed.
     init(
         _ column: _CollectionColumn, _ filter: KeyPathFilter?,
-        _ call: @escaping (_ old: StoredCollection, _ new: StoredCollection, _ touched: Set<Int64>) -> Void
+        _ call: @escaping (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
     ) {
         self.column = column
         self.filter = filter
         self.call = call
-        contents = column.contents
-    }
-
-    convenience init(
-        _ column: _CollectionColumn, _ call: @escaping (_ old: StoredCollection, _ new: StoredCollection) -> Void
-    ) {
-        self.init(column, nil) { old, new, _ in call(old, new) }
     }
 
     func update(_ batch: ChangeBatch, isSilenced: Bool) {
-        let isGone = column.owner.isInvalidated
         do throws(StorageError) {
-            let touched = try filter?.touched(batch) ?? []
-            let differs = isGone ? true : try mayDiffer(batch)
-            if !differs && touched.isEmpty { return }
-            let old = contents
-            if differs { contents = column.contents }
-            if isGone { isActive.clear() }
-            if !isSilenced { call(old, contents, touched) }
+            if column.owner.isInvalidated { isActive.clear() }
+            if isSilenced { return }
+            let versions = try ColumnVersions(column, batch)
+            try call(versions, try filter?.touched(batch) ?? [])
         } catch {
             column.owner._access.instance.noteDamage(Realm.Error(error))
         }
-    }
-
-    private func mayDiffer(_ batch: ChangeBatch) throws(StorageError) -> Bool {
-        let access = column.owner._access
-        let place = column.property.column
-        guard place >= 0, !batch.schemaDiffers else { return true }
-        let id = batch.new.view.schema.tables[access.table].columns[place].id.rawValue
-        return try batch.difference(of: access.tableID).modified[column.owner._key]?.contains(id) ?? false
     }
 }
 

@@ -39,13 +39,11 @@ extension _ColumnCollection {
     ) -> NotificationToken {
         observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) {
             collection, column, token in
-            let observer = ColumnObserver(column) { old, new in
-                let difference = SequenceDifference(from: old.values, to: new.values)
-                if difference.deletions.isEmpty && difference.insertions.isEmpty { return }
+            let observer = ColumnObserver(column, nil) { versions, _ in
+                if versions.isEmpty { return }
                 block(
                     .update(
-                        collection, deletions: difference.deletions.sorted(),
-                        insertions: difference.insertions.sorted(), modifications: []))
+                        collection, deletions: versions.deletions, insertions: versions.insertions, modifications: []))
             }
             column.owner._access.instance.start(observer, token) { block(.initial(collection)) }
         }
@@ -147,8 +145,8 @@ extension Map {
             let filter = try column.context.target.map { (target) throws(Realm.Error) in
                 try KeyPathFilter(keyPaths, target)
             }
-            let observer = ColumnObserver(column, filter) { old, new, touched in
-                let changes = EntryChanges(old, new, touched)
+            let observer = ColumnObserver(column, filter) { (versions, touched) throws(StorageError) in
+                let changes = try EntryChanges(versions, touched)
                 if changes.isEmpty { return }
                 block(
                     .update(
@@ -171,20 +169,22 @@ private struct EntryChanges {
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-    init(_ old: StoredCollection, _ new: StoredCollection, _ touched: Set<Int64>) {
-        let before = Dictionary(zip(old.keys, old.values), uniquingKeysWith: { first, _ in first })
-        let after = Set(new.keys)
-        deletions = old.keys.filter { !after.contains($0) }
-        for (key, value) in zip(new.keys, new.values) {
-            guard let known = before[key] else {
-                insertions.append(key)
-                continue
-            }
-            if case .link(let target) = value, touched.contains(target) {
-                modifications.append(key)
-            } else if known != value {
-                modifications.append(key)
-            }
+    init(_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) {
+        deletions = try Self.keys(versions.deletions, versions.old)
+        insertions = try Self.keys(versions.insertions, versions.new)
+        var changed = Set(versions.modifications)
+        if !touched.isEmpty {
+            let new = Set(versions.insertions)
+            for (place, _) in try versions.newPlaces(of: touched) where !new.contains(place) { changed.insert(place) }
         }
+        modifications = try Self.keys(changed.sorted(), versions.new)
+    }
+
+    private static func keys(_ places: [Int], _ contents: CollectionContents?) throws(StorageError) -> [String] {
+        guard let contents else { return [] }
+        var keys: [String] = []
+        for place in places { keys.append(try contents.part(at: place).text(at: place)) }
+        try contents.view.confirm()
+        return keys
     }
 }

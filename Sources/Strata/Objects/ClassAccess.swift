@@ -258,6 +258,8 @@ final class BoundProperty {
     let isParental: Bool
     /// Of the field in a typed object.
     let offset: Int
+    /// What storage has to know of the collections in the column.
+    let elements: CollectionColumn?
 
     init(
         name: String, tag: ColumnTag, column: Int, target: String?, origin: String?, deleteRule: DeleteRule,
@@ -272,10 +274,12 @@ final class BoundProperty {
         self.isIndexed = isIndexed
         self.isParental = isParental
         self.offset = offset
+        elements = tag.elements
     }
 
     var isPrimary: Bool { tag.isPrimary }
     var isList: Bool { tag.collection == .list }
+    var isMap: Bool { tag.collection == .map }
     var isCollection: Bool { tag.collection != .none }
     var isLinkingObjects: Bool { tag.type == .linkingObjects }
 }

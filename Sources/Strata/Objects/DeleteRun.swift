@@ -18,6 +18,7 @@ struct DeleteRun {
     /// - Returns: the refusal of a `deny` rule.
     /// - Complexity: O(log rows) per deleted row and per link from or to it.
     mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
+        try unlink(rows)
         guard rows.contains(where: { !$0.access.ruled.isEmpty }) else {
             for row in rows { try deleteIfThere(row) }
             return nil
@@ -53,6 +54,16 @@ struct DeleteRun {
         }
     }
 
+    /// Takes links to the rows out of collections: each of those is searched once for all rows, and not once for each.
+    private func unlink(_ rows: [Row]) throws(StorageError) {
+        if rows.count < 2 { return }
+        let byTable = Dictionary(grouping: rows) { $0.access.table }
+        for (table, rows) in byTable.sorted(by: { $0.key < $1.key }) where rows.count > 1 {
+            for row in rows { mark(row) }
+            try transaction.unlink(table, rows.map { RowKey($0.key) })
+        }
+    }
+
     /// Without a look at the row first: that would make storage settle every delete by itself.
     private func deleteIfThere(_ row: Row) throws(StorageError) {
         mark(row)
@@ -71,10 +82,7 @@ struct DeleteRun {
     ) throws(StorageError) -> [Row] {
         guard let target = row.access.target(of: property) else { return [] }
         if property.isCollection {
-            guard let bytes = try view.bytes(location, property.column), let reader = LinkPayload.Reader(bytes) else {
-                return []
-            }
-            return reader.links.filter { $0 != LinkPayload.null }.map { Row(access: target, key: $0) }
+            return try view.links(location, row.key, property).map { Row(access: target, key: $0) }
         }
         return try view.integer(location, property.column).map { [Row(access: target, key: $0)] } ?? []
     }

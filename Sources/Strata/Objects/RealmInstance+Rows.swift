@@ -114,8 +114,17 @@ extension RealmInstance {
 
     /// A column of any type with the object that may be in it.
     func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
-        _CollectionColumn(object, object._access.positions[property.name] ?? 0).withBytes(nil) { bytes in
-            AnyEncoding.decode(bytes, object(of:)).map { .some($0) }
+        checkConfinement()
+        guard property.column >= 0, object._isCurrent || object._relocate(), let view = currentView,
+            let location = object._location
+        else { return nil }
+        do throws(StorageError) {
+            guard let bytes = try view.bytes(location, property.column) else { return nil }
+            if let value = AnyEncoding.decode(bytes, object(of:)) { return value }
+            throw view.damage(at: location)
+        } catch {
+            reportDamage(object, error)
+            return nil
         }
     }
 
@@ -203,16 +212,6 @@ extension RealmInstance {
 }
 
 extension ReadView {
-    /// A column as it is stored: what is copied from row to row.
-    func rawValue(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
-        switch tag.columnType {
-        case .integer: return try integer(row, column).map { .integer($0) } ?? .null
-        case .link: return try integer(row, column).map { .link($0) } ?? .null
-        case .double: return try double(row, column).map { .double($0) } ?? .null
-        case .bytes, .links: return try bytes(row, column).map { .bytes(Array($0)) } ?? .null
-        }
-    }
-
     /// A column as the value that queries, lists and dynamic access work with.
     func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
         switch tag.columnType {

@@ -134,6 +134,7 @@ extension RealmInstance {
                 do throws(StorageError) { try write.transaction.commit() } catch {}
             }
         #endif
+        write.walks.settleAll()
         write.transaction.rollback()
         endWrite(cancelled: true)
         if let snapshot { show(snapshot) } else { showNewest() }

@@ -27,6 +27,8 @@ final class RunningWrite {
     @exclusivity(unchecked) private var isAdding = false
     /// What the object that is being added asked for. Objects that it leads to are added the same way.
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
+    /// Along collections that may change.
+    let walks = CollectionWalks()
     /// Changes that wait until all rows of the objects that are being added are there.
     @exclusivity(unchecked) private var postponed: [() -> Void] = []
 
@@ -59,6 +61,7 @@ final class RunningWrite {
     /// Does what has to be done before the commit, and looks at what has to hold then.
     /// - Returns: why the write must not be committed.
     func finish() -> Realm.Error? {
+        walks.settleAll()
         deleteParentless()
         checkUniqueKeys()
         return failure
@@ -77,7 +80,9 @@ final class RunningWrite {
         guard column >= 0 else {
             return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
+        if ElementEditor.update(object, access, column, value) { return }
         if skipsEqual, isStored(value, object, column) { return }
+        walks.settle(access.table, object._key, column)
         instance.marks.markSet(access.table, column, object._key, instance.stamp &+ 1)
         unique.note(access, object._key, column: column)
         var orphans: [Int64] = []
@@ -314,11 +319,7 @@ final class RunningWrite {
         else { return [] }
         do throws(StorageError) {
             if !property.isCollection { return try view.integer(location, property.column).map { [$0] } ?? [] }
-            guard let bytes = try view.bytes(location, property.column) else { return [] }
-            guard let reader = LinkPayload.Reader(bytes) else {
-                throw view.damage(at: location)
-            }
-            return reader.links.filter { $0 != LinkPayload.null }
+            return try view.links(location, object._key, property)
         } catch {
             fail(Realm.Error(error))
             return []
@@ -337,7 +338,7 @@ final class RunningWrite {
     }
 
     /// Deletes embedded objects that nothing leads to any more, and theirs.
-    private func deleteChildren(_ keys: [Int64], _ target: ClassAccess) {
+    func deleteChildren(_ keys: [Int64], _ target: ClassAccess) {
         #if Zoo
             if PlantedMistake.childKept.isPlanted { return }
         #endif
@@ -349,6 +350,7 @@ final class RunningWrite {
 
     /// Deletes rows, and what their classes' delete rules take with them.
     func delete(_ rows: [DeleteRun.Row]) {
+        walks.settleAll()
         instance.migration?.noteDeletion()
         var run = DeleteRun(self)
         do throws(StorageError) {
@@ -361,6 +363,7 @@ final class RunningWrite {
 
     /// Deletes all rows of tables.
     func deleteAll(_ tables: some Sequence<Int>) {
+        walks.settleAll()
         instance.migration?.noteDeletion()
         do throws(StorageError) {
             for table in tables { try transaction.deleteAll(table) }

@@ -102,7 +102,7 @@ indirect enum AccessPath {
                 total += estimate
             }
             return (.union(ways), total)
-        case .everything, .nothing, .null, .bytes, .and, .not: return nil
+        case .everything, .nothing, .null, .bytes, .collection, .and, .not: return nil
         }
         return (way, try way.estimate(access, view))
     }

@@ -22,7 +22,7 @@ struct InnerQueries {
             guard first.property.tag.columnType == .links else { return nil }
             let isAll = comparison.quantifier == .all
             let found = try keys(.comparison(asked.asked(isAll ? .all : .any)), first)
-            return LinkSetTest(IntegerSet(found)).filter(column, comparison.quantifier, skipsNull: true)
+            return LinkSetTest(IntegerSet(found)).filter(first.property, comparison.quantifier, skipsNull: true)
         }
         let filter = RowFilter.integers(column, IntegerSet(try keys(.comparison(asked), first)))
         return comparison.holdsWithoutLink(path, operands) ? .or([.null(column), filter]) : filter
@@ -38,10 +38,14 @@ struct InnerQueries {
         let found = IntegerSet(try keys(inner, step))
         let test = comparison.test
         let isNegated = comparison.quantifier == .none
-        return FilterTranslation.matching(step.property) { bytes in
+        return FilterTranslation.matching(step.property) { (reader) throws(StorageError) in
             var count: Int64 = 0
-            if let reader = LinkPayload.Reader(bytes) {
-                for place in 0..<reader.count where found.contains(reader[place]) { count += 1 }
+            try reader.forEachPart { (part) throws(StorageError) in
+                for place in part.first..<part.end {
+                    let link = try part.value(at: place)
+                    if link.kind == .integer, found.contains(link.integerValue) { count += 1 }
+                }
+                return true
             }
             return test.holds(.integer(count), operands) != isNegated
         }
@@ -79,7 +83,7 @@ struct InnerQueries {
             if property.tag.columnType == .link {
                 if let target = try view.integer(location, property.column) { targets.append(target) }
             } else {
-                for value in try CollectionValues.read(view, location, property) {
+                for value in try CollectionValues.read(view, location, key, property) {
                     if case .link(let target) = value { targets.append(target) }
                 }
             }

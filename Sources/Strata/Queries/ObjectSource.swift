@@ -72,6 +72,15 @@ public final class ObjectSource {
         return false
     }
 
+    /// The list or set that it is as it stands, which counts and finds by itself.
+    private var wholeColumn: _CollectionColumn? {
+        guard case .list(let owner, let property) = base, steps.isEmpty, !owner._access.properties[property].isMap
+        else {
+            return nil
+        }
+        return _CollectionColumn(owner, property)
+    }
+
     /// What storage is to be asked when it can answer for the collection by itself: all rows of the class, or those
     /// that a filter leaves.
     func rowFilter(_ view: ReadView) -> RowFilter? {
@@ -116,6 +125,7 @@ public final class ObjectSource {
         if isWholeTable, let view = instance.currentView {
             return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
         }
+        if let column = wholeColumn { return column.count }
         if cache?.stamp == instance.stamp { return keys().count }
         if let counted, counted.stamp == instance.stamp { return counted.count }
         if !isWorthKeeping, let view = instance.currentView, let filter = rowFilter(view) {
@@ -143,6 +153,7 @@ public final class ObjectSource {
             guard let view = instance.currentView else { return nil }
             return attempt(nil) { () throws(StorageError) in try view.ordinal(of: RowKey(key), in: access.table) }
         }
+        if let column = wholeColumn { return column.firstPlace(of: .link(key)) }
         return keys().firstIndex(of: key)
     }
 
@@ -236,7 +247,7 @@ public final class ObjectSource {
         case .table: return try view.keys(access.table)
         case .keys(let keys): return keys
         case .list(let owner, let property):
-            return try view.links(owner, column: owner._access.properties[property].column)
+            return try view.links(owner, owner._access.properties[property])
         case .backlinks(let owner, let origin, let property):
             guard !owner.isInvalidated else { return [] }
             return try view.backlinks(to: owner, origin, column: origin.properties[property].column)
@@ -246,14 +257,9 @@ public final class ObjectSource {
 
 extension ReadView {
     /// The keys in a column of links; none when the owner is gone.
-    func links(_ owner: ObjectBase, column: Int) throws(StorageError) -> [Int64] {
-        guard column >= 0, owner._isCurrent || owner._relocate(), let location = owner._location,
-            let bytes = try bytes(location, column)
-        else { return [] }
-        guard let reader = LinkPayload.Reader(bytes) else {
-            throw damage(at: location)
-        }
-        return reader.links.filter { $0 != LinkPayload.null }
+    func links(_ owner: ObjectBase, _ property: BoundProperty) throws(StorageError) -> [Int64] {
+        guard owner._isCurrent || owner._relocate(), let location = owner._location else { return [] }
+        return try links(location, owner._key, property)
     }
 
     /// The rows of `origin` that lead to `owner` through `column`, one entry per link.

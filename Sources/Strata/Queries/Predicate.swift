@@ -62,6 +62,11 @@ indirect enum Predicate {
         /// The value of one key; null when the map does not have it.
         case entry(String)
 
+        var isValues: Bool {
+            if case .values = self { return true }
+            return false
+        }
+
         /// `@allKeys`, `@allValues`, or a bracket and a key.
         init?(_ name: String) {
             switch name.first {

@@ -168,7 +168,7 @@ final class PredicateEvaluator {
         }
         let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
         guard let location else { return .null }
-        if step.isEntry { return try CollectionValues.read(view, location, step).first ?? .null }
+        if step.isEntry { return try CollectionValues.read(view, location, key, property, step.part).first ?? .null }
         return try view.value(location, property.column, property.tag)
     }
 
@@ -205,7 +205,7 @@ final class PredicateEvaluator {
         } else if step.isMany {
             let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
             guard let location else { return }
-            let elements = try CollectionValues.read(view, location, step)
+            let elements = try CollectionValues.read(view, location, key, step.property, step.part)
             for element in elements {
                 if index + 1 == path.steps.count {
                     values.append(element)
@@ -226,33 +226,83 @@ final class PredicateEvaluator {
 
 /// What the column of a collection holds, for queries.
 enum CollectionValues {
-    /// Elements in order, of a map what is asked of it; none for a null column.
-    /// - Throws: `corrupt` when the bytes are of no known layout.
+    /// Elements in order, of a map what is asked of it.
+    /// - Throws: `corrupt` when the collection is of no known layout.
     static func read(
-        _ view: ReadView, _ location: RowLocation, _ step: BoundPath.Step
+        _ view: ReadView, _ location: RowLocation, _ key: Int64, _ property: BoundProperty,
+        _ part: Predicate.MapPart = .values
     ) throws(StorageError) -> [_StoredValue] {
-        try read(view, location, step.property, step.part)
-    }
-
-    static func read(
-        _ view: ReadView, _ location: RowLocation, _ property: BoundProperty, _ part: Predicate.MapPart = .values
-    ) throws(StorageError) -> [_StoredValue] {
-        guard property.column >= 0, let bytes = try view.bytes(location, property.column) else { return [] }
-        let values = decode(bytes, property.tag, part)
+        guard let contents = try CollectionContents(view, location, key, property) else { return [] }
+        // So that what no element may be is found.
+        if property.tag.type == .decimal128, part.isValues { return try contents.all().values }
+        let values = try all(contents.reader, property.tag, part)
         try view.confirm()
-        guard let values else { throw view.damage(at: location) }
         return values
     }
 
-    /// Nil when the bytes are of no known layout.
-    static func decode(
-        _ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag, _ part: Predicate.MapPart = .values
-    ) -> [_StoredValue]? {
-        guard let contents = StoredCollection(bytes, tag) else { return nil }
-        switch part {
-        case .values: return contents.values.map { comparable($0, tag) }
-        case .keys: return contents.keys.map { .text($0) }
-        case .entry(let key): return [comparable(contents.value(forKey: key) ?? .null, tag)]
+    static func all(
+        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart
+    ) throws(StorageError) -> [_StoredValue] {
+        var values: [_StoredValue] = []
+        try forEach(reader, tag, part) { value in
+            values.append(value)
+            return true
+        }
+        return values
+    }
+
+    /// How many there are.
+    static func count(_ reader: CollectionReader, _ part: Predicate.MapPart) -> Int {
+        if case .entry = part { return 1 }
+        return reader.count
+    }
+
+    /// Hands out what is asked of a collection, in order, until `body` returns false.
+    static func forEach(
+        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ body: (_StoredValue) -> Bool
+    ) throws(StorageError) {
+        if case .entry(let key) = part { return _ = body(try entry(key, reader, tag)) }
+        let isKeys = !part.isValues
+        try reader.forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                let value: _StoredValue =
+                    isKeys
+                    ? .text(try part.text(at: place))
+                    : comparable(tag.element(try part.value(at: place)) ?? .null, tag)
+                if !body(value) { return false }
+            }
+            return true
+        }
+    }
+
+    /// What storage can say of numbers over packed values; nil where they are looked at one by one: doubles are added
+    /// in their order, and a mean does not wrap around.
+    static func total(
+        _ aggregate: Predicate.Aggregate, _ reader: CollectionReader, _ tag: ColumnTag
+    ) throws(StorageError) -> _StoredValue? {
+        switch (aggregate, tag.type) {
+        case (.sum, .int), (.min, .int), (.max, .int):
+            let totals = try reader.integerTotals()
+            if aggregate == .sum { return .integer(totals.sum) }
+            return totals.count == 0 ? .null : .integer(aggregate == .min ? totals.least : totals.most)
+        case (.min, .double), (.max, .double), (.min, .float), (.max, .float), (.min, .date), (.max, .date):
+            let totals = try reader.doubleTotals()
+            if totals.least > totals.most { return .null }
+            return .double(aggregate == .min ? totals.least : totals.most)
+        default: return nil
+        }
+    }
+
+    private static func entry(
+        _ key: String, _ reader: CollectionReader, _ tag: ColumnTag
+    ) throws(StorageError) -> _StoredValue {
+        try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
+            let bytes = wanted.bytesValue
+            let place = try reader.find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
+            guard place < reader.count else { return .null }
+            let part = try reader.part(at: place)
+            guard try part.key(at: place).bytesValue.elementsEqual(bytes) else { return .null }
+            return comparable(tag.element(try part.value(at: place)) ?? .null, tag)
         }
     }
 

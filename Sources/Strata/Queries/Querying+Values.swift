@@ -1,3 +1,5 @@
+import StrataStorage
+
 // Queries on lists and sets of plain values, and on what they find.
 
 extension RealmCollection where Element: _QueryElement {
@@ -56,7 +58,11 @@ extension RealmCollection where Element: _QueryElement {
 
     /// What a number or a date among the values comes to; nulls are skipped.
     fileprivate func aggregate<Value: _Scalar>(_ aggregate: Predicate.Aggregate) -> Value? {
-        Value._from(aggregate.of(map(\._queryValue)))
+        let column = (self as? any _ColumnCollection)?._column
+        let total = column?.read(nil) { (contents) throws(StorageError) in
+            try CollectionValues.total(aggregate, contents.reader, contents.tag)
+        }
+        return Value._from((total ?? nil) ?? aggregate.of(map(\._queryValue)))
     }
 }
 

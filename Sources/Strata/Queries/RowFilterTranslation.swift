@@ -72,20 +72,43 @@ struct FilterTranslation {
         let property = step.property
         guard property.column >= 0 else { return nil }
         if !step.isEntry, let links = linkSet(comparison, constants), property.tag.columnType == .links {
-            return links.filter(property.column, comparison.quantifier, skipsNull: false)
+            return links.filter(property, comparison.quantifier, skipsNull: false)
         }
         let tag = property.tag
         let part = step.part
         let quantifier = comparison.quantifier
         let test = comparison.test
-        return matching(property) { bytes in
-            let values = CollectionValues.decode(bytes, tag, part) ?? []
-            switch quantifier {
-            case .any: return values.contains { test.holds($0, constants) }
-            case .all: return values.allSatisfy { test.holds($0, constants) }
-            case .none: return !values.contains { test.holds($0, constants) }
+        let wanted = integers(comparison, tag, part, constants)
+        return matching(property) { (reader) throws(StorageError) in
+            if let wanted, quantifier != .all {
+                for value in wanted where try reader.firstPlace(of: .integer(value)) != nil {
+                    return quantifier == .any
+                }
+                return quantifier != .any
             }
+            // Of all none fails, of any one passes: whichever decides ends the walk.
+            var isDecided = false
+            try CollectionValues.forEach(reader, tag, part) { value in
+                isDecided = test.holds(value, constants) != (quantifier == .all)
+                return !isDecided
+            }
+            return isDecided == (quantifier == .any)
         }
+    }
+
+    /// Integers that are asked for one by one: storage finds them in packed values.
+    private static func integers(
+        _ comparison: BoundComparison, _ tag: ColumnTag, _ part: Predicate.MapPart, _ constants: [_StoredValue]
+    ) -> [Int64]? {
+        guard tag.type == .int, part.isValues, comparison.comparator == .equal || comparison.comparator == .isIn,
+            constants.count <= 4
+        else { return nil }
+        var wanted: [Int64] = []
+        for constant in constants {
+            guard case .integer(let value) = constant else { return nil }
+            wanted.append(value)
+        }
+        return wanted
     }
 
     /// The objects that an equality or a membership asks for.
@@ -107,24 +130,26 @@ struct FilterTranslation {
         let test = comparison.test
         let tag = property.tag
         let part = step.part
-        return matching(property) { bytes in
+        return matching(property) { (reader) throws(StorageError) in
             let value: _StoredValue
-            if aggregate == .count, tag.columnType == .links {
-                value = .integer(Int64(LinkPayload.Reader(bytes)?.count ?? 0))
+            if aggregate == .count {
+                value = .integer(Int64(CollectionValues.count(reader, part)))
+            } else if part.isValues, let total = try CollectionValues.total(aggregate, reader, tag) {
+                value = total
             } else {
-                value = aggregate.of(CollectionValues.decode(bytes, tag, part) ?? [])
+                value = aggregate.of(try CollectionValues.all(reader, tag, part))
             }
             return test.holds(value, operands) != isNegated
         }
     }
 
-    /// A test of the bytes of a collection. A column that is null holds an empty one.
+    /// A test of a collection.
     static func matching(
-        _ property: BoundProperty, _ holds: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
-    ) -> RowFilter {
-        let filter = RowFilter.bytes(property.column, .matches(BytesMatcher(holds)))
-        guard holds(UnsafeRawBufferPointer(start: nil, count: 0)) else { return filter }
-        return .or([.null(property.column), filter])
+        _ property: BoundProperty, _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool
+    ) -> RowFilter? {
+        guard let elements = property.elements else { return nil }
+        return .collection(
+            property.column, CollectionMatcher(elements, isLinks: property.tag.type == .object, holds))
     }
 }
 
@@ -138,23 +163,24 @@ struct LinkSetTest {
     /// - Parameters:
     ///   - quantifier: what is asked of the links.
     ///   - skipsNull: whether an entry without an object is not asked.
-    func filter(_ column: Int, _ quantifier: Predicate.Quantifier, skipsNull: Bool) -> RowFilter {
+    func filter(_ property: BoundProperty, _ quantifier: Predicate.Quantifier, skipsNull: Bool) -> RowFilter? {
         let keys = keys
         let isAll = quantifier == .all
-        let matcher = BytesMatcher { bytes in
-            guard let reader = LinkPayload.Reader(bytes) else { return false }
-            for place in 0..<reader.count {
-                let key = reader[place]
-                if skipsNull, key == LinkPayload.null { continue }
-                if keys.contains(key) != isAll { return !isAll }
+        let isNone = quantifier == .none
+        return FilterTranslation.matching(property) { (reader) throws(StorageError) in
+            var isDecided = false
+            try reader.forEachPart { (part) throws(StorageError) in
+                for place in part.first..<part.end {
+                    let link = try part.value(at: place)
+                    if skipsNull, link.isNull { continue }
+                    if (link.kind == .integer && keys.contains(link.integerValue)) != isAll {
+                        isDecided = true
+                        return false
+                    }
+                }
+                return true
             }
-            return isAll
-        }
-        let holds = RowFilter.bytes(column, .matches(matcher))
-        switch quantifier {
-        case .any: return holds
-        case .none: return .not(holds)
-        case .all: return .or([.null(column), holds])
+            return (isDecided != isAll) != isNone
         }
     }
 }

@@ -51,7 +51,9 @@ struct TableQuery {
         let translation = FilterTranslation(inner: InnerQueries(instance: instance, view: view, rowCount: rows))
         var filters: [RowFilter] = []
         for (place, part) in parts.enumerated() {
-            if let filter = try translation.filter(part.node) {
+            let filter = try translation.filter(part.node)
+            // What the running write has changed is asked row by row.
+            if let filter, !(view.hasOpenCollections && filter.asksCollections) {
                 filters.append(filter)
                 #if Zoo
                     if PlantedMistake.queryNullsMatch.isPlanted, let column = part.node.ownColumns.first {

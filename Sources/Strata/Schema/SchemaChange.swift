@@ -35,6 +35,19 @@ struct SchemaChange {
                 create(position, plan)
             }
         }
+        sayCollections()
+    }
+
+    /// Lets collections become trees that were written before there were any, in classes that the program does not
+    /// have, too. Nothing is rewritten: each stays the value that it is until it is changed.
+    private mutating func sayCollections() {
+        for table in schema.tables.indices {
+            for (place, column) in schema.tables[table].columns.enumerated() where column.collection == nil {
+                guard let elements = ColumnTag(rawValue: column.tag)?.elements else { continue }
+                schema.tables[table].columns[place].collection = elements
+                isChange = true
+            }
+        }
     }
 
     private mutating func create(_ position: Int, _ plan: ClassPlan) {
@@ -124,6 +137,7 @@ struct SchemaChange {
             isOptional: tag.columnType == .link || (tag.isOptional && tag.collection == .none),
             index: tag.index(isIndexed: field.isIndexed),
             target: target.flatMap { schema.position(named: $0) }.map { schema.tables[$0].id },
-            keepsPlaces: tag.collection == .map && tag.type == .object, defaultBits: tag.defaultBits, tag: tag.rawValue)
+            keepsPlaces: tag.collection == .map && tag.type == .object, defaultBits: tag.defaultBits,
+            collection: tag.elements, tag: tag.rawValue)
     }
 }

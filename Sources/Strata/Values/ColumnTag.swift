@@ -41,6 +41,23 @@ struct ColumnTag: Equatable {
         }
     }
 
+    /// What storage has to know of the collections in the column; nil where it holds single values.
+    var elements: CollectionColumn? {
+        if collection == .none { return nil }
+        let element: CollectionColumn.Element =
+            switch type {
+            case .int, .bool, .object: .integer
+            case .float, .double, .date: .double
+            case .string: .text
+            case .data, .objectId, .UUID, .linkingObjects: .data
+            // Equal decimals may have different bytes.
+            case .decimal128, .any: .opaque
+            }
+        return CollectionColumn(
+            element, isKeyed: collection == .map, isSorted: collection == .set,
+            allowsNulls: type == .object ? collection == .map : isOptional)
+    }
+
     /// What rows read that are older than the column.
     var defaultBits: UInt64? {
         type == .date && !isOptional && collection == .none ? (-978_307_200.0 as Double).bitPattern : nil

@@ -1,0 +1,92 @@
+import StrataStorage
+
+/// What a list, a set or a map was and is, in the two versions of a batch, and how it differs, in places.
+///
+/// The versions alone are asked: no observer keeps the elements of a collection.
+struct ColumnVersions {
+    /// Nil where there was no such row, or no such column.
+    let old: CollectionContents?
+    let new: CollectionContents?
+    /// Old places, ascending.
+    let deletions: [Int]
+    /// New places, ascending.
+    let insertions: [Int]
+    /// New places of keys whose values differ, ascending.
+    let modifications: [Int]
+    private let difference: CollectionDifference?
+    private let column: _CollectionColumn
+    private let batch: ChangeBatch
+
+    /// - Complexity: the leaves that the versions do not share, and the elements in them.
+    init(_ column: _CollectionColumn, _ batch: ChangeBatch) throws(StorageError) {
+        self.column = column
+        self.batch = batch
+        old = try Self.contents(column, batch.old.view, batch)
+        new = try Self.contents(column, batch.new.view, batch)
+        guard let old, let new else {
+            difference = nil
+            deletions = Array(0..<(old?.count ?? 0))
+            insertions = Array(0..<(new?.count ?? 0))
+            modifications = []
+            return
+        }
+        let made = try CollectionDifference(from: old.reader, to: new.reader)
+        difference = made
+        deletions = made.deletions.flatMap { Array($0) }
+        insertions = made.insertions.flatMap { Array($0) }
+        modifications = made.modifications.map(\.new)
+    }
+
+    private static func contents(
+        _ column: _CollectionColumn, _ view: ReadView, _ batch: ChangeBatch
+    ) throws(StorageError) -> CollectionContents? {
+        let (owner, property) = (column.owner, column.property)
+        let newest = batch.new.view.schema
+        guard property.column >= 0, let elements = property.elements,
+            let known = newest.position(of: owner._access.tableID),
+            newest.tables[known].columns.indices.contains(property.column),
+            let table = view.schema.position(of: owner._access.tableID),
+            let place = view.schema.tables[table].position(of: newest.tables[known].columns[property.column].id),
+            let row = try view.locate(table, RowKey(owner._key)),
+            try view.creationVersion(row).rawValue == owner._creation
+        else { return nil }
+        return try CollectionContents(view, row, owner._key, column: place, property.tag, elements)
+    }
+
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+    /// Where an element stands now; nil when it is gone.
+    func newPlace(of old: Int) -> Int? { difference?.newPlace(of: old) }
+
+    /// Where links to some rows stood; ascending.
+    /// - Complexity: O(log links) per row; O(count) when the collection led to one of them.
+    func oldPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
+        guard let old else { return [] }
+        return try Self.places(of: targets, in: old, column)
+    }
+
+    /// Where they stand; ascending.
+    func newPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
+        guard let new else { return [] }
+        return try Self.places(of: targets, in: new, column)
+    }
+
+    private static func places(
+        of targets: Set<Int64>, in contents: CollectionContents, _ column: _CollectionColumn
+    ) throws(StorageError) -> [(place: Int, target: Int64)] {
+        let wanted = try contents.linked(of: targets)
+        var found: [(place: Int, target: Int64)] = []
+        if wanted.isEmpty { return found }
+        try contents.reader.forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                let cell = try part.value(at: place)
+                if cell.kind == .integer, wanted.contains(cell.integerValue) {
+                    found.append((place, cell.integerValue))
+                }
+            }
+            return true
+        }
+        try contents.view.confirm()
+        return found
+    }
+}

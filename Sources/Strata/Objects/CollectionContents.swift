@@ -1,0 +1,249 @@
+import StrataStorage
+
+extension ColumnTag {
+    /// An element, or a map's value, as a cell holds it; nil when it is of another type.
+    @inline(__always)
+    func element(_ cell: Cell) -> _StoredValue? {
+        switch cell.kind {
+        case .null: return .null
+        case .integer: return type == .object ? .link(cell.integerValue) : .integer(cell.integerValue)
+        case .double: return .double(cell.doubleValue)
+        case .bytes:
+            switch type {
+            case .string: return .text(SmallString.make(cell.bytesValue))
+            case .decimal128: return Decimal128(bytes: cell.bytesValue).map { .decimal($0) }
+            default: return .bytes(Array(cell.bytesValue))
+            }
+        }
+    }
+}
+
+extension CollectionPart {
+    /// An element, or a map's value.
+    /// - Throws: `corrupt` when it is of another type than the tag says, or cannot be read.
+    @inline(__always)
+    func element(at place: Int, _ tag: ColumnTag, _ view: ReadView, _ row: RowLocation?) throws(StorageError)
+        -> _StoredValue
+    {
+        if let value = tag.element(try value(at: place)) { return value }
+        throw row.map(view.damage) ?? .misuse(.noSuchRow)
+    }
+
+    /// A map's key.
+    func text(at place: Int) throws(StorageError) -> String { SmallString.make(try key(at: place).bytesValue) }
+}
+
+extension ElementBatch {
+    /// Appends elements, or a map's values.
+    /// - Returns: false when one is of another type than the tag says.
+    func append(_ range: Range<Int>, _ tag: ColumnTag, to values: inout [_StoredValue]) throws(StorageError) -> Bool {
+        values.reserveCapacity(values.count + range.count)
+        switch tag.elements?.element {
+        case .integer?:
+            let isLink = tag.type == .object
+            for index in range {
+                values.append(isNull(index) ? .null : isLink ? .link(integers[index]) : .integer(integers[index]))
+            }
+        case .double?: for index in range { values.append(isNull(index) ? .null : .double(doubles[index])) }
+        default:
+            for index in range {
+                if isNull(index) {
+                    values.append(.null)
+                } else if let value = tag.element(.bytes(try bytes(index))) {
+                    values.append(value)
+                } else {
+                    return false
+                }
+            }
+        }
+        return true
+    }
+}
+
+/// One list, set or map as a version, or the running write, has it.
+struct CollectionContents {
+    let view: ReadView
+    let tag: ColumnTag
+    let reader: CollectionReader
+    private let row: RowLocation
+    private let key: Int64
+    private let column: Int
+
+    /// - Throws: `corrupt` when the column's value is of another layout.
+    init(
+        _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ elements: CollectionColumn
+    ) throws(StorageError) {
+        self.view = view
+        self.tag = tag
+        self.row = row
+        self.key = key
+        self.column = column
+        reader = try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: tag.type == .object)
+    }
+
+    /// Nil for a property that is no collection, or that the file does not keep.
+    init?(
+        _ view: ReadView, _ row: RowLocation, _ key: Int64, _ property: BoundProperty
+    ) throws(StorageError) {
+        guard let elements = property.elements, property.column >= 0 else { return nil }
+        try self.init(view, row, key, column: property.column, property.tag, elements)
+    }
+
+    var count: Int { reader.count }
+
+    /// The elements around a place.
+    /// - Complexity: O(log count).
+    func part(at place: Int) throws(StorageError) -> CollectionPart { try reader.part(at: place) }
+
+    /// What stands at a place of a part.
+    @inline(__always)
+    func element(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
+        try part.element(at: place, tag, view, row)
+    }
+
+    /// Hands out elements, or a map's values, in order, until `body` returns false. It must change nothing.
+    func forEach(
+        from place: Int = 0, _ body: (_ place: Int, _ value: _StoredValue) throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        try reader.forEachPart(from: place) { (part) throws(StorageError) in
+            for at in max(part.first, place)..<part.end {
+                let value = try element(part, at)
+                try view.confirm()
+                if try !body(at, value) { return false }
+            }
+            return true
+        }
+        try view.confirm()
+    }
+
+    /// Appends elements, or a map's entries, from a place on: those that stand side by side, at most so many.
+    func append(
+        from place: Int, atMost count: Int, to contents: inout StoredCollection
+    ) throws(StorageError) {
+        if isTree {
+            try reader.forEachBatch(from: place) { (batch) throws(StorageError) in
+                try append(batch, min(batch.count, count), to: &contents)
+                return false
+            }
+        } else if place < self.count {
+            try append(try part(at: place), from: place, atMost: count, to: &contents)
+        }
+    }
+
+    /// Whether it is large: what stands in the row is not worth buffers.
+    var isTree: Bool {
+        if case .tree = reader.cell { return true }
+        return false
+    }
+
+    private func append(
+        _ batch: ElementBatch, _ count: Int, to contents: inout StoredCollection
+    ) throws(StorageError) {
+        guard try batch.append(0..<count, tag, to: &contents.values) else { throw view.damage(at: row) }
+        if tag.collection == .map {
+            for index in 0..<count { contents.keys.append(SmallString.make(try batch.key(index))) }
+        }
+        try view.confirm()
+    }
+
+    private func append(
+        _ part: CollectionPart, from place: Int, atMost count: Int, to contents: inout StoredCollection
+    ) throws(StorageError) {
+        let end = min(part.end, count < part.end - place ? place + count : part.end)
+        contents.values.reserveCapacity(contents.values.count + end - place)
+        for at in place..<end {
+            contents.values.append(try element(part, at))
+            if tag.collection == .map { contents.keys.append(try part.text(at: at)) }
+        }
+        try view.confirm()
+    }
+
+    /// - Complexity: O(elements and their bytes).
+    func all() throws(StorageError) -> StoredCollection {
+        var contents = StoredCollection()
+        if isTree {
+            try reader.forEachBatch { (batch) throws(StorageError) in
+                try append(batch, batch.count, to: &contents)
+                return true
+            }
+        } else {
+            try append(from: 0, atMost: count, to: &contents)
+        }
+        return contents
+    }
+
+    /// The keys of the rows that a collection of objects leads to, in order; entries without an object are left out.
+    func links() throws(StorageError) -> [Int64] {
+        var keys: [Int64] = []
+        if isTree {
+            try reader.forEachBatch { (batch) throws(StorageError) in
+                for index in 0..<batch.count where !batch.isNull(index) { keys.append(batch.integers[index]) }
+                return true
+            }
+        } else {
+            try reader.forEachPart { (part) throws(StorageError) in
+                for place in part.first..<part.end {
+                    let cell = try part.value(at: place)
+                    if cell.kind == .integer { keys.append(cell.integerValue) }
+                }
+                return true
+            }
+        }
+        try view.confirm()
+        return keys
+    }
+
+    /// Those rows that a collection of objects leads to.
+    /// - Complexity: O(log links) for each.
+    func linked(of targets: Set<Int64>) throws(StorageError) -> Set<Int64> {
+        var found: Set<Int64> = []
+        for target in targets {
+            let links = try view.linkCount(from: RowKey(key), to: RowKey(target), of: Int(row.table), column)
+            if links > 0 { found.insert(target) }
+        }
+        return found
+    }
+
+    /// Where a key of a map stands, or would have to be inserted.
+    /// - Complexity: O(log keys).
+    func place(ofKey key: String) throws(StorageError) -> (place: Int, isThere: Bool) {
+        try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
+            let bytes = wanted.bytesValue
+            let place = try reader.find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
+            guard place < count else { return (place, false) }
+            let found = try reader.part(at: place).key(at: place)
+            let isThere = found.bytesValue.elementsEqual(bytes)
+            try view.confirm()
+            return (place, isThere)
+        }
+    }
+
+    /// Where a value of a set stands, or would have to be inserted.
+    /// - Complexity: O(log values).
+    func place(ofMember value: _StoredValue) throws(StorageError) -> (place: Int, isThere: Bool) {
+        let value = SetOrder.normal(value)
+        let tag = tag
+        return try value.withCell { (wanted) throws(StorageError) in
+            let place = try reader.find(wanted) { cell in SetOrder.precedes(tag.element(cell) ?? .null, value) }
+            guard place < count else { return (place, false) }
+            let found = try element(reader.part(at: place), place)
+            try view.confirm()
+            return (place, !SetOrder.precedes(value, found))
+        }
+    }
+}
+
+extension ReadView {
+    /// The rows that a column of many links leads to; entries without an object are left out.
+    func links(_ row: RowLocation, _ key: Int64, _ property: BoundProperty) throws(StorageError) -> [Int64] {
+        try CollectionContents(self, row, key, property)?.links() ?? []
+    }
+
+    /// The same for a column whose property is not at hand.
+    func links(_ row: RowLocation, _ key: Int64, column: Int) throws(StorageError) -> [Int64] {
+        let table = Int(row.table)
+        guard let tag = ColumnTag(rawValue: schema.tables[table].columns[column].tag), let elements = tag.elements
+        else { return [] }
+        return try CollectionContents(self, row, key, column: column, tag, elements).links()
+    }
+}

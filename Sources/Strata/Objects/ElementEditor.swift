@@ -1,0 +1,245 @@
+import StrataStorage
+
+/// Changes the elements of one managed list, set or map inside a write, each in its place.
+///
+/// Whoever walks the collection goes on with what it was when the walk began.
+struct ElementEditor {
+    private let column: _CollectionColumn
+    private let instance: RealmInstance
+    private let access: ClassAccess
+    private let write: RunningWrite
+    private let property: BoundProperty
+    private let elements: CollectionColumn
+
+    private var owner: ObjectBase { column.owner }
+
+    /// Nil when the collection cannot be changed: the write is marked then. Stops the program outside of a write.
+    init?(_ column: _CollectionColumn) {
+        guard let instance = column.owner._instance else { return nil }
+        let access = column.owner._access
+        guard let write = instance.requireWrite(access.name) else { return nil }
+        if column.owner._stamp != instance.stamp, let error = access.tryRelocate(column.owner) {
+            write.fail(error)
+            return nil
+        }
+        guard write.failure == nil else { return nil }
+        let property = column.property
+        guard property.column >= 0, let elements = property.elements else {
+            write.fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
+            return nil
+        }
+        self.column = column
+        self.instance = instance
+        self.access = access
+        self.write = write
+        self.property = property
+        self.elements = elements
+    }
+
+    /// What elements need to become values. Objects may be added by it, before anything is asked of the collection.
+    var context: _ElementContext { column.context }
+
+    /// Whether the write goes on: values were made without an error.
+    var goesOn: Bool { write.failure == nil }
+
+    /// Changes a tree where it differs from a whole value, instead of writing it anew.
+    /// - Returns: false when the column has none: the value is to be stored as it is.
+    static func update(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) -> Bool {
+        guard case .bytes(let bytes) = value,
+            let place = access.properties.firstIndex(where: { $0.column == column && $0.isCollection }),
+            let editor = ElementEditor(_CollectionColumn(object, place)), editor.look({ $0.isTree }) == true,
+            let contents = bytes.withUnsafeBytes({ StoredCollection($0, access.properties[place].tag) })
+        else { return false }
+        editor.assign(contents)
+        return true
+    }
+
+    // MARK: Looking
+
+    /// Reads the collection as it is now; nil, and the write marked, when it cannot be read.
+    func look<Value>(_ body: (CollectionContents) throws(StorageError) -> Value) -> Value? {
+        if owner._stamp != instance.stamp, let error = access.tryRelocate(owner) {
+            write.fail(error)
+            return nil
+        }
+        guard let location = owner._location else { return nil }
+        do throws(StorageError) {
+            guard let contents = try CollectionContents(write.transaction.view, location, owner._key, property) else {
+                return nil
+            }
+            return try body(contents)
+        } catch {
+            write.fail(Realm.Error(error))
+            return nil
+        }
+    }
+
+    var count: Int { look { $0.count } ?? 0 }
+
+    /// Whether there are such places. Where there are none, the write is marked: the change is lost.
+    func has(_ range: Range<Int>, _ kind: String) -> Bool {
+        let count = count
+        guard goesOn else { return false }
+        if range.lowerBound >= 0 && range.upperBound <= count { return true }
+        column.reportMissing(range.lowerBound < 0 ? range.lowerBound : range.upperBound - 1, kind)
+        write.fail(
+            Realm.Error(
+                .invalidInput, "'\(access.name).\(property.name)' has \(count) elements; \(range) cannot be changed"))
+        return false
+    }
+
+    // MARK: Changing
+
+    /// Puts elements in front of the one at `place`, or at the end: in a set or a map where they belong.
+    /// - Parameter keys: one per value, in a map.
+    func insert(_ values: [_StoredValue], keys: [String] = [], at place: Int) {
+        exchange(0..<0, for: values) { insertNow(values, keys, at: place) }
+    }
+
+    /// Makes the elements of a range others.
+    func replace(_ range: Range<Int>, with values: [_StoredValue]) {
+        exchange(range, for: values) {
+            let kept = min(range.count, values.count)
+            if kept > 0 { setNow(Array(values[..<kept]), at: range.lowerBound) }
+            let end = range.lowerBound + kept
+            if end < range.upperBound { removeNow(end..<range.upperBound) }
+            if kept < values.count { insertNow(Array(values[kept...]), [], at: end) }
+        }
+    }
+
+    func remove(_ range: Range<Int>) {
+        if range.isEmpty { return }
+        exchange(range, for: []) { removeNow(range) }
+    }
+
+    /// Moves elements of a list; `target` is where the first of them stands afterwards.
+    func move(_ range: Range<Int>, to target: Int) {
+        perform { (table, key, place) throws(StorageError) in
+            try write.transaction.collections.move(table, key, place, range, to: target)
+        }
+    }
+
+    func swap(_ a: Int, _ b: Int) {
+        guard a != b,
+            let (first, second) = look({ (contents) throws(StorageError) in
+                (try contents.element(contents.part(at: a), a), try contents.element(contents.part(at: b), b))
+            })
+        else { return }
+        setNow([second], at: a)
+        setNow([first], at: b)
+    }
+
+    /// Makes it hold what `contents` does. What is equal at both ends stays.
+    func assign(_ contents: StoredCollection) {
+        exchange(nil, for: contents.values) {
+            perform { (table, key, place) throws(StorageError) in
+                try write.transaction.collections.assign(table, key, place, cells(contents.values, contents.keys))
+            }
+        }
+    }
+
+    // MARK: Sets and maps
+
+    /// - Returns: false when it is a member already.
+    @discardableResult
+    func insertMember(_ value: _StoredValue) -> Bool {
+        guard goesOn,
+            let (place, isThere) = look({ (contents) throws(StorageError) in try contents.place(ofMember: value) }),
+            !isThere
+        else { return false }
+        insert([SetOrder.normal(value)], at: place)
+        return true
+    }
+
+    func setValue(_ value: _StoredValue, forKey key: String) {
+        guard goesOn,
+            let (place, isThere) = look({ (contents) throws(StorageError) in try contents.place(ofKey: key) })
+        else { return }
+        if isThere { replace(place..<(place + 1), with: [value]) } else { insert([value], keys: [key], at: place) }
+    }
+
+    func removeValue(forKey key: String) {
+        guard goesOn,
+            let (place, isThere) = look({ (contents) throws(StorageError) in try contents.place(ofKey: key) }), isThere
+        else { return }
+        remove(place..<(place + 1))
+    }
+
+    // MARK: What storage does
+
+    private func insertNow(_ values: [_StoredValue], _ keys: [String], at first: Int) {
+        perform { (table, key, place) throws(StorageError) in
+            if let value = values.first, values.count == 1, keys.isEmpty {
+                return try value.withCell { (cell) throws(StorageError) in
+                    try write.transaction.collections.insert(table, key, place, one: cell, at: first)
+                }
+            }
+            try write.transaction.collections.insert(table, key, place, cells(values, keys), at: first)
+        }
+    }
+
+    private func setNow(_ values: [_StoredValue], at first: Int) {
+        perform { (table, key, place) throws(StorageError) in
+            if let value = values.first, values.count == 1 {
+                return try value.withCell { (cell) throws(StorageError) in
+                    try write.transaction.collections.set(table, key, place, one: cell, at: first)
+                }
+            }
+            try write.transaction.collections.set(table, key, place, cells(values, []), at: first)
+        }
+    }
+
+    private func removeNow(_ range: Range<Int>) {
+        perform { (table, key, place) throws(StorageError) in
+            try write.transaction.collections.remove(table, key, place, range)
+        }
+    }
+
+    private func cells(_ values: [_StoredValue], _ keys: [String]) -> CollectionElements {
+        let made = CollectionElements(elements)
+        for (index, value) in values.enumerated() {
+            value.withCell { value in
+                if keys.isEmpty { return made.append(value) }
+                Cell.withCopy(of: Array(keys[index].utf8)) { made.append(key: $0, value) }
+            }
+        }
+        return made
+    }
+
+    private func perform(_ body: (_ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void) {
+        guard goesOn else { return }
+        write.walks.settle(access.table, owner._key, property.column)
+        instance.marks.markSet(access.table, property.column, owner._key, instance.stamp &+ 1)
+        let isHere = owner._stamp == instance.stamp
+        let generation = write.transaction.view.generation
+        do throws(StorageError) { try body(access.table, RowKey(owner._key), property.column) } catch {
+            write.fail(Realm.Error(error))
+        }
+        instance.invalidateMarked()
+        // Elements change where they stand: no row has moved.
+        if isHere && write.transaction.view.generation == generation { owner._stamp = instance.stamp }
+    }
+
+    // MARK: Embedded objects
+
+    /// Embedded objects that come become the owner's, and those that go are deleted.
+    /// - Parameter range: what goes; nil for all.
+    private func exchange(_ range: Range<Int>?, for values: [_StoredValue], _ body: () -> Void) {
+        guard let children = access.parental.isEmpty ? nil : access.parental[property.column],
+            let target = access.target(of: children)
+        else { return body() }
+        let old = look { (contents) throws(StorageError) in
+            var keys: [Int64] = []
+            let range = range ?? 0..<contents.count
+            if range.isEmpty { return keys }
+            try contents.forEach(from: range.lowerBound) { place, value in
+                if place < range.upperBound, let key = value.linkKey { keys.append(key) }
+                return place + 1 < range.upperBound
+            }
+            return keys
+        }
+        guard let old, let orphans = write.adopt(values.compactMap(\.linkKey), over: old, target) else { return }
+        body()
+        write.deleteChildren(orphans, target)
+    }
+}

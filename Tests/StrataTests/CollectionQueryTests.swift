@@ -1,0 +1,90 @@
+import Strata
+import Testing
+
+/// Questions to large collections.
+@Suite struct CollectionQueryTests {
+    @Test func `numbers of a list are added up and found over packed values`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        let shelf = LargeCollectionTests.Shelf()
+        let numbers = (0..<9000).map { ($0 * 7919) % 20_011 - 9000 }
+        shelf.numbers.append(objectsIn: numbers)
+        for number in numbers { shelf.sizes["\(number)"] = Double(number) / 8 }
+        try realm.write { realm.add(shelf) }
+        #expect(shelf.numbers.sum() == numbers.reduce(0, +))
+        #expect(shelf.numbers.min() == numbers.min() && shelf.numbers.max() == numbers.max())
+        #expect(shelf.numbers.average() == numbers.reduce(0, +) / numbers.count)
+        for number in [numbers[0], numbers[4000], numbers[8999], 20_000] {
+            #expect(shelf.numbers.contains(number) == numbers.contains(number))
+            #expect(shelf.numbers.firstIndex(of: number) == numbers.firstIndex(of: number))
+        }
+        let shelves = realm.objects(LargeCollectionTests.Shelf.self)
+        #expect(shelves.filter("numbers.@sum == \(numbers.reduce(0, +)) AND numbers.@min < -8990").count == 1)
+        #expect(shelves.filter("sizes.@min >= -1125 AND sizes.@max < 1376.5").count == 1)
+    }
+
+    @Test func `queries look into trees, also of the running write`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        for number in 0..<6 {
+            let shelf = LargeCollectionTests.Shelf()
+            shelf.numbers.append(objectsIn: (0..<(number * 1500)).map { $0 * 2 + number })
+            shelf.labels.insert(objectsIn: (0..<(number * 400)).map { "label \($0)" })
+            for key in 0..<(number * 200) { shelf.sizes["key \(key)"] = Double(number) }
+            let notes = (0..<(number * 400)).map { Note("\(number) \($0)") }
+            shelf.notes.append(objectsIn: notes)
+            try realm.write { realm.add(shelf) }
+        }
+        let shelves = realm.objects(LargeCollectionTests.Shelf.self)
+        func check() {
+            #expect(shelves.filter("numbers.@count > 4000").count == 3)
+            #expect(shelves.filter("ANY numbers == 8003").count == 2)
+            #expect(shelves.filter("NONE numbers > 2000").count == 1)
+            #expect(shelves.filter("ALL numbers < 4000").count == 2)
+            #expect(shelves.filter("numbers.@max > 12002").count == 1)
+            #expect(shelves.filter("'label 1599' IN labels").count == 2)
+            #expect(shelves.filter("sizes['key 900'] == 5").count == 1)
+            #expect(shelves.filter("ANY sizes.@allKeys == 'key 799'").count == 2)
+            #expect(shelves.filter("ANY notes.text == '3 1100'").count == 1)
+            #expect(shelves.filter("notes.@count >= 1600").count == 2)
+        }
+        check()
+        realm.beginWrite()
+        for shelf in shelves { shelf.numbers.append(1) }
+        #expect(shelves.filter("ANY numbers == 1").count == 6)
+        for shelf in shelves { shelf.numbers.removeLast() }
+        check()
+        realm.cancelWrite()
+        check()
+    }
+
+    @Test func `a list that is held shows each change at once, inside and outside of writes`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        let shelf = LargeCollectionTests.Shelf()
+        var model = Array(0..<6000)
+        shelf.numbers.append(objectsIn: model)
+        try realm.write { realm.add(shelf) }
+        let (numbers, frozen) = (shelf.numbers, shelf.freeze().numbers)
+        for round in 0..<40 {
+            let place = round * 149 % model.count
+            try realm.write {
+                for offset in 0..<20 {
+                    numbers[place + offset] += 1
+                    model[place + offset] += 1
+                    #expect(numbers[place + offset] == model[place + offset])
+                    if offset % 7 == 0 {
+                        numbers.insert(-offset, at: place)
+                        model.insert(-offset, at: place)
+                    }
+                    #expect(numbers[place + 1] == model[place + 1] && numbers.last == model.last)
+                }
+                shelf.sizes["\(round)"] = 1
+                #expect(numbers[place] == model[place] && numbers.count == model.count)
+            }
+            #expect(numbers[place] == model[place] && numbers[place + 15] == model[place + 15])
+            #expect(frozen[place] == place && frozen.count == 6000)
+        }
+        realm.beginWrite()
+        numbers[3000] = -7
+        realm.cancelWrite()
+        #expect(numbers[3000] == model[3000])
+    }
+}
