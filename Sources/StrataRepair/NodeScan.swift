@@ -36,7 +36,10 @@ struct FoundNodes {
         case .freeMap: if isOnlyMap { freeMapRoots.append(reference) }
         case .branch: branches[table, default: []].append(reference)
         case .group: groups[table, default: []].append(reference)
-        case .collectionLeaf: leaves[CollectionOwner(leaf: node), default: []].append(reference)
+        case .collectionLeaf:
+            // One of a collection that stands in an element is found by that alone.
+            if LooseCollectionNode(node, .collectionLeaf).isNested { return }
+            leaves[CollectionOwner(leaf: node), default: []].append(reference)
         case .segments, .value, .entryLeaf, .entryBranch, .collectionBranch: break
         }
     }

@@ -95,7 +95,7 @@ struct SalvageCount {
                 table.lostElements.append(
                     SalvageReport.LostElements(
                         id: definition.id, name: definition.name, key: losses.key, places: losses.places,
-                        uncertain: losses.uncertain))
+                        uncertain: losses.uncertain, lost: losses.lost, isOrderUncertain: losses.isOrderUncertain))
             }
         }
     }

@@ -85,6 +85,10 @@ package struct SalvageReport: Sendable, Equatable {
         package var places: [Range<Int>]
         /// Elements that came back without what led to them: they may be older, and in a list stand in another order.
         package var uncertain: Int
+        /// How many are lost: those of ``places``, and those of collections that stand in its elements.
+        package var lost: Int
+        /// A list whose uncertain elements come in the order of their pages.
+        package var isOrderUncertain: Bool
     }
 
     package struct Table: Sendable, Equatable {

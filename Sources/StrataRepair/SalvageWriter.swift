@@ -114,8 +114,11 @@ final class SalvageWriter {
             guard let change else { return true }
             do throws(StorageError) {
                 if try collections.apply(change, &changes) {
-                    if case .collection(let table, let key, let column, _) = change {
-                        owner = CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)
+                    if case .collection(let table, let key, let column, _, let path) = change {
+                        // What stands in elements has no gaps.
+                        owner =
+                            path.isEmpty
+                            ? CollectionOwner(table: table.rawValue, column: column, key: key.rawValue) : nil
                     } else if let owner {
                         gaps[owner]?.follow(change)
                     }

@@ -7,7 +7,11 @@ struct ElementLosses {
     var places: [Range<Int>]
     /// Elements that were found without what led to them.
     var uncertain: Int
-    var lost: Int { places.reduce(0) { $0 + $1.count } }
+    /// Elements of collections that stand in its elements, in whose place there is no value now.
+    var inner = 0
+    /// A list of which some elements come in the order of their pages.
+    var isOrderUncertain = false
+    var lost: Int { places.reduce(inner) { $0 + $1.count } }
 }
 
 /// What is left of a collection that is a tree.
@@ -73,11 +77,12 @@ struct SalvagedCollection {
         let table = table
         for part in parts {
             switch part {
-            case .leaf(let leaf): _ = remains.take(leaf) { [source] in Self.read($0, source, table) }
+            case .leaf(let leaf): take(leaf, table)
             case .lostLeaf(let count): takeGap(count)
             case .lostBranch(let count, let birth):
                 let found = takeOrphans(orphans(remains.owner, birth), atMost: count)
                 losses.uncertain += found
+                losses.isOrderUncertain = losses.isOrderUncertain || found > 0 && remains.isList
                 takeGap(count - found)
             }
         }
@@ -88,12 +93,24 @@ struct SalvagedCollection {
         if isTooLarge { losses.places = [] }
     }
 
+    private mutating func take(_ leaf: LooseCollectionNode, _ table: UInt32) {
+        var inner = NestedSalvage(source, visited)
+        let outer = remains
+        _ = remains.take(leaf) { [source] in
+            Self.read($0, source, table)
+        } tree: {
+            inner.bytes($0, in: outer)
+        }
+        visited = inner.visited
+        losses.inner += inner.lost
+    }
+
     /// What a tree says of its size is believed as far as a row can hold it.
     private mutating func takeGap(_ count: Int) {
         if count > Self.longestGap { isTooLarge = true } else { remains.takeGap(count) }
     }
 
-    private static func read(
+    static func read(
         _ long: LongValue, _ source: SalvageSource, _ table: UInt32
     ) -> UnsafeRawBufferPointer? {
         guard let node = source.node(long.reference, .value, table: table),
@@ -117,7 +134,7 @@ struct SalvagedCollection {
         for leaf in leaves where taken + leaf.node.count <= most {
             visited.insert(leaf.reference.page)
             source.visit(leaf.reference)
-            _ = remains.take(leaf.node) { [source] in Self.read($0, source, table) }
+            take(leaf.node, table)
             taken += leaf.node.count
         }
         return taken
@@ -133,7 +150,9 @@ struct SalvagedCollection {
             guard let base = source.peek(reference, kind, table: table) else { continue }
             let node = LooseCollectionNode(base, kind)
             waiting += node.children.map(\.reference)
-            for long in node.longValues { source.visit(long) }
+            for long in node.longValues {
+                if long.is(.value) { source.visit(long) } else { waiting.append(long) }
+            }
         }
     }
 }

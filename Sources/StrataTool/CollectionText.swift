@@ -24,18 +24,34 @@ struct CollectionText {
 
     /// - Parameter put: gets the text in pieces.
     func write(_ key: RowKey, _ put: ([UInt8]) throws -> Void) throws {
-        let reader = try CollectionReader(view, table, key, column)
-        try put(Array((collection.isKeyed ? "{" : "[").utf8))
+        try write(CollectionReader(view, table, key, column), put)
+    }
+
+    /// A collection, and those that stand in its elements.
+    private func write(_ reader: CollectionReader, _ put: ([UInt8]) throws -> Void) throws {
+        let isKeyed = reader.column.isKeyed
+        try put(Array((isKeyed ? "{" : "[").utf8))
         var failure: (any Error)?
         try reader.forEachPart { (part) throws(StorageError) in
             var bytes: [UInt8] = []
             for place in part.first..<part.end {
                 if place > 0 { bytes.append(UInt8(ascii: ",")) }
-                if collection.isKeyed {
+                if isKeyed {
                     bytes += name(try part.key(at: place)).bytes
                     bytes.append(UInt8(ascii: ":"))
                 }
-                bytes += value(try part.value(at: place)).bytes
+                guard let inner = try reader.nested(at: place) else {
+                    bytes += value(try part.value(at: place)).bytes
+                    continue
+                }
+                do {
+                    try put(bytes)
+                    try write(inner, put)
+                } catch {
+                    failure = error
+                    return false
+                }
+                bytes = []
             }
             do { try put(bytes) } catch {
                 failure = error
@@ -44,7 +60,7 @@ struct CollectionText {
             return true
         }
         if let failure { throw failure }
-        try put(Array((collection.isKeyed ? "}" : "]").utf8))
+        try put(Array((isKeyed ? "}" : "]").utf8))
     }
 
     /// The key of a map as the name of a member; bytes that are no text keep their value.

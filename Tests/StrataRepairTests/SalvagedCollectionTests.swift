@@ -147,6 +147,7 @@ import Testing
             #expect(others == trees.model, "\(name)")
             let lost = report.tables[CollectionHistory.owners].lostElements
             #expect(lost.map(\.uncertain) == [node.places.count] && lost.first?.places == [], "\(name)")
+            #expect(lost.map(\.isOrderUncertain) == [isList] && lost.first?.lost == 0, "\(name)")
             #expect(!report.isWhole)
             tried += 1
         }
@@ -176,6 +177,7 @@ import Testing
             #expect(found.count == kept.count && Set(found) == Set(kept), "seed \(seed), page \(node.reference.page)")
             if found.isEmpty { continue }
             #expect(report.tables[CollectionHistory.owners].elementsLost == leaf.places.count)
+            #expect(report.tables[CollectionHistory.owners].lostElements.map(\.lost) == [leaf.places.count])
         }
     }
 

@@ -32,7 +32,7 @@ private enum Owned: Equatable {
     case deleteAll(UInt32)
     case schema([UInt8])
     case nextKey(UInt32, Int64)
-    case collection(UInt32, Int64, UInt16, Int)
+    case collection(UInt32, Int64, UInt16, Int, [Int] = [])
     case insertElements(Int, Int, [Value])
     case setElements(Int, [Value])
     case removeElements(Int, Int)
@@ -65,8 +65,8 @@ private enum Owned: Equatable {
         case .deleteAll(let table): recorder.deleteAll(TableID(table))
         case .schema(let bytes): bytes.withUnsafeBytes { recorder.schema($0) }
         case .nextKey(let table, let key): recorder.nextKey(TableID(table), RowKey(key))
-        case .collection(let table, let key, let column, let cells):
-            recorder.collection(TableID(table), RowKey(key), ColumnID(column), cells: cells)
+        case .collection(let table, let key, let column, let cells, let path):
+            recorder.collection(TableID(table), RowKey(key), ColumnID(column), cells: cells, path: path)
         case .insertElements(let place, let count, let values):
             recorder.insertElements(at: place, count: count)
             for value in values { withCell(value) { recorder.element($0) } }
@@ -82,7 +82,11 @@ private enum Owned: Equatable {
     /// Some operations on the elements of a collection, none of which goes on where the one before ended.
     static func randomElements(_ generator: inout SplitMix64) -> [Owned] {
         let cells = Int.random(in: 1...2, using: &generator)
-        var all: [Owned] = [.collection(.random(in: 1...3, using: &generator), randomInteger(&generator), 7, cells)]
+        let path = (0..<Int.random(in: 0...3, using: &generator)).map { _ in Int.random(in: 0...300, using: &generator)
+        }
+        var all: [Owned] = [
+            .collection(.random(in: 1...3, using: &generator), randomInteger(&generator), 7, cells, path)
+        ]
         for number in 0..<Int.random(in: 0...4, using: &generator) {
             let place = number * 100 + Int.random(in: 0...20, using: &generator)
             let count = Int.random(in: 0...5, using: &generator)
@@ -152,8 +156,8 @@ private enum Owned: Equatable {
             case .deleteAll(let table): result.append(.deleteAll(table.rawValue))
             case .schema(let bytes): result.append(.schema(Array(bytes)))
             case .nextKey(let table, let key): result.append(.nextKey(table.rawValue, key.rawValue))
-            case .collection(let table, let key, let column, let cells):
-                result.append(.collection(table.rawValue, key.rawValue, column.rawValue, cells))
+            case .collection(let table, let key, let column, let cells, let path):
+                result.append(.collection(table.rawValue, key.rawValue, column.rawValue, cells, path))
             case .insertElements(let place, let count, _):
                 result.append(.insertElements(place, count, try values(&reader)))
             case .setElements(let place, _, _): result.append(.setElements(place, try values(&reader)))
@@ -236,13 +240,14 @@ private enum Owned: Equatable {
         Owned.insertElements(9, 1, [.bytes([65]), .null]).record(&recorder)
         Owned.delete(7, 0).record(&recorder)
         Owned.collection(2, 10, 301, 2).record(&recorder)
+        Owned.collection(2, 10, 301, 1, [5, 300]).record(&recorder)
         // Operations on one element go on, those on several do not.
         let each: UInt8 = 0x80
         let expected: [UInt8] = [
             8, 2, 20, 0xAC, 0x02, 1, 0, 9, 5, 3, 0, 0, each, 17, 2, 17, 2, 17, 2, 10, 4, 3, 0, 0, each,
             10, 4, 2, 0, 0, 0, 10, 4, 2, 0, 0, 0, 11, 0, 2, 0, 0, each, 17, 2, 0, 11, 1, 1, 0, 0, each, 0,
             12, 1, 2, 3, 9, 8, 1, 0, 0, each, 17, 2, 8, 2, 20, 0xAD, 0x02, 2, 0, 9, 9, 1, 0, 0, each, 3, 1, 65, 0,
-            4, 7, 0, 8, 2, 20, 0xAD, 0x02, 2, 0,
+            4, 7, 0, 8, 2, 20, 0xAD, 0x02, 2, 0, 8, 2, 20, 0xAD, 0x02, 1, 2, 5, 0xAC, 0x02,
         ]
         let bytes = Array(recorder.finish(lsn: 1))
         #expect(Array(bytes[16...]) == expected)
@@ -253,7 +258,7 @@ private enum Owned: Equatable {
             while try reader.next() != nil { count += 1 }
             return count
         }
-        #expect(kinds == 13)
+        #expect(kinds == 14)
     }
 
     @Test("a record as long as the limit is kept, one byte more is too large") func limit() {
@@ -313,8 +318,10 @@ private enum Owned: Equatable {
     @Test("an overlong number, a row without columns and an unknown code are corrupt") func malformed() {
         let cases: [[UInt8]] = [
             [5] + [UInt8](repeating: 0x80, count: 10) + [1], [5, 255, 255, 255, 255, 31], [2, 0], [8], [0],
-            // Elements of no collection, of one with three cells each or inside another, and more than there are.
-            [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1, 0], [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
+            // Elements of no collection, of one with three cells each, without its places or too deep, and more than there
+            // are.
+            [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1],
+            [8, 1, 0, 1, 1, 101] + [UInt8](repeating: 0, count: 101), [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
             [8, 1, 0, 1, 1, 0, 4, 1, 0, 10, 0, 1, 0, 0, 0],
             [1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], [3, 1, 1, 1, 25, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         ]

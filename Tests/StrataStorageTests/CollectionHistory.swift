@@ -72,7 +72,7 @@ struct CollectionHistory {
         case .integer:
             return .integer(random.below(20) == 0 ? Int64(bitPattern: random.next()) : Int64(random.below(300)))
         case .double: return .double(Double(random.below(1000)) / 4)
-        case .text, .data, .opaque:
+        case .text, .data, .opaque, .any:
             let count = random.below(12) == 0 ? random.below(90) : random.below(9)
             return .bytes((0..<count).map { _ in UInt8(97 + random.below(20)) })
         }

@@ -73,7 +73,7 @@ import Testing
                     switch collection.element {
                     case .integer: pair.value = .integer(batch.integers[index])
                     case .double: pair.value = .double(batch.doubles[index])
-                    case .text, .data, .opaque: pair.value = .bytes(Array(try batch.bytes(index)))
+                    case .text, .data, .opaque, .any: pair.value = .bytes(Array(try batch.bytes(index)))
                     }
                 }
                 pairs.append(pair)

@@ -57,7 +57,25 @@ import Testing
             try store.close()
             files.append(CraftedFile(try disk.bytes(FileImages.path) ?? []))
         }
+        files.append(try nestedFile())
         return files
+    }
+
+    /// Collections in elements of others.
+    private static func nestedFile() throws -> CraftedFile {
+        let disk = FileImages.Disk()
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: FileImages.path, options: options)
+        var history = NestedHistory(seed: 3)
+        for number in 0..<6 {
+            let transaction = try store.beginWrite()
+            if number == 0 { try transaction.apply(schema: NestedHistory.schema) }
+            for _ in 0..<8 { try history.step(transaction) }
+            try transaction.commit()
+        }
+        try store.close()
+        return CraftedFile(try disk.bytes(FileImages.path) ?? [])
     }
 
     /// Mostly nodes of trees, and the cells that lead to them.
@@ -90,6 +108,7 @@ import Testing
         for key in keys.prefix(40) {
             for column in CollectionHistory.columns { _ = try? CollectionHistory.pairs(snapshot.view, key, column) }
         }
+        if snapshot.view.schema.tables.first?.columns.count == 3 { _ = try? NestedHistory.contents(snapshot.view) }
         let isSound = (try? store.checkInvariants()) != nil
         var random = SplitMix64(seed: seed)
         change(store, keys, &random)
@@ -129,10 +148,13 @@ import Testing
                 switch collection.element {
                 case .integer: .integer(Int64(random.below(300)))
                 case .double: .double(1.5)
-                case .text, .data, .opaque: .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+                case .text, .data, .opaque, .any: .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
                 }
             elements.append(key: .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), value)
-            switch random.below(6) {
+            let inner = NestedValue.elements([NestedPair(key: [90], value: .list([.null]))], random.below(2) == 0)
+            switch random.below(8) {
+            case 6: try? transaction.collections(at: [place % 4]).insert(owners, key, place % 2, inner, at: 0)
+            case 7: try? transaction.collections(at: [place % 4]).remove(owners, key, place % 2, 0..<2)
             case 0: try? transaction.collections.insert(owners, key, column, elements, at: place)
             case 1: try? transaction.collections.remove(owners, key, column, place..<(place + 3))
             case 2: try? transaction.collections.move(owners, key, column, place..<(place + 2), to: 0)

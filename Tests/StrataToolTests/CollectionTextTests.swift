@@ -94,4 +94,47 @@ import Testing
         #expect(text.contains(#","[""a\""b"",""c,d"",""e\nf"",""gggg"",""hhhhhhhh"",""i"",""jjjjj""]","#))
         #expect(text.hasSuffix("2,\"[]\",\"[]\",\"[]\",\"[]\",\"{}\",\"[]\"\r\n"))
     }
+
+    @Test("a collection in an element stands where the element does", arguments: [30, 4000])
+    func nested(inline: Int) throws {
+        let disk = MemoryFileSystem(capacity: 1 << 24)
+        var options = StoreOptions(fileSystem: disk)
+        options.limits = .tiny
+        options.limits.inlineBytes = inline
+        options.mapReserve = 1 << 24
+        let store = try Store.open(path: "store", options: options)
+        let transaction = try store.beginWrite()
+        let values = CollectionColumn(.any, allowsNulls: true)
+        try transaction.apply(
+            schema: StoreSchema(tables: [
+                TableDefinition(id: TableID(1), name: "Owner", columns: [Self.column(1, "values", values, 9)])
+            ]))
+        let cells = [Cell.bytes(UnsafeRawBufferPointer(start: nil, count: 0))]
+        try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(1), $0) }
+        func put(_ bytes: [UInt8]?, key: String = "", at path: [Int], _ place: Int) throws {
+            try Array(key.utf8).withUnsafeBytes { key in
+                try (bytes ?? []).withUnsafeBytes { value in
+                    try transaction.collections(at: path).insert(
+                        0, RowKey(1), 0, one: bytes == nil ? .null : .bytes(value), mapKey: .bytes(key), at: place)
+                }
+            }
+        }
+        try put(nil, at: [], 0)
+        try put([NestedCollection.listType], at: [], 1)
+        try put([NestedCollection.mapType], at: [], 2)
+        for place in 0..<9 { try put([2, 97], at: [1], place) }
+        try put([NestedCollection.listType], at: [1], 9)
+        try put(nil, key: "k", at: [2], 0)
+        try transaction.commit()
+        try store.checkInvariants()
+        let file = try disk.open("out", .createNew)
+        try RowText(store.snapshot().view, 0, .jsonl, sink: ByteSink(file), namesClass: true).write()
+        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+        _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        try store.close()
+        let inner = repeatElement(#""AmE=""#, count: 9).joined(separator: ",")
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"{"_class":"Owner","_key":1,"values":[null,["# + inner + #",[]],{"k":null}]}"# + "\n")
+    }
 }

@@ -88,7 +88,7 @@ struct CollectionBranch {
         let branch = CollectionBranch(node)
         guard branch.count >= 1, branch.count <= capacity, branch.level >= 1, branch.level <= maxLevel,
             branch.formCode <= Int(CollectionForm.map.rawValue),
-            branch.flags & ~(CollectionLeaf.hasLong | CollectionLeaf.hasNulls) == 0
+            branch.flags & ~CollectionLeaf.allFlags == 0
         else { return false }
         let isList = branch.formCode == Int(CollectionForm.list.rawValue)
         let kind: NodeKind = branch.level == 1 ? .collectionLeaf : .collectionBranch
@@ -139,6 +139,7 @@ struct CollectionBranch {
         node.put16(24, entries.count)
         node.put16(26, level)
         node.put8(28, Int(shape.form.rawValue))
+        node.put8(29, shape.nodeFlags)
         node.put16(30, Int(shape.column))
         node.putI64(ownerOffset, shape.owner)
         var i = 0

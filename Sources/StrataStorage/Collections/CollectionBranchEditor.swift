@@ -81,7 +81,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
             for i in 0..<branch.count { try drop(branch.reference(i), level: level - 1, flags: branch.flags) }
         } else if flags & CollectionLeaf.hasLong != 0 {
             let leaf = try CollectionTree.leaf(reference, shape, nodes)
-            leaves.dropLong(leaf, 0..<leaf.count)
+            try leaves.dropLong(leaf, 0..<leaf.count)
         }
         nodes.drop(reference)
     }

@@ -65,7 +65,7 @@ extension CollectionColumn {
         switch element {
         case .integer: .integer
         case .double: .double
-        case .text, .data, .opaque: .bytes
+        case .text, .data, .opaque, .any: .bytes
         }
     }
 }
@@ -81,11 +81,72 @@ extension CollectionShape {
         let form: CollectionForm = collection.isKeyed ? .map : collection.isSorted ? .set : .list
         self.init(form: form, kind: collection.kind, table: table, column: column, owner: owner)
         // Ties are settled in the leaves.
-        if collection.element == .opaque, form == .set { orderKey = { $0.isNull ? .min : 0 } }
+        if collection.isOrderedElsewhere, form == .set { orderKey = { $0.isNull ? .min : 0 } }
     }
 }
 
-/// The nodes of a tree of elements: what belongs to one row's cell.
+/// A list or a map that stands in an element of another collection, as the element's bytes say it: the number of its
+/// type, and the encoding of the collection, or nothing when that is empty. A longer one is a tree of its own, to whose
+/// root a long value leads.
+package enum NestedCollection {
+    /// The types of values of any type that are collections.
+    package static let listType: UInt8 = 13
+    package static let mapType: UInt8 = 14
+    /// So many may stand inside one another.
+    package static let deepest = 100
+
+    /// Whether it is a map, and its encoding; nil for a value of another type.
+    static func parse(_ bytes: UnsafeRawBufferPointer) -> (isKeyed: Bool, encoded: UnsafeRawBufferPointer)? {
+        guard let type = bytes.first, type == listType || type == mapType else { return nil }
+        return (type == mapType, UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    }
+
+    /// Whether a collection that an element's bytes are is encoded as it should be, and all that stand in it; other
+    /// values are.
+    /// - Parameter depth: in how many collections the one stands that has the element.
+    static func isRight(_ bytes: UnsafeRawBufferPointer, _ holds: CollectionColumn, _ depth: Int) -> Bool {
+        guard holds.takesNested, let (isKeyed, encoded) = parse(bytes) else { return true }
+        if depth >= deepest { return false }
+        if encoded.isEmpty { return true }
+        let inner = CollectionColumn.nested(isKeyed: isKeyed)
+        guard let payload = CollectionPayload(encoded, inner, isLinks: false), payload.count > 0,
+            AscendingCheck(inner)?.ascends(payload) ?? true
+        else { return false }
+        return areRight(payload, inner, depth + 1)
+    }
+
+    /// The same of all elements of a collection.
+    static func areRight(_ payload: CollectionPayload, _ holds: CollectionColumn, _ depth: Int) -> Bool {
+        if !holds.takesNested { return true }
+        return (0..<payload.count).allSatisfy { place in
+            let value = payload.value(place)
+            return value.kind != .bytes || isRight(value.bytesValue, holds, depth)
+        }
+    }
+
+    /// The same of elements on their way into a collection.
+    static func areRight(_ elements: CollectionElements, _ holds: CollectionColumn, _ depth: Int) -> Bool {
+        if !holds.takesNested { return true }
+        return (0..<elements.values.count).allSatisfy { index in
+            let value = elements.values.cellValue(index).cell
+            return value.kind != .bytes || isRight(value.bytesValue, holds, depth)
+        }
+    }
+
+    /// Whether the tree of one is a map.
+    static func isKeyed(_ root: NodeReference, _ nodes: some NodeReading) throws(StorageError) -> Bool {
+        let form: Int
+        if root.is(.collectionLeaf) {
+            form = CollectionLeaf(try nodes.node(root, .collectionLeaf)).formCode
+        } else {
+            form = CollectionBranch(try nodes.node(root, .collectionBranch)).formCode
+        }
+        if form == Int(CollectionForm.set.rawValue) { throw CollectionTree.damaged(root) }
+        return form == Int(CollectionForm.map.rawValue)
+    }
+}
+
+/// The nodes of a tree of elements: what belongs to one row's cell, collections that stand in elements included.
 struct CollectionNodes<Nodes: NodeReading> {
     let nodes: Nodes
     let shape: CollectionShape
@@ -113,9 +174,19 @@ struct CollectionNodes<Nodes: NodeReading> {
             let leaf = try CollectionTree.leaf(reference, shape, nodes)
             for segment in [leaf.values, leaf.keys].compactMap(\.self) where segment.kind == .bytes {
                 for slot in 0..<segment.rows {
-                    if let long = segment.cellValue(slot).long { try visit(long.reference) }
+                    guard let long = segment.cellValue(slot).long else { continue }
+                    if long.isTree { try forEachNested(long.reference, visit) } else { try visit(long.reference) }
                 }
             }
         }
+    }
+
+    /// The nodes of a collection that stands in an element.
+    func forEachNested(
+        _ root: NodeReference, _ visit: (NodeReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let isKeyed = try NestedCollection.isKeyed(root, nodes)
+        let inner = try shape.nested(isKeyed: isKeyed, in: root)
+        try CollectionNodes(nodes: nodes, shape: inner).forEach(root, visit)
     }
 }

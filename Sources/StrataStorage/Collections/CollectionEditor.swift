@@ -93,6 +93,36 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try set(single, at: place)
     }
 
+    /// Makes the value at `place` one that stands elsewhere, or a value that does not. What stood there is not given up.
+    func setKept(_ value: CellValue, at place: Int) throws(StorageError) {
+        guard place >= 0, place < count else { throw .misuse(.noSuchPlace) }
+        if let long = value.long, try overwrite(long, at: place) { return }
+        single.removeAll()
+        single.append(value.cell)
+        if let long = value.long { single.values.setLong(0, long) }
+        var edit = CollectionEdit(single, 0..<1, at: place, replacing: 1)
+        edit.keepsKeys = shape.form == .map
+        tree.leaves.keepsLong = true
+        defer { tree.leaves.keepsLong = false }
+        try apply(edit)
+    }
+
+    /// Writes over a long value where it stands: it has always the same length.
+    private func overwrite(_ value: LongValue, at place: Int) throws(StorageError) -> Bool {
+        try seek(place, isBorder: false)
+        guard let leaf else { return false }
+        let values = CollectionLeaf(UnsafeRawPointer(leaf)).values
+        guard values.cellValue(place - first).long != nil, let base = values.bytes(place - first).baseAddress else {
+            return false
+        }
+        value.store(leaf + (base - UnsafeRawPointer(leaf)))
+        if value.isTree, CollectionLeaf(UnsafeRawPointer(leaf)).flags & CollectionLeaf.hasTrees != 0 { return true }
+        CollectionLeaf.update(leaf)
+        let flags = CollectionLeaf(UnsafeRawPointer(leaf)).flags
+        for step in path { CollectionBranch.addFlags(step.node, flags) }
+        return true
+    }
+
     /// Takes elements out.
     /// - Complexity: O(log n), and the nodes that are given up.
     func remove(_ range: Range<Int>) throws(StorageError) {

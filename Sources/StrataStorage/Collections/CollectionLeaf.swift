@@ -1,6 +1,7 @@
 /// Reads a leaf of a collection tree: a run of elements that stand side by side.
 ///
-/// Layout behind the node header: elements u16 at 24, form u8 at 26, flags u8 at 27 (1 long values, 4 nulls), column
+/// Layout behind the node header: elements u16 at 24, form u8 at 26, flags u8 at 27 (1 long values, 2 trees among
+/// them, 4 nulls, 8 of a collection that stands in an element), column
 /// id u16 at 28, bytes in use u16 at 30, key of the owner's row i64 at 32; from 40 a segment of the elements, in a map
 /// of the keys and, at the next multiple of 8, one of the values.
 ///
@@ -24,7 +25,12 @@ struct CollectionLeaf {
     /// Elements of one byte each that fill a page.
     static let maxElements = 4032
     static let hasLong = 1
+    /// Some of the long values are trees of their own.
+    static let hasTrees = 2
     static let hasNulls = 4
+    /// It is of a collection that stands in an element of another one.
+    static let isNested = 8
+    static let allFlags = hasLong | hasTrees | hasNulls | isNested
 
     let node: UnsafeRawPointer
 
@@ -56,7 +62,7 @@ struct CollectionLeaf {
         guard bytes == Format.pageSize else { return false }
         let leaf = CollectionLeaf(node)
         guard leaf.count >= 1, leaf.count <= maxElements, leaf.formCode <= Int(CollectionForm.map.rawValue),
-            leaf.flags & ~(hasLong | hasNulls) == 0
+            leaf.flags & ~allFlags == 0
         else { return false }
         var offset = segmentOffset
         var flags = 0
@@ -68,12 +74,12 @@ struct CollectionLeaf {
             guard offset < bytes else { return false }
         }
         guard let size = size(of: Segment(node + offset), leaf.count, &flags, bytes - offset) else { return false }
-        return leaf.used == offset + size && leaf.flags == flags
+        return leaf.used == offset + size && leaf.flags & ~isNested == flags
     }
 
     /// The size of a segment that has so many rows, nil when it is none.
     private static func size(of segment: Segment, _ rows: Int, _ flags: inout Int, _ available: Int) -> Int? {
-        guard let size = Segment.validatedSize(segment.base, available: available, takesTrees: false),
+        guard let size = Segment.validatedSize(segment.base, available: available),
             segment.rows == rows, !segment.hasNullsBehindRows
         else { return nil }
         flags |= Self.flags(of: segment)
@@ -82,8 +88,27 @@ struct CollectionLeaf {
 
     @inline(__always)
     private static func flags(of segment: Segment) -> Int {
-        (segment.flags & Segment.hasNulls != 0 ? hasNulls : 0)
-            | (segment.kind == .bytes && segment.flags & Segment.hasLong != 0 ? hasLong : 0)
+        let nulls = segment.flags & Segment.hasNulls != 0 ? hasNulls : 0
+        return segment.kind == .bytes && segment.flags & Segment.hasLong != 0 ? nulls | longFlags(of: segment) : nulls
+    }
+
+    private static func longFlags(of segment: Segment) -> Int {
+        for slot in 0..<segment.rows {
+            if let long = segment.cellValue(slot).long, long.isTree { return hasLong | hasTrees }
+        }
+        return hasLong
+    }
+
+    /// Calls `body` with each long value that leads to a tree, and where it stands.
+    func forEachTree(_ body: (LongValue, _ place: UnsafeRawPointer) throws(StorageError) -> Void) throws(StorageError) {
+        if flags & Self.hasTrees == 0 { return }
+        let values = values
+        for slot in 0..<values.rows {
+            guard let long = values.cellValue(slot).long, long.isTree, let base = values.bytes(slot).baseAddress else {
+                continue
+            }
+            try body(long, base)
+        }
     }
 
     // MARK: Writing
@@ -91,6 +116,7 @@ struct CollectionLeaf {
     /// Writes a leaf's head but for what its elements say.
     private static func writeHead(_ node: UnsafeMutableRawPointer, _ shape: CollectionShape) {
         node.put8(Field.form, Int(shape.form.rawValue))
+        node.put8(Field.flags, shape.nodeFlags)
         node.put16(Field.column, Int(shape.column))
         node.putI64(Field.owner, shape.owner)
     }
@@ -123,7 +149,7 @@ struct CollectionLeaf {
     static func update(_ node: UnsafeMutableRawPointer) {
         let leaf = CollectionLeaf(UnsafeRawPointer(node))
         let values = leaf.values
-        var flags = flags(of: values)
+        var flags = leaf.flags & isNested | flags(of: values)
         if let keys = leaf.keys { flags |= Self.flags(of: keys) }
         node.put16(Field.count, values.rows)
         node.put8(Field.flags, flags)

@@ -43,7 +43,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     func rebuild(_ reference: NodeReference, _ edit: CollectionEdit) throws(StorageError) -> CollectionEntry? {
         let leaf = try CollectionTree.leaf(reference, shape, nodes)
         let gone = edit.place..<(edit.place + edit.removed)
-        dropLong(leaf, gone, keepsKeys: edit.keepsKeys)
+        try dropLong(leaf, gone, keepsKeys: edit.keepsKeys)
         work.removeAll()
         old.removeAll()
         borrow(leaf, page: 0, old)
@@ -133,16 +133,24 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         }
     }
 
-    func dropLong(_ leaf: CollectionLeaf, _ range: Range<Int>, keepsKeys: Bool = false) {
+    /// Gives up what long values of some elements lead to, trees of collections included.
+    func dropLong(_ leaf: CollectionLeaf, _ range: Range<Int>, keepsKeys: Bool = false) throws(StorageError) {
         if keepsLong || leaf.flags & CollectionLeaf.hasLong == 0 { return }
-        drop(leaf.values, range)
-        if let keys = leaf.keys, !keepsKeys { drop(keys, range) }
+        try drop(leaf.values, range)
+        if let keys = leaf.keys, !keepsKeys { try drop(keys, range) }
     }
 
-    private func drop(_ segment: Segment, _ range: Range<Int>) {
+    private func drop(_ segment: Segment, _ range: Range<Int>) throws(StorageError) {
         guard segment.kind == .bytes else { return }
         for slot in range where segment.isLong(slot) && !segment.isNull(slot) {
-            if let value = segment.bytes(slot).baseAddress { nodes.drop(LongValue(value).reference) }
+            guard let base = segment.bytes(slot).baseAddress else { continue }
+            let long = LongValue(base)
+            if long.isTree {
+                let tree = CollectionNodes(nodes: nodes, shape: shape)
+                try tree.forEachNested(long.reference) { nodes.drop($0) }
+            } else {
+                nodes.drop(long.reference)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ enum CollectionOrder {
     /// What a check holds the elements of a column's sets, or the keys of its maps, against. Of those that are in an
     /// order of the application's, no more is known than that null comes first, and once.
     static func check(_ column: CollectionColumn) -> (Cell, Cell) -> Bool {
-        if column.element == .opaque && column.isSorted { return { _, later in !later.isNull } }
+        if column.isOrderedElsewhere && column.isSorted { return { _, later in !later.isNull } }
         return precedes
     }
 }

@@ -45,7 +45,7 @@ package struct CollectionPayload {
         let isRight =
             switch (column.element, list.kind) {
             case (.integer, .integer8), (.integer, .integer16), (.integer, .integer32), (.integer, .integer64): true
-            case (.double, .double), (.text, .text), (.data, .data), (.opaque, .data): true
+            case (.double, .double), (.text, .text), (.data, .data), (.opaque, .data), (.any, .data): true
             default: false
             }
         if isRight && column.allowsNulls { return true }
@@ -131,7 +131,7 @@ struct CollectionEncoder {
         switch element {
         case .double: return .double
         case .text: return .text
-        case .data, .opaque: return .data
+        case .data, .opaque, .any: return .data
         case .integer: break
         }
         var low: Int64 = 0

@@ -30,6 +30,8 @@ package struct LooseCollectionNode {
     package let count: Int
     /// Whether elements may have nodes of their own.
     package let mayHaveLong: Bool
+    /// It is of a collection that stands in an element of another one.
+    package let isNested: Bool
     fileprivate let leaf: CollectionLeaf?
     private let branch: CollectionBranch?
     private let formCode: Int
@@ -42,11 +44,13 @@ package struct LooseCollectionNode {
             owner = CollectionOwner(table: table, column: ColumnID(leaf.column), key: leaf.owner)
             (self.leaf, branch, level, count, formCode) = (leaf, nil, 0, leaf.count, leaf.formCode)
             mayHaveLong = leaf.flags & CollectionLeaf.hasLong != 0
+            isNested = leaf.flags & CollectionLeaf.isNested != 0
         } else {
             let branch = CollectionBranch(node)
             owner = CollectionOwner(table: table, column: ColumnID(branch.column), key: branch.owner)
             (leaf, self.branch, level, count, formCode) = (nil, branch, branch.level, branch.total, branch.formCode)
             mayHaveLong = branch.flags & CollectionLeaf.hasLong != 0
+            isNested = branch.flags & CollectionLeaf.isNested != 0
         }
     }
 
@@ -64,8 +68,11 @@ package struct LooseCollectionNode {
         }
     }
 
+    package var isKeyed: Bool { formCode == Int(CollectionForm.map.rawValue) }
+
     fileprivate func suits(_ shape: CollectionShape) -> Bool {
-        formCode == Int(shape.form.rawValue) && (leaf == nil || leaf?.values.kind == shape.kind)
+        isNested == (shape.depth > 0) && formCode == Int(shape.form.rawValue)
+            && (leaf == nil || leaf?.values.kind == shape.kind)
     }
 }
 
@@ -91,9 +98,24 @@ package struct CollectionRemains {
         elements = CollectionElements(shape)
     }
 
+    /// For one that stands in an element; nil where none does.
+    private init?(nestedIn outer: CollectionRemains, isKeyed: Bool) {
+        guard outer.column.takesNested else { return nil }
+        do throws(StorageError) { shape = try outer.shape.nested(isKeyed: isKeyed) } catch { return nil }
+        definition = outer.definition
+        column = .nested(isKeyed: isKeyed)
+        elements = CollectionElements(column)
+    }
+
+    /// Nothing yet of a collection that stands in an element; nil where none does, or too deep.
+    package func nested(isKeyed: Bool) -> CollectionRemains? { CollectionRemains(nestedIn: self, isKeyed: isKeyed) }
+
     package var owner: CollectionOwner {
         CollectionOwner(table: shape.table, column: ColumnID(shape.column), key: shape.owner)
     }
+
+    package var isKeyed: Bool { column.isKeyed }
+    package var isList: Bool { shape.form == .list }
 
     /// Elements that are there.
     package var count: Int { elements.count - gaps.reduce(0) { $0 + $1.count } }
@@ -120,10 +142,13 @@ package struct CollectionRemains {
     }
 
     /// Takes the elements of a leaf behind those that were taken.
-    /// - Parameter read: the bytes of an element that has a node of its own; nil when they are lost.
+    /// - Parameters:
+    ///   - read: the bytes of an element that has a node of its own; nil when they are lost.
+    ///   - tree: the bytes of an element whose collection is a tree; nil when that is lost.
     /// - Returns: how many of them are lost.
     package mutating func take(
-        _ node: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?
+        _ node: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?,
+        tree: (LongValue) -> [UInt8]?
     ) -> Int {
         guard let leaf = node.leaf else { return 0 }
         func cell(_ segment: Segment, _ slot: Int) -> Cell? {
@@ -133,8 +158,17 @@ package struct CollectionRemains {
         }
         var lost = 0
         for slot in 0..<leaf.count {
-            let value = cell(leaf.values, slot)
             let key = leaf.keys.map { cell($0, slot) } ?? .null
+            if let long = leaf.values.cellValue(slot).long, long.isTree {
+                if let key, let bytes = tree(long) {
+                    Cell.withCopy(of: bytes) { elements.append(key: key, $0) }
+                } else {
+                    takeGap(1)
+                    lost += 1
+                }
+                continue
+            }
+            let value = cell(leaf.values, slot)
             if let value, let key, column.allowsNulls || !value.isNull {
                 elements.append(key: key, value)
             } else {

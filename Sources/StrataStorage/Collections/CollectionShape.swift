@@ -18,8 +18,22 @@ struct CollectionShape: Sendable {
     var owner: Int64
     /// Whose the nodes are is not asked.
     var isAnyones = false
+    /// How many collections it stands in: 0 for a row's own.
+    var depth = 0
     /// An integer for an element of a set, or for a key of a map: it never descends where elements ascend.
     var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
+
+    /// What all nodes say of themselves.
+    var nodeFlags: Int { depth == 0 ? 0 : CollectionLeaf.isNested }
+
+    /// Of a collection that stands in an element of this one.
+    /// - Parameter root: names the place when they stand too deep.
+    func nested(isKeyed: Bool, in root: NodeReference = .null) throws(StorageError) -> CollectionShape {
+        if depth >= NestedCollection.deepest { throw CollectionTree.damaged(root) }
+        return CollectionShape(
+            form: isKeyed ? .map : .list, kind: .bytes, table: table, column: column, owner: owner,
+            isAnyones: isAnyones, depth: depth + 1)
+    }
 
     /// Integers as they are, doubles in their order behind NaN, the first eight bytes of anything else; null before
     /// all.

@@ -151,11 +151,13 @@ enum CollectionTree {
     }
 
     /// A value in full, bytes borrowed from its node or from the one that it has for itself.
+    /// - Throws: `misuse(.wrongType)` when it is a collection that is a tree.
     static func element(
         _ segment: Segment, _ slot: Int, _ nodes: some NodeReading
     ) throws(StorageError) -> Cell {
         let value = segment.cellValue(slot)
         guard let long = value.long else { return value.cell }
+        if long.isTree { throw .misuse(.wrongType) }
         let node = try nodes.node(long.reference, .value)
         return .bytes(
             UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(truncatingIfNeeded: long.count)))
@@ -185,7 +187,7 @@ enum CollectionTree {
     ) throws(StorageError) -> CollectionLeaf {
         let leaf = CollectionLeaf(try nodes.node(reference, .collectionLeaf))
         guard leaf.formCode == Int(shape.form.rawValue), leaf.values.kind == shape.kind, leaf.column == shape.column,
-            shape.isAnyones || leaf.owner == shape.owner
+            shape.isAnyones || leaf.owner == shape.owner, leaf.flags & CollectionLeaf.isNested == shape.nodeFlags
         else { throw damaged(reference) }
         return leaf
     }
@@ -197,7 +199,8 @@ enum CollectionTree {
     ) throws(StorageError) -> CollectionBranch {
         let branch = CollectionBranch(try nodes.node(reference, .collectionBranch))
         guard branch.formCode == Int(shape.form.rawValue), level == nil || branch.level == level,
-            branch.column == shape.column, shape.isAnyones || branch.owner == shape.owner
+            branch.column == shape.column, shape.isAnyones || branch.owner == shape.owner,
+            branch.flags & CollectionLeaf.isNested == shape.nodeFlags
         else { throw damaged(reference) }
         return branch
     }

@@ -9,6 +9,9 @@ package struct CollectionColumn: Sendable, Equatable {
         case data = 4
         /// Data in an order of the application's own, where the collection is sorted.
         case opaque = 5
+        /// Values of any type, the number of which is their first byte: lists and maps may stand among them. In sets,
+        /// where none do, they are in an order of the application's own.
+        case any = 6
     }
 
     package var element: Element
@@ -25,6 +28,17 @@ package struct CollectionColumn: Sendable, Equatable {
         self.isSorted = isSorted
         self.allowsNulls = allowsNulls
     }
+
+    /// A list or a map that stands in an element.
+    static func nested(isKeyed: Bool) -> CollectionColumn {
+        CollectionColumn(.any, isKeyed: isKeyed, allowsNulls: true)
+    }
+
+    /// Whether lists and maps may stand in elements.
+    package var takesNested: Bool { element == .any && !isSorted }
+
+    /// Whether storage knows no order of sets.
+    var isOrderedElsewhere: Bool { element == .opaque || element == .any }
 
     /// Set in the byte of the element where it may be null.
     private static let nullsBit: UInt8 = 128

@@ -67,6 +67,9 @@ package struct ChangeReader: ~Copyable {
 
     // MARK: Elements of collections
 
+    /// So many collections may stand inside one another.
+    private static let deepest: UInt64 = 100
+
     /// The next cell of the operation on elements that was read last: values, and in a map for new elements the key
     /// before each. Nil behind the last one. Those that nobody reads are passed over.
     package mutating func element() throws(StorageError) -> Cell? {
@@ -80,9 +83,14 @@ package struct ChangeReader: ~Copyable {
         let start = position
         let cells = try number()
         let depth = try number()
-        guard cells == 1 || cells == 2, depth == 0 else { throw Self.damage(start) }
+        // Each place takes a byte at least.
+        guard cells == 1 || cells == 2, depth <= Self.deepest, depth <= bytes.count - position else {
+            throw Self.damage(start)
+        }
+        var path: [Int] = []
+        for _ in 0..<Int(depth) { path.append(try place()) }
         elementCells = Int(cells)
-        return .collection(table, key, column, cells: Int(cells))
+        return .collection(table, key, column, cells: Int(cells), path: path)
     }
 
     private mutating func readElements(_ operation: ChangeRecord.Operation) throws(StorageError) -> Change {

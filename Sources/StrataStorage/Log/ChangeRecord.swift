@@ -11,13 +11,15 @@
 ///     deleteAll = 5, table
 ///     schema    = 6, byte count, schema                      voids `columns`
 ///     nextKey   = 7, table, key
-///     collection = 8, table, key, column id, cells, depth   what 9 to 12 apply to until another operation comes
+///     collection = 8, table, key, column id, cells, depth, depth x place   what 9 to 12 apply to
 ///     insertElements = 9, place, count u32, elements
 ///     removeElements = 10, place, count u32
 ///     setElements = 11, place, count u32, values
 ///     moveElements = 12, place, count, place afterwards
 ///
-/// An element is so many cells as 8 says: 1, or 2 in a map, key and value; 11 has values alone. Depth is 0. Counts of
+/// An element is so many cells as 8 says: 1, or 2 in a map, key and value; 11 has values alone. Depth is 0 for a
+/// row's own collection; places lead to one that stands in an element, from outside in, as they are at that moment.
+/// What 8 says goes for all operations on elements that follow, until one of another kind comes. Counts of
 /// 9 to 11 have four bytes. Bit 31 says that it was done for one element after the other, each at the next place, or
 /// in 10 at the same one: such an operation is extended where it stands, and is done again in the same way, because a
 /// tree that takes a run at once may have other leaves.
@@ -79,7 +81,7 @@ package enum Change {
     case schema(UnsafeRawBufferPointer)
     case nextKey(TableID, RowKey)
     /// What the operations on elements that follow apply to, and how many cells an element has.
-    case collection(TableID, RowKey, ColumnID, cells: Int)
+    case collection(TableID, RowKey, ColumnID, cells: Int, path: [Int])
     /// The cells come from ``ChangeReader/element()``.
     case insertElements(at: Int, count: Int, isEach: Bool)
     case removeElements(at: Int, count: Int, isEach: Bool)

@@ -29,6 +29,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         var table: TableID
         var key: RowKey
         var column: ColumnID
+        var path: [Int]
     }
 
     private struct ElementRun {
@@ -176,15 +177,21 @@ extension ChangeRecorder {
     }
 
     /// Says what operations on elements apply to from now on.
-    /// - Parameter cells: of an element: 1, or 2 in a map.
-    package mutating func collection(_ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int) {
-        let wanted = Collection(table: table, key: key, column: column)
+    /// - Parameters:
+    ///   - cells: of an element: 1, or 2 in a map.
+    ///   - path: for a collection that stands in an element, at which place, from the row's own on.
+    package mutating func collection(
+        _ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int, path: [Int] = []
+    ) {
+        let wanted = Collection(table: table, key: key, column: column, path: path)
         if collection == wanted { return }
         guard start(.collection, table) else { return }
         number(ChangeRecord.zigzag(key.rawValue))
         number(UInt64(column.rawValue))
         number(UInt64(cells))
-        number(0)
+        number(UInt64(path.count))
+        guard reserve(Self.numberBytes * path.count) else { return }
+        for place in path { number(UInt64(place)) }
         collection = wanted
         checkLimit()
     }

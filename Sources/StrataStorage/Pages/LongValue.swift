@@ -32,7 +32,7 @@ package struct LongValue {
     /// Most elements of a collection.
     static let maxElements: UInt64 = 1 << 48
 
-    func store(_ base: UnsafeMutableRawPointer) {
+    package func store(_ base: UnsafeMutableRawPointer) {
         reference.store(base)
         base.put64(24, count)
     }

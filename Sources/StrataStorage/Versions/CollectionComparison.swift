@@ -9,7 +9,7 @@ struct CollectionComparison {
     ///   difference.
     func isEqual() throws(StorageError) -> Bool {
         if let root = earlier.root, root == later.root { return true }
-        guard earlier.count == later.count else { return false }
+        guard earlier.count == later.count, earlier.shape.form == later.shape.form else { return false }
         var place = 0
         for run in try SharedRuns(earlier, later).runs where run.old == run.new {
             if try !isEqual(place..<run.old) { return false }

@@ -36,8 +36,21 @@ package struct CollectionPart {
         }
     }
 
+    /// What leads to the root of a collection that stands in an element and is a tree; nil for any other value.
+    func tree(at place: Int) -> LongValue? {
+        precondition(place >= first && place < end, "no such place")
+        guard case .leaf(let leaf, _) = source, leaf.flags & CollectionLeaf.hasTrees != 0,
+            let long = leaf.values.cellValue(place - first).long, long.isTree
+        else { return nil }
+        return long
+    }
+
+    /// Whether a collection stands there that is a tree: ``CollectionReader/nested(at:)`` reads it.
+    package func isTree(at place: Int) -> Bool { tree(at: place) != nil }
+
     /// The element at a place, or a map's value.
-    /// - Throws: `corrupt` when it stands in a node of its own that does not verify.
+    /// - Throws: `corrupt` when it stands in a node of its own that does not verify; `misuse(.wrongType)` when it is a
+    ///   collection that is a tree.
     package func value(at place: Int) throws(StorageError) -> Cell {
         precondition(place >= first && place < end, "no such place")
         switch source {
@@ -64,6 +77,8 @@ package struct CollectionPart {
 /// In a transaction's view it is of its moment: the next change of the collection voids it.
 package struct CollectionReader {
     package let cell: CollectionCell
+    /// What stands in it.
+    package let column: CollectionColumn
     let shape: CollectionShape
     let reader: PageReader
     /// A map, or a set whose order storage knows: elements, or keys, ascend by ``CollectionOrder``.
@@ -118,9 +133,10 @@ package struct CollectionReader {
         _ reader: PageReader
     ) throws(StorageError) {
         self.cell = cell
+        self.column = column
         self.shape = shape
         self.reader = reader
-        isOrdered = column.isKeyed || column.isSorted && column.element != .opaque
+        isOrdered = column.isKeyed || column.isSorted && !column.isOrderedElsewhere
         switch cell {
         case .empty: (payload, count) = (nil, 0)
         case .tree(_, let elements): (payload, count) = (nil, elements)
@@ -130,6 +146,48 @@ package struct CollectionReader {
             }
             (payload, count) = (found, found.count)
         }
+    }
+
+    /// - Parameter path: the collection stands in the element at the first of these places, or in the element at the second
+    ///   of what stands there, and so on.
+    /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` where an element is no collection.
+    package init(
+        _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int, path: [Int]
+    ) throws(StorageError) {
+        var reader = try CollectionReader(view, table, key, column)
+        for place in path {
+            guard let inner = try reader.nested(at: place) else { throw .misuse(.wrongType) }
+            reader = inner
+        }
+        self = reader
+    }
+
+    /// The collection that stands in an element; nil where another value does.
+    /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
+    /// - Complexity: O(log count).
+    package func nested(at place: Int) throws(StorageError) -> CollectionReader? {
+        guard column.takesNested else { return nil }
+        let part = try part(at: place)
+        if let tree = part.tree(at: place) { return try nested(tree) }
+        let value = try part.value(at: place)
+        return value.kind == .bytes ? try nested(value.bytesValue) : nil
+    }
+
+    /// - Parameter tree: what leads to the root of a collection that stands in an element.
+    func nested(_ tree: LongValue) throws(StorageError) -> CollectionReader {
+        guard column.takesNested else { throw .structure(tree.reference) }
+        let isKeyed = try NestedCollection.isKeyed(tree.reference, reader)
+        return try CollectionReader(
+            .tree(root: tree.reference, count: Int(clamping: tree.count)),
+            shape.nested(isKeyed: isKeyed, in: tree.reference), .nested(isKeyed: isKeyed), isLinks: false, reader)
+    }
+
+    /// - Parameter bytes: of an element.
+    func nested(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> CollectionReader? {
+        guard column.takesNested, let (isKeyed, encoded) = NestedCollection.parse(bytes) else { return nil }
+        return try CollectionReader(
+            encoded.isEmpty ? .empty : .encoded(encoded), shape.nested(isKeyed: isKeyed), .nested(isKeyed: isKeyed),
+            isLinks: false, reader)
     }
 
     /// The root of its tree; nil when it has none.

@@ -7,7 +7,8 @@
 /// Elements that stand side by side in a version of a collection, decoded. Bytes stay where they are.
 struct ElementStretch {
     private let elements: CollectionElements
-    private let reader: PageReader
+    private let collection: CollectionReader
+    private var reader: PageReader { collection.reader }
     /// The index of the first element among those that were decoded.
     private let start: Int
     let count: Int
@@ -24,7 +25,7 @@ struct ElementStretch {
             }
         }
         self.elements = elements
-        reader = collection.reader
+        self.collection = collection
         start = range.lowerBound - (first ?? range.lowerBound)
         count = range.count
     }
@@ -48,7 +49,26 @@ struct ElementStretch {
         if mine.isNull(index) || others.isNull(place) { return mine.isNull(index) && others.isNull(place) }
         if mine.kind != .bytes { return mine.words[index] == others.words[place] }
         if mine.isLong(index), others.isLong(place), Self.equal(mine.bytes(index), others.bytes(place)) { return true }
+        if mine === elements.values, collection.column.takesNested,
+            let inner = try nested(index), let otherInner = try other.nested(place)
+        {
+            return try CollectionComparison(earlier: inner, later: otherInner).isEqual()
+        }
+        if Self.isTree(mine, index) || Self.isTree(others, place) { return false }
         return Self.equal(try bytes(mine, index), try other.bytes(others, place))
+    }
+
+    private static func isTree(_ column: ColumnBuffer, _ row: Int) -> Bool {
+        column.isLong(row) && column.bytes(row).baseAddress.map { LongValue($0).isTree } ?? false
+    }
+
+    /// The collection that stands in an element; nil where another value does.
+    private func nested(_ row: Int) throws(StorageError) -> CollectionReader? {
+        let values = elements.values
+        if Self.isTree(values, row), let base = values.bytes(row).baseAddress {
+            return try collection.nested(LongValue(base))
+        }
+        return try collection.nested(try bytes(values, row))
     }
 
     private func bytes(_ column: ColumnBuffer, _ row: Int) throws(StorageError) -> UnsafeRawBufferPointer {
@@ -94,6 +114,8 @@ struct ElementStretch {
         let values = elements.values
         if values.isNull(row) { return Self.nullToken }
         if values.kind != .bytes { return values.words[row] }
+        // Equal ones need not be equal bytes.
+        if collection.column.takesNested, try nested(row) != nil { return 2 }
         let bytes = try bytes(values, row)
         return bytes.baseAddress.map { NodeHash.make($0, bytes.count) } ?? 1
     }

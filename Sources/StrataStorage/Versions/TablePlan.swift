@@ -66,6 +66,7 @@ final class TablePlan: Sendable {
             guard let payload = CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) else {
                 throw .misuse(.wrongType)
             }
+            if !NestedCollection.areRight(payload, collection, 0) { throw .misuse(.wrongType) }
             if keepsOrder, let order = AscendingCheck(collection), !order.ascends(payload) {
                 throw .misuse(.notAscending)
             }

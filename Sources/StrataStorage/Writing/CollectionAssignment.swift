@@ -1,12 +1,18 @@
 /// Makes a collection what other elements are: what is equal at both ends stays, and what is between is written.
 struct CollectionAssignment {
     private let transaction: WriteTransaction
+    private let path: [Int]
     private let table: Int
     private let key: RowKey
     private let column: Int
     private let wanted: CollectionElements
 
-    init(_ transaction: WriteTransaction, _ table: Int, _ key: RowKey, _ column: Int, _ wanted: CollectionElements) {
+    /// - Parameter path: of one that stands in an element.
+    init(
+        _ transaction: WriteTransaction, _ path: [Int], _ table: Int, _ key: RowKey, _ column: Int,
+        _ wanted: CollectionElements
+    ) {
+        self.path = path
         self.transaction = transaction
         self.table = table
         self.key = key
@@ -16,16 +22,17 @@ struct CollectionAssignment {
 
     /// - Complexity: O(elements that are equal), to compare them, and what the change itself takes.
     func run() throws(StorageError) {
-        let reader = try CollectionReader(transaction.view, table, key, column)
+        let reader = try CollectionReader(transaction.view, table, key, column, path: path)
         let most = min(reader.count, wanted.count)
         let start = try equalAtStart(reader, most)
         let end = try equalAtEnd(reader, most - start)
         var old = start..<(reader.count - end)
         var new = start..<(wanted.count - end)
-        let collections = transaction.collections
+        let collections = transaction.collections(at: path)
         // In a set or a map an element that is replaced where it stands could stand before the one in front of it for
         // a moment.
-        let replaced = try isList ? min(old.count, new.count) : 0
+        let isList = !reader.column.isKeyed && !reader.column.isSorted
+        let replaced = isList ? min(old.count, new.count) : 0
         if replaced > 0 {
             try collections.set(table, key, column, slice(start..<(start + replaced)), at: start)
             old = (start + replaced)..<old.upperBound
@@ -35,10 +42,6 @@ struct CollectionAssignment {
         if !new.isEmpty { try collections.insert(table, key, column, slice(new), at: new.lowerBound) }
         // Slices borrow their bytes.
         withExtendedLifetime(wanted) {}
-    }
-
-    private var isList: Bool {
-        get throws(StorageError) { try transaction.view.collectionShape(table, key, column).form == .list }
     }
 
     private func slice(_ range: Range<Int>) -> CollectionElements {
@@ -73,6 +76,7 @@ struct CollectionAssignment {
 
     private func isEqual(_ part: CollectionPart, _ place: Int, _ index: Int) throws(StorageError) -> Bool {
         if let keys = wanted.keys, try !part.key(at: place).isSame(as: keys.cellValue(index).cell) { return false }
+        if part.isTree(at: place) { return false }
         return try part.value(at: place).isSame(as: wanted.values.cellValue(index).cell)
     }
 }

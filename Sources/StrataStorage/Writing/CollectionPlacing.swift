@@ -21,12 +21,13 @@ struct CollectionPlacing {
 
     /// Puts small collections into their rows.
     func putSmallInRows() throws(StorageError) {
+        try InnerCollections(transaction).settle()
         for collection in workspace.collections.takeChanged() { _ = try putInRow(collection) }
     }
 
     /// - Returns: false when it is not small.
     func putInRow(_ collection: OpenCollection) throws(StorageError) -> Bool {
-        guard let bytes = try smallBytes(collection) else { return false }
+        guard let bytes = try Self.smallBytes(collection, nodes, most: nodes.limits.inlineBytes) else { return false }
         let place = collection.place
         let (table, column) = try position(of: place)
         workspace.collections.remove(place)
@@ -39,17 +40,20 @@ struct CollectionPlacing {
         return true
     }
 
-    /// The bytes of a collection that stands in its row.
-    private func smallBytes(_ collection: OpenCollection) throws(StorageError) -> [UInt8]? {
+    /// The bytes of a collection that stands in its row, or in its element; nil when they are more, or when elements
+    /// stand in nodes of their own.
+    static func smallBytes(
+        _ collection: OpenCollection, _ nodes: TransactionNodes, most: Int
+    ) throws(StorageError) -> [UInt8]? {
         let root = collection.root
         if root.isNull { return [] }
         guard root.is(.collectionLeaf) else { return nil }
         let leaf = try CollectionTree.leaf(root, collection.shape, nodes)
-        if leaf.flags & CollectionLeaf.hasLong != 0 || leaf.count > nodes.limits.inlineBytes { return nil }
+        if leaf.flags & CollectionLeaf.hasLong != 0 || leaf.count > most { return nil }
         let elements = CollectionElements(collection.shape)
         elements.append(leaf)
         let bytes = collection.encoder.encode(elements)
-        return bytes.count <= nodes.limits.inlineBytes ? bytes : nil
+        return bytes.count <= most ? bytes : nil
     }
 
     private func position(of place: CollectionPlace) throws(StorageError) -> (table: Int, column: Int) {

@@ -3,7 +3,16 @@
 package struct CollectionReplay {
     private let transaction: WriteTransaction
     /// What operations on elements apply to; nil where they apply to nothing.
-    private var target: (table: Int, key: RowKey, column: Int)?
+    private var target: Target?
+
+    private struct Target {
+        var table: Int
+        var key: RowKey
+        var column: Int
+        /// Of one that stands in an element.
+        var path: [Int]
+        var collection: CollectionColumn
+    }
 
     package init(in transaction: WriteTransaction) { self.transaction = transaction }
 
@@ -15,28 +24,29 @@ package struct CollectionReplay {
         _ change: Change, _ changes: inout ChangeReader
     ) throws(StorageError) -> Bool {
         switch change {
-        case .collection(let table, let key, let column, let cells):
-            target = try find(table, key, column, cells)
+        case .collection(let table, let key, let column, let cells, let path):
+            target = nil
+            target = try find(table, key, column, cells, path)
         case .insertElements(let place, let count, let isEach):
-            let (table, key, column) = try required()
+            let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
-                let elements = try read(part.count, &changes, table, column, onlyValues: false)
-                try transaction.collections.insert(table, key, column, elements, at: place + part.lowerBound)
+                let elements = try read(part.count, &changes, target.collection, onlyValues: false)
+                try writer.insert(target.table, target.key, target.column, elements, at: place + part.lowerBound)
             }
         case .setElements(let place, let count, let isEach):
-            let (table, key, column) = try required()
+            let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
-                let elements = try read(part.count, &changes, table, column, onlyValues: true)
-                try transaction.collections.set(table, key, column, elements, at: place + part.lowerBound)
+                let elements = try read(part.count, &changes, target.collection, onlyValues: true)
+                try writer.set(target.table, target.key, target.column, elements, at: place + part.lowerBound)
             }
         case .removeElements(let place, let count, let isEach):
-            let (table, key, column) = try required()
+            let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
-                try transaction.collections.remove(table, key, column, place..<(place + part.count))
+                try writer.remove(target.table, target.key, target.column, place..<(place + part.count))
             }
         case .moveElements(let place, let count, let end):
-            let (table, key, column) = try required()
-            try transaction.collections.move(table, key, column, place..<(place + count), to: end)
+            let (target, writer) = try required()
+            try writer.move(target.table, target.key, target.column, place..<(place + count), to: end)
         case .insert, .set, .delete, .deleteAll, .schema, .nextKey:
             target = nil
             return false
@@ -52,29 +62,39 @@ package struct CollectionReplay {
         for index in 0..<count { try body(index..<(index + 1)) }
     }
 
-    private func required() throws(StorageError) -> (table: Int, key: RowKey, column: Int) {
+    private func required() throws(StorageError) -> (Target, CollectionWriter) {
         guard let target else { throw .misuse(.noSuchRow) }
-        return target
+        return (target, transaction.collections(at: target.path))
     }
 
     private func find(
-        _ id: TableID, _ key: RowKey, _ column: ColumnID, _ cells: Int
-    ) throws(StorageError) -> (table: Int, key: RowKey, column: Int) {
+        _ id: TableID, _ key: RowKey, _ column: ColumnID, _ cells: Int, _ path: [Int]
+    ) throws(StorageError) -> Target {
         let schema = transaction.view.schema
         guard let table = schema.position(of: id) else { throw .misuse(.noSuchTable) }
         guard let position = schema.tables[table].position(of: column) else { throw .misuse(.noSuchColumn) }
-        guard let collection = schema.tables[table].columns[position].collection,
-            cells == (collection.isKeyed ? 2 : 1)
-        else { throw .misuse(.wrongType) }
-        return (table, key, position)
+        guard var collection = schema.tables[table].columns[position].collection else { throw .misuse(.wrongType) }
+        if !path.isEmpty {
+            collection = try inner(table, key, position, path)
+        }
+        guard cells == (collection.isKeyed ? 2 : 1) else { throw .misuse(.wrongType) }
+        return Target(table: table, key: key, column: position, path: path, collection: collection)
+    }
+
+    /// - Throws: `misuse(.noSuchPlace)` where an element is no collection, too.
+    private func inner(
+        _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int]
+    ) throws(StorageError) -> CollectionColumn {
+        do throws(StorageError) {
+            return try CollectionReader(transaction.view, table, key, column, path: path).column
+        } catch {
+            throw error == .misuse(.wrongType) ? .misuse(.noSuchPlace) : error
+        }
     }
 
     private func read(
-        _ count: Int, _ changes: inout ChangeReader, _ table: Int, _ column: Int, onlyValues: Bool
+        _ count: Int, _ changes: inout ChangeReader, _ collection: CollectionColumn, onlyValues: Bool
     ) throws(StorageError) -> CollectionElements {
-        guard let collection = transaction.view.schema.tables[table].columns[column].collection else {
-            throw .misuse(.wrongType)
-        }
         let elements = CollectionElements(collection)
         for _ in 0..<count {
             if collection.isKeyed && !onlyValues {

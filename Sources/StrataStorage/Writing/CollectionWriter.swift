@@ -1,121 +1,22 @@
-/// Changes collections in the open transaction.
+/// Changes collections in the open transaction: a row's own, and those that stand in elements of others.
 ///
-/// 1. A collection that is changed is open: it has a tree that nothing leads to but ``OpenCollections``, and a handle
-///    in its cell. So its nodes are changed where they stand, and its row is not.
-/// 2. ``CollectionPlacing`` takes it to its row when the transaction ends, or spills.
+/// ``CollectionOpening`` says where they are meanwhile.
 package struct CollectionWriter {
     private let transaction: WriteTransaction
+    /// Where the collection stands in elements, from a row's own on; empty for that one.
+    private let path: [Int]
+    private let opening: CollectionOpening
     private var view: ReadView { transaction.view }
     private var workspace: WriterWorkspace { transaction.workspace }
     private var nodes: TransactionNodes { transaction.nodes }
 
-    init(_ transaction: WriteTransaction) { self.transaction = transaction }
-
-    private func place(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionPlace {
-        let plan = transaction.plans[table]
-        return CollectionPlace(table: plan.id, key: key.rawValue, column: plan.ids[column])
-    }
-
-    // MARK: Whole values
-
-    /// A collection made of its bytes, which were checked, for ``add(_:)``.
-    func build(
-        _ bytes: UnsafeRawBufferPointer, _ table: Int, _ key: RowKey, _ column: Int
-    ) throws(StorageError) -> OpenCollection {
-        let made = try make(.null, table, key, column)
-        guard let payload = CollectionPayload(bytes, made.column, isLinks: made.isLinks) else {
-            throw .misuse(.wrongType)
-        }
-        try fill(made, payload)
-        return made
-    }
-
-    private func fill(_ collection: OpenCollection, _ payload: CollectionPayload) throws(StorageError) {
-        let elements = CollectionElements(collection.shape)
-        elements.append(borrowing: payload)
-        try collection.editing().insert(elements, at: 0)
-    }
-
-    private func make(
-        _ root: NodeReference, _ table: Int, _ key: RowKey, _ column: Int
-    ) throws(StorageError) -> OpenCollection {
-        let shape = try view.collectionShape(table, key, column)
-        let definition = transaction.plans[table].columns[column]
-        guard let collection = definition.collection else { throw .misuse(.wrongType) }
-        return try OpenCollection(place(table, key, column), shape, definition, collection, root, nodes)
-    }
-
-    /// Opens a collection whose row has a handle.
-    func add(_ collection: OpenCollection) throws(StorageError) {
-        guard let oldest = workspace.collections.add(collection) else { return }
-        if try CollectionPlacing(transaction).putInRow(oldest) { view.generation &+= 1 } else { oldest.rest() }
-    }
-
-    /// Gives up what a row's collection leads to. The cell stays as it is, and is void.
-    func giveUp(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
-        let shape = try view.collectionShape(table, key, column)
-        try workspace.giveUp(place(table, key, column), shape, try view.longValue(row, column))
+    init(_ transaction: WriteTransaction, _ path: [Int] = []) {
+        self.transaction = transaction
+        self.path = path
+        opening = CollectionOpening(transaction, path)
     }
 
     // MARK: Elements
-
-    /// Opens a collection, to be changed.
-    /// - Parameters:
-    ///   - changes: whether anything is to be done. A collection that is opened and stays as it is could become a tree
-    ///     that a replay does not make.
-    ///   - suits: whether what is to be done can be, with so many elements.
-    /// - Returns: nil when nothing is to be done.
-    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, or `noSuchPlace` when it cannot; nothing has
-    ///   changed then.
-    private func opened(
-        _ table: Int, _ key: RowKey, _ column: Int, changes: Bool, where suits: (Int) -> Bool
-    ) throws(StorageError) -> OpenCollection? {
-        guard column >= 0, column < transaction.plans[table].ids.count else { throw .misuse(.noSuchColumn) }
-        if let found = workspace.collections.find(place(table, key, column)) {
-            guard suits(found.count) else { throw .misuse(.noSuchPlace) }
-            if found.isResting { try add(found) }
-            if changes { workspace.collections.noteChange(found) }
-            return changes ? found : nil
-        }
-        return try open(table, key, column, changes, where: suits)
-    }
-
-    @inline(never)
-    private func open(
-        _ table: Int, _ key: RowKey, _ column: Int, _ changes: Bool, where suits: (Int) -> Bool
-    ) throws(StorageError) -> OpenCollection? {
-        let shape = try view.collectionShape(table, key, column)
-        guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
-        let cell = try view.collectionCell(row, column)
-        let reader = try CollectionReader(cell, view, table, key, column)
-        guard suits(reader.count) else { throw .misuse(.noSuchPlace) }
-        if !changes { return nil }
-        var root = NodeReference.null
-        if case .tree(let reference, let count) = cell {
-            root = reference
-            guard try CollectionTree.count(root, shape, reading: nodes) == count else {
-                throw CollectionTree.damaged(root)
-            }
-        }
-        let collection = try make(root, table, key, column)
-        if let payload = reader.payload {
-            if transaction.keepsOrder, let order = AscendingCheck(collection.column), !order.ascends(payload) {
-                throw view.damage(at: row)
-            }
-            try fill(collection, payload)
-            if let long = try view.longValue(row, column) { nodes.drop(long.reference) }
-        }
-        let handle = CollectionCell.handle(birth: nodes.version)
-        try transaction.editor(table).use { (editor) throws(StorageError) in
-            try editor.set(key.rawValue, column, CellValue(.null, long: handle), keepsLong: true)
-        }
-        view.generation &+= 1
-        if !transaction.isReplay {
-            transaction.changes.modified(table, key.rawValue, collection.place.column.rawValue)
-        }
-        try add(collection)
-        return collection
-    }
 
     /// Does one operation.
     private func perform(
@@ -135,27 +36,28 @@ package struct CollectionWriter {
     }
 
     /// Whether elements are what the column holds.
+    /// - Returns: what the column holds.
+    @discardableResult
     private func check(
-        _ elements: CollectionElements, _ table: Int, _ column: Int, onlyValues: Bool
-    ) throws(StorageError) {
+        _ elements: CollectionElements, _ table: Int, _ key: RowKey, _ column: Int, onlyValues: Bool
+    ) throws(StorageError) -> CollectionColumn {
+        let collection = try opening.elementColumn(table, key, column)
         let columns = transaction.plans[table].columns
-        guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
-        guard let collection = columns[column].collection, elements.suits(collection, onlyValues: onlyValues) else {
-            throw .misuse(.wrongType)
-        }
+        guard elements.suits(collection, onlyValues: onlyValues) else { throw .misuse(.wrongType) }
+        if !NestedCollection.areRight(elements, collection, path.count) { throw .misuse(.wrongType) }
         if !collection.allowsNulls && elements.hasNulls { throw .misuse(.notOptional) }
         // In a row it would be read as null.
         if columns[column].type == .links, elements.hasInteger(LinkPayload.null) { throw .misuse(.wrongType) }
+        return collection
     }
 
     /// Whether a set or a map ascends with elements in the place of others.
     private func checkOrder(
-        _ elements: CollectionElements, _ table: Int, _ key: RowKey, _ column: Int, _ place: Int, replacing count: Int
+        _ elements: CollectionElements, _ collection: CollectionColumn, _ table: Int, _ key: RowKey, _ column: Int,
+        _ place: Int, replacing count: Int
     ) throws(StorageError) {
-        guard transaction.keepsOrder, let collection = transaction.plans[table].columns[column].collection,
-            let order = AscendingCheck(collection)
-        else { return }
-        let reader = try CollectionReader(view, table, key, column)
+        guard transaction.keepsOrder, let order = AscendingCheck(collection) else { return }
+        let reader = try opening.reader(table, key, column)
         guard place >= 0, place <= reader.count, count <= reader.count - place else { throw .misuse(.noSuchPlace) }
         guard try order.ascends(reader, replacing: place..<(place + count), with: elements) else {
             throw .misuse(.notAscending)
@@ -171,16 +73,18 @@ package struct CollectionWriter {
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
     ) throws(StorageError) {
         try perform(on: table, adding: elements) { () throws(StorageError) in
-            try check(elements, table, column, onlyValues: false)
-            try checkOrder(elements, table, key, column, place, replacing: 0)
+            let holds = try check(elements, table, key, column, onlyValues: false)
+            try checkOrder(elements, holds, table, key, column, place, replacing: 0)
             let suits = { (count: Int) in place >= 0 && place <= count }
-            guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else {
+            guard let collection = try opening.opened(table, key, column, changes: elements.count > 0, where: suits)
+            else {
                 return
             }
             record(collection) { $0.insertElements(at: place, count: elements.count) }
             write(elements)
-            if collection.isLinks { try noteLinks(elements, collection, table) }
+            if collection.isLinks { try ElementLinks(transaction, collection, table).noteNew(elements) }
             try collection.editing().insert(elements, at: place)
+            try noteInner(collection)
         }
     }
 
@@ -189,7 +93,7 @@ package struct CollectionWriter {
     package func insert(
         _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, mapKey: Cell = .null, at place: Int
     ) throws(StorageError) {
-        let elements = try single(value, table, column)
+        let elements = try single(value, table, key, column)
         if elements.keys == nil {
             elements.append(value)
         } else {
@@ -205,18 +109,17 @@ package struct CollectionWriter {
     package func set(
         _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, at place: Int
     ) throws(StorageError) {
-        let elements = try single(value, table, column)
+        let elements = try single(value, table, key, column)
         elements.append(value)
         try set(table, key, column, elements, at: place)
         forget(value, .null)
     }
 
-    private func single(_ value: Cell, _ table: Int, _ column: Int) throws(StorageError) -> CollectionElements {
+    private func single(
+        _ value: Cell, _ table: Int, _ key: RowKey, _ column: Int
+    ) throws(StorageError) -> CollectionElements {
         try transaction.check(table)
-        let columns = transaction.plans[table].columns
-        guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
-        guard let collection = columns[column].collection else { throw .misuse(.wrongType) }
-        let elements = workspace.single(collection)
+        let elements = workspace.single(try opening.elementColumn(table, key, column))
         guard elements.takes(value) else { throw .misuse(.wrongType) }
         return elements
     }
@@ -250,21 +153,30 @@ package struct CollectionWriter {
     private func replace(
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
     ) throws(StorageError) {
-        try check(elements, table, column, onlyValues: true)
+        let holds = try check(elements, table, key, column, onlyValues: true)
         let (end, overflow) = place.addingReportingOverflow(elements.count)
         // The keys of a map stay.
-        if transaction.plans[table].columns[column].collection?.isKeyed == false {
-            try checkOrder(elements, table, key, column, place, replacing: elements.count)
+        if !holds.isKeyed {
+            try checkOrder(elements, holds, table, key, column, place, replacing: elements.count)
         }
         let suits = { (count: Int) in place >= 0 && !overflow && end <= count }
-        guard let collection = try opened(table, key, column, changes: elements.count > 0, where: suits) else { return }
+        guard let collection = try opening.opened(table, key, column, changes: elements.count > 0, where: suits) else {
+            return
+        }
         record(collection) { $0.setElements(at: place, count: elements.count) }
         write(elements)
         if collection.isLinks {
-            try noteRemoval(place..<end, collection, table)
-            try noteLinks(elements, collection, table)
+            try ElementLinks(transaction, collection, table).noteGone(place..<end)
+            try ElementLinks(transaction, collection, table).noteNew(elements)
         }
         try collection.editing().set(elements, at: place)
+        try noteInner(collection)
+    }
+
+    /// What stands in an element is another tree perhaps.
+    @inline(__always)
+    private func noteInner(_ collection: OpenCollection) throws(StorageError) {
+        if collection.parent != nil { try InnerCollections(transaction).note(collection) }
     }
 
     /// Takes elements out.
@@ -275,14 +187,17 @@ package struct CollectionWriter {
     ) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let suits = { (count: Int) in range.lowerBound >= 0 && range.upperBound <= count }
-            guard let collection = try opened(table, key, column, changes: !range.isEmpty, where: suits) else { return }
+            guard let collection = try opening.opened(table, key, column, changes: !range.isEmpty, where: suits) else {
+                return
+            }
             record(collection) { $0.removeElements(at: range.lowerBound, count: range.count) }
-            if collection.isLinks { try noteRemoval(range, collection, table) }
+            if collection.isLinks { try ElementLinks(transaction, collection, table).noteGone(range) }
             if range.count == collection.count {
                 try collection.editing().clear()
             } else {
                 try collection.editing().remove(range)
             }
+            try noteInner(collection)
         }
     }
 
@@ -290,7 +205,7 @@ package struct CollectionWriter {
     /// - Throws: as ``remove(_:_:_:_:)``.
     package func clear(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
         try transaction.check(table)
-        try remove(table, key, column, 0..<(try CollectionReader(view, table, key, column).count))
+        try remove(table, key, column, 0..<(try opening.reader(table, key, column).count))
     }
 
     /// Moves elements of a list; `target` is where the first of them stands afterwards.
@@ -299,15 +214,17 @@ package struct CollectionWriter {
         _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>, to target: Int
     ) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
-            guard try view.collectionShape(table, key, column).form == .list else { throw .misuse(.wrongType) }
+            let holds = try opening.elementColumn(table, key, column)
+            if holds.isKeyed || holds.isSorted { throw .misuse(.wrongType) }
             let suits = { (count: Int) in
                 range.lowerBound >= 0 && range.upperBound <= count && target >= 0 && target <= count - range.count
             }
             let isMove = !range.isEmpty && target != range.lowerBound
-            guard let collection = try opened(table, key, column, changes: isMove, where: suits) else { return }
+            guard let collection = try opening.opened(table, key, column, changes: isMove, where: suits) else { return }
             nodes.usesReserve = false
             record(collection) { $0.moveElements(at: range.lowerBound, count: range.count, to: target) }
             try collection.editing().move(range, to: target)
+            try noteInner(collection)
         }
     }
 
@@ -317,8 +234,8 @@ package struct CollectionWriter {
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements
     ) throws(StorageError) {
         try transaction.check(table)
-        try check(elements, table, column, onlyValues: false)
-        try CollectionAssignment(transaction, table, key, column, elements).run()
+        try check(elements, table, key, column, onlyValues: false)
+        try CollectionAssignment(transaction, path, table, key, column, elements).run()
     }
 
     // MARK: What follows from elements
@@ -327,7 +244,8 @@ package struct CollectionWriter {
         if transaction.isReplay || workspace.recorder.isTooLarge { return }
         let place = collection.place
         workspace.recorder.collection(
-            place.table, RowKey(place.key), place.column, cells: collection.shape.form == .map ? 2 : 1)
+            place.table, RowKey(place.key), place.column, cells: collection.shape.form == .map ? 2 : 1,
+            path: collection.parent == nil ? [] : path)
         body(&workspace.recorder)
     }
 
@@ -338,31 +256,6 @@ package struct CollectionWriter {
             if workspace.recorder.isTooLarge { return }
             if let keys = elements.keys, keys.count > 0 { workspace.recorder.element(keys.cellValue(index).cell) }
             workspace.recorder.element(elements.values.cellValue(index).cell)
-        }
-    }
-
-    private func noteLinks(
-        _ elements: CollectionElements, _ collection: OpenCollection, _ table: Int
-    ) throws(StorageError) {
-        let place = collection.place
-        for index in 0..<elements.count {
-            try workspace.entries.noteLink(
-                elements.values.cellValue(index).cell, of: RowKey(place.key), table, place.column, view, delta: 1)
-        }
-    }
-
-    /// Takes the links that stand at some places out of the backlinks.
-    private func noteRemoval(
-        _ range: Range<Int>, _ collection: OpenCollection, _ table: Int
-    ) throws(StorageError) {
-        let place = collection.place
-        let reader = try CollectionReader(collection.cell, collection.shape, collection.definition, nodes.reader)
-        try reader.forEachPart(from: range.lowerBound) { (part) throws(StorageError) in
-            for index in max(part.first, range.lowerBound)..<min(part.end, range.upperBound) {
-                try workspace.entries.noteLink(
-                    try part.value(at: index), of: RowKey(place.key), table, place.column, view, delta: -1)
-            }
-            return part.end < range.upperBound
         }
     }
 }

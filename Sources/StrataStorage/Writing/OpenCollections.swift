@@ -17,11 +17,14 @@ final class OpenCollection {
     fileprivate(set) var isChanged = false
     /// What changes it, while it is one of those that were changed last.
     private var editor: CollectionEditor<TransactionNodes>?
+    /// Of one that stands in an element: in which, of which.
+    let parent: (collection: OpenCollection, place: Int)?
 
     init(
         _ place: CollectionPlace, _ shape: CollectionShape, _ definition: ColumnDefinition, _ column: CollectionColumn,
-        _ root: NodeReference, _ nodes: TransactionNodes
+        _ root: NodeReference, _ nodes: TransactionNodes, in parent: (collection: OpenCollection, place: Int)? = nil
     ) throws(StorageError) {
+        self.parent = parent
         self.place = place
         self.shape = shape
         self.definition = definition
@@ -36,6 +39,8 @@ final class OpenCollection {
     var count: Int { editor?.count ?? kept.count }
     var cell: CollectionCell { count == 0 ? .empty : .tree(root: root, count: count) }
     var isLinks: Bool { definition.type == .links }
+    /// The places at which it stands in elements, from the row's own collection on.
+    var path: [Int] { parent.map { $0.collection.path + [$0.place] } ?? [] }
     var encoder: CollectionEncoder { CollectionEncoder(column: column, isLinks: isLinks) }
 
     /// Nothing changes it now.
@@ -69,6 +74,12 @@ struct OpenCollections {
     private var recent: [CollectionPlace] = []
     /// Those that were changed since all small ones went to their rows: no other has become small.
     private var changed: Set<CollectionPlace> = []
+    /// Collections that stand in elements, each in one of the one before it, the first in one of a row's own. What leads
+    /// to their roots stands in those elements after each operation.
+    ///
+    /// Only the last that was changed, and those around it, are known: what is done to another one, or around them, has
+    /// the small ones go into their elements first. So it depends on the operations alone when they do.
+    var inner: [OpenCollection] = []
     /// So many small ones stay open: each takes a page of memory.
     private static let mostRecent = 64
 
@@ -124,6 +135,7 @@ struct OpenCollections {
 
     mutating func remove(_ place: CollectionPlace) {
         open[place] = nil
+        if inner.first?.place == place { inner = [] }
         changed.remove(place)
         if last?.place == place { last = nil }
     }
@@ -132,6 +144,7 @@ struct OpenCollections {
         if open.isEmpty && recent.isEmpty { return }
         open = [:]
         last = nil
+        inner = []
         recent = []
         changed = []
     }

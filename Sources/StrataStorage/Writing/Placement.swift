@@ -109,6 +109,14 @@ struct Placement {
                 let child = branch.reference(index)
                 if child.isInArena { CollectionBranch.setReference(node, index, try seal(child)) }
             }
+        case .collectionLeaf:
+            // Collections in elements: their roots stand in the arena like children of a branch.
+            try CollectionLeaf(UnsafeRawPointer(node)).forEachTree { (long, place) throws(StorageError) in
+                guard long.reference.isInArena else { return }
+                var sealed = long
+                sealed.reference = try seal(long.reference)
+                sealed.store(node + (place - UnsafeRawPointer(node)))
+            }
         case .entryBranch:
             let branch = EntryBranch(UnsafeRawPointer(node))
             for index in 0..<branch.count {

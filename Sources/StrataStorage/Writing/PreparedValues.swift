@@ -19,7 +19,7 @@ struct PreparedValues {
         if plan.isCollection[column] {
             let handle = CollectionCell.handle(birth: nodes.version)
             values.append(CellValue(.null, long: handle))
-            collections.append(try CollectionWriter(transaction).build(cell.bytesValue, table, key, column))
+            collections.append(try CollectionOpening(transaction).build(cell.bytesValue, table, key, column))
         } else {
             let long = try nodes.makeLong(cell.bytesValue, table: plan.id.rawValue)
             values.append(CellValue(cell, long: long))
@@ -28,7 +28,7 @@ struct PreparedValues {
 
     /// The values stand in their row.
     func keep() throws(StorageError) {
-        for collection in collections { try CollectionWriter(transaction).add(collection) }
+        for collection in collections { try CollectionOpening(transaction).add(collection) }
     }
 
     /// They do not, and nothing leads to what was made for them.

@@ -81,6 +81,10 @@ package final class WriteTransaction {
 
     package var collections: CollectionWriter { CollectionWriter(self) }
 
+    /// Collections that stand in elements of others.
+    /// - Parameter path: the places at which they do, from a row's own collection on; without any, that one.
+    package func collections(at path: [Int]) -> CollectionWriter { CollectionWriter(self, path) }
+
     /// The next key that was never used in a table.
     package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
 
@@ -187,7 +191,7 @@ package final class WriteTransaction {
         if isEntered || isCollection {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
             try removeEntries(table, key, column, row)
-            if isCollection { try CollectionWriter(self).giveUp(table, key, column, row) }
+            if isCollection { try CollectionOpening(self).giveUp(table, key, column, row) }
         }
         var prepared = PreparedValues(self, table, key)
         if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes { try prepared.add(cell, plan, column) }
@@ -247,7 +251,7 @@ package final class WriteTransaction {
         if editor.mayDeleteLong {
             for column in plan.bytesColumns {
                 if plan.isCollection[column] {
-                    try CollectionWriter(self).giveUp(table, key, column, row)
+                    try CollectionOpening(self).giveUp(table, key, column, row)
                 } else if let long = try view.longValue(row, column) {
                     nodes.drop(long.reference)
                 }

@@ -36,33 +36,67 @@ struct CollectionCheck {
         func note(_ reference: NodeReference) throws(StorageError) {
             do { try reached.note(reference) } catch { throw stop(error, reference) }
         }
-        var count: UInt64 = 0
-        let walk = CollectionWalk(
-            nodes: reader, shape: shape, allowsNulls: column.allowsNulls, precedes: CollectionOrder.check(column))
         do {
-            try walk.run(root.reference) { (reference) throws(StorageError) in
-                try note(reference)
-                // 15: form, column and owner are the walk's to compare.
-                guard let kind = NodeKind(rawValue: reference.kindCode),
-                    NodeHeader.table(try reader.node(reference, kind)) == shape.table
-                else { throw stop(broken("has a node of another table", row), reference) }
-            } visitRun: { (run) throws(StorageError) in
-                count += UInt64(run.leaf.count)
-                for segment in [run.leaf.keys, run.leaf.values].compactMap(\.self)
-                where segment.kind == .bytes && segment.flags & Segment.hasLong != 0 {
-                    for slot in 0..<segment.rows {
-                        guard let long = segment.cellValue(slot).long else { continue }
-                        // 19: they lead to values.
-                        _ = try CollectionTree.element(segment, slot, reader)
-                        try note(long.reference)
-                    }
-                }
-            }
+            try check(root, shape, column, row, note) { stop($0, $1) }
         } catch {
             throw violation ?? error
         }
-        // 13: the cell counts what is below its root.
-        if count != root.count { throw broken("counts \(root.count) elements where \(count) are", row) }
+    }
+
+    /// - Parameters:
+    ///   - holds: what stands in it.
+    ///   - note: a node was reached.
+    ///   - stop: something is wrong, seen at a node.
+    private func check(
+        _ root: LongValue, _ shape: CollectionShape, _ holds: CollectionColumn, _ row: Int64,
+        _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
+    ) throws(StorageError) {
+        var count: UInt64 = 0
+        let walk = CollectionWalk(
+            nodes: reader, shape: shape, allowsNulls: holds.allowsNulls, precedes: CollectionOrder.check(holds))
+        try walk.run(root.reference) { (reference) throws(StorageError) in
+            try note(reference)
+            // 15: form, column and owner are the walk's to compare.
+            guard let kind = NodeKind(rawValue: reference.kindCode),
+                NodeHeader.table(try reader.node(reference, kind)) == shape.table
+            else { throw stop(broken("has a node of another table", row), reference) }
+        } visitRun: { (run) throws(StorageError) in
+            count += UInt64(run.leaf.count)
+            for segment in [run.leaf.keys, run.leaf.values].compactMap(\.self) where segment.kind == .bytes {
+                let isValues = segment.base == run.leaf.values.base
+                if !(isValues && holds.takesNested) && segment.flags & Segment.hasLong == 0 { continue }
+                for slot in 0..<segment.rows {
+                    try checkElement(segment, slot, isValues ? holds : nil, shape, row, note, stop)
+                }
+            }
+        }
+        // 13: what leads to it counts what is below its root.
+        if count != root.count {
+            throw stop(broken("counts \(root.count) elements where \(count) are", row), root.reference)
+        }
+    }
+
+    /// - Parameter holds: nil of a map's key.
+    private func checkElement(
+        _ segment: Segment, _ slot: Int, _ holds: CollectionColumn?, _ shape: CollectionShape, _ row: Int64,
+        _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
+    ) throws(StorageError) {
+        let value = segment.cellValue(slot)
+        if let long = value.long, long.isTree {
+            // 19: trees stand among values of any type alone, and not too deep.
+            guard let holds, holds.takesNested else {
+                throw stop(broken("has a tree in an element", row), long.reference)
+            }
+            let isKeyed = try NestedCollection.isKeyed(long.reference, reader)
+            let inner = try shape.nested(isKeyed: isKeyed, in: long.reference)
+            return try check(long, inner, .nested(isKeyed: isKeyed), row, note, stop)
+        }
+        // 19: others lead to values.
+        let cell = try CollectionTree.element(segment, slot, reader)
+        if let long = value.long { try note(long.reference) }
+        if let holds, cell.kind == .bytes, !NestedCollection.isRight(cell.bytesValue, holds, shape.depth) {
+            throw stop(broken("has an element that contradicts itself", row), value.long?.reference ?? .null)
+        }
     }
 
     /// A collection that stands in its row.
@@ -72,5 +106,9 @@ struct CollectionCheck {
         }
         // 17: sets and maps ascend.
         if let order = AscendingCheck(column), !order.ascends(payload) { throw broken("does not ascend", row) }
+        // 19: so do the maps that stand in elements.
+        if !NestedCollection.areRight(payload, column, 0) {
+            throw broken("has an element that contradicts itself", row)
+        }
     }
 }

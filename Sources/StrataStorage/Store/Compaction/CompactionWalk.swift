@@ -283,7 +283,7 @@ struct CompactionWalk {
             where segment.kind == .bytes && segment.flags & Segment.hasLong != 0 {
                 for slot in 0..<segment.rows {
                     guard !isOver, let long = segment.cellValue(slot).long, let base = segment.bytes(slot).baseAddress,
-                        let moved = try moved(long.reference)
+                        let moved = try movedElement(long.reference, isTree: long.isTree, shape)
                     else { continue }
                     places.append((base - leaf.node, moved))
                 }
@@ -295,6 +295,15 @@ struct CompactionWalk {
         return try nodes.rewrite(reference, below: limit) { node in
             for place in places { place.reference.store(node, place.offset) }
         }
+    }
+
+    /// What a long element leads to: a value, or the tree of a collection.
+    private mutating func movedElement(
+        _ reference: NodeReference, isTree: Bool, _ shape: CollectionShape
+    ) throws(StorageError) -> NodeReference? {
+        if !isTree { return try moved(reference) }
+        let isKeyed = try NestedCollection.isKeyed(reference, nodes)
+        return try tree(reference, shape.nested(isKeyed: isKeyed, in: reference))
     }
 
     // MARK: Indexes and backlinks

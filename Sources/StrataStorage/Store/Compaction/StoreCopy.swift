@@ -169,14 +169,34 @@ extension StoreCopy {
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
         _ transaction: WriteTransaction
     ) throws(StorageError) {
-        guard let collection = source.schema.tables[table].columns[column].collection else { return }
         let cell = try CollectionCell.long(descriptor, source.reader)
-        try CollectionReader(cell, source, table, key, column).forEachPart { (part) throws(StorageError) in
-            let elements = CollectionElements(collection)
+        let reader = try CollectionReader(cell, source, table, key, column)
+        try copy(reader, at: [], of: key, table, column, transaction)
+    }
+
+    /// - Parameter path: where the collection stands in elements of others.
+    private func copy(
+        _ reader: CollectionReader, at path: [Int], of key: RowKey, _ table: Int, _ column: Int,
+        _ transaction: WriteTransaction
+    ) throws(StorageError) {
+        try reader.forEachPart { (part) throws(StorageError) in
+            let elements = CollectionElements(reader.column)
+            var inner: [(place: Int, reader: CollectionReader)] = []
             for place in part.first..<part.end {
-                elements.append(key: try part.key(at: place), try part.value(at: place))
+                guard part.isTree(at: place), let nested = try reader.nested(at: place) else {
+                    elements.append(key: try part.key(at: place), try part.value(at: place))
+                    continue
+                }
+                inner.append((place, nested))
+                let key = try part.key(at: place)
+                // Empty at first.
+                let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
+                Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
             }
-            try transaction.collections.insert(table, key, column, elements, at: part.first)
+            try transaction.collections(at: path).insert(table, key, column, elements, at: part.first)
+            for (place, nested) in inner {
+                try copy(nested, at: path + [place], of: key, table, column, transaction)
+            }
             return true
         }
     }

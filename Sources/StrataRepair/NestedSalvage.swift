@@ -1,0 +1,70 @@
+internal import StrataStorage
+
+/// What is left of collections that stand in elements of another one and are trees.
+///
+/// In the place of an element that is lost a list has no value, so that places keep their meaning while the log is
+/// replayed. A map that lost a key has nothing to stand for it: the whole of it is lost.
+struct NestedSalvage {
+    private let source: SalvageSource
+    /// Pages of nodes, so that none is read twice.
+    private(set) var visited: Set<UInt32>
+    private(set) var lost = 0
+
+    init(_ source: SalvageSource, _ visited: Set<UInt32>) {
+        self.source = source
+        self.visited = visited
+    }
+
+    /// As the element takes it; nil when it is lost.
+    mutating func bytes(_ root: LongValue, in outer: CollectionRemains) -> [UInt8]? {
+        guard let node = node(root.reference, outer), var remains = outer.nested(isKeyed: node.isKeyed),
+            take(root.reference, Int(clamping: root.count), level: nil, &remains)
+        else { return nil }
+        let type = node.isKeyed ? NestedCollection.mapType : NestedCollection.listType
+        return [type] + remains.encoded()
+    }
+
+    private func node(_ reference: NodeReference, _ remains: CollectionRemains) -> LooseCollectionNode? {
+        let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+        return source.node(reference, kind, table: remains.owner.table).map { LooseCollectionNode($0, kind) }
+    }
+
+    /// - Returns: false when something is lost that nothing can stand for.
+    private mutating func take(
+        _ reference: NodeReference, _ elements: Int, level: Int?, _ remains: inout CollectionRemains
+    ) -> Bool {
+        let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+        guard visited.insert(reference.page).inserted,
+            let base = source.node(reference, kind, table: remains.owner.table), let node = remains.own(base, kind),
+            level == nil || node.level == level, node.count == elements
+        else { return takeGap(elements, &remains) }
+        if node.level > 0 {
+            for child in node.children
+            where !take(child.reference, child.elements, level: node.level - 1, &remains) {
+                return false
+            }
+            return true
+        }
+        let table = remains.owner.table
+        let outer = remains
+        var inner = NestedSalvage(source, visited)
+        let count = remains.take(node) { [source] in
+            SalvagedCollection.read($0, source, table)
+        } tree: {
+            inner.bytes($0, in: outer)
+        }
+        visited = inner.visited
+        lost += inner.lost + count
+        return count == 0 || !node.isKeyed
+    }
+
+    /// No list that a salvage can hold has more.
+    private static let longestGap = 1 << 24
+
+    private mutating func takeGap(_ count: Int, _ remains: inout CollectionRemains) -> Bool {
+        if remains.isKeyed || count > Self.longestGap { return false }
+        remains.takeGap(count)
+        lost += count
+        return true
+    }
+}

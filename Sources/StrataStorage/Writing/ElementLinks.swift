@@ -1,0 +1,37 @@
+/// Links among the elements of an open collection, on their way into the backlinks.
+struct ElementLinks {
+    private let transaction: WriteTransaction
+    private let collection: OpenCollection
+    private let table: Int
+    private var workspace: WriterWorkspace { transaction.workspace }
+
+    /// - Parameter table: the position of the owner's.
+    init(_ transaction: WriteTransaction, _ collection: OpenCollection, _ table: Int) {
+        self.transaction = transaction
+        self.collection = collection
+        self.table = table
+    }
+
+    /// Elements come.
+    func noteNew(_ elements: CollectionElements) throws(StorageError) {
+        for index in 0..<elements.count { try note(elements.values.cellValue(index).cell, delta: 1) }
+    }
+
+    /// The elements at some places go.
+    func noteGone(_ range: Range<Int>) throws(StorageError) {
+        let reader = try CollectionReader(
+            collection.cell, collection.shape, collection.definition, transaction.nodes.reader)
+        try reader.forEachPart(from: range.lowerBound) { (part) throws(StorageError) in
+            for index in max(part.first, range.lowerBound)..<min(part.end, range.upperBound) {
+                try note(try part.value(at: index), delta: -1)
+            }
+            return part.end < range.upperBound
+        }
+    }
+
+    private func note(_ link: Cell, delta: Int32) throws(StorageError) {
+        let place = collection.place
+        try workspace.entries.noteLink(
+            link, of: RowKey(place.key), table, place.column, transaction.view, delta: delta)
+    }
+}

@@ -1,0 +1,93 @@
+import StrataFiles
+import StrataRepair
+import Testing
+
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+/// Collections that stand in elements of others, and lose nodes one after the other.
+@Suite struct NestedSalvageTests {
+    private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: NestedHistory.Model) {
+        let disk = FileImages.Disk()
+        try disk.put(data, at: FileImages.path)
+        var settings = SalvageOptions()
+        settings.limits = .tiny
+        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: "new", options: options)
+        defer { do { try store.close() } catch {} }
+        try store.checkInvariants()
+        return (report, try NestedHistory.contents(store.snapshot().view))
+    }
+
+    private static func elements(_ model: NestedHistory.Model) -> Int {
+        func count(_ value: NestedValue) -> Int { value.pairs.reduce(value.count) { $0 + count($1.value) } }
+        return model.values.reduce(0) { $0 + $1.reduce(0) { $0 + count($1) } }
+    }
+
+    @Test(
+        "a sound store comes back whole, and a lost node costs what is below it", arguments: [1, 2, 3] as [UInt64])
+    func lostNodes(seed: UInt64) throws {
+        let disk = FileImages.Disk()
+        var options = FileImages.options
+        options.fileSystem = disk
+        options.logSegmentBytes = 1 << 20
+        let store = try Store.open(path: FileImages.path, options: options)
+        var history = NestedHistory(seed: seed)
+        history.longest = 60
+        for round in 0..<8 {
+            let transaction = try store.beginWrite()
+            if round == 0 { try transaction.apply(schema: NestedHistory.schema) }
+            for _ in 0..<8 { try history.step(transaction) }
+            try transaction.commit()
+        }
+        var trees: [NodeReference] = []
+        do {
+            let view = try store.snapshot().view
+            for key in try view.keys(0) {
+                for column in 0..<2 {
+                    let shape = try view.collectionShape(0, RowKey(key), column)
+                    guard case .tree(let root, _) = try view.collectionCell(0, RowKey(key), column) else { continue }
+                    try CollectionNodes(nodes: view.reader, shape: shape).forEach(root) { trees.append($0) }
+                }
+            }
+        }
+        try store.close()
+        let data = try disk.bytes(FileImages.path) ?? []
+        let (sound, model) = try salvage(data)
+        #expect(sound.isWhole && model == history.model)
+        let all = Self.elements(history.model)
+        var (nested, changes) = (0, 0)
+        for reference in trees where !reference.is(.value) {
+            let start = Int(reference.page) * Format.pageSize
+            let isNested = data.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress else { return false }
+                let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+                return LooseCollectionNode(base + start, kind).isNested
+            }
+            var damaged = data
+            damaged.replaceSubrange(start..<(start + 64), with: repeatElement(0, count: 64))
+            let (report, found) = try salvage(damaged)
+            let note: Comment = "seed \(seed), page \(reference.page)"
+            #expect(!report.isWhole, note)
+            let rows = found.keys.sorted()
+            #expect(rows == history.model.keys.sorted(), note)
+            let changed = rows.flatMap { key in
+                (0..<2).filter { found[key]?[$0] != history.model[key]?[$0] }.map { "\(key).\($0)" }
+            }
+            // No other collection of any row is touched.
+            #expect(changed.count <= 1, note)
+            #expect(Self.elements(found) <= all, note)
+            if isNested {
+                nested += 1
+                changes += changed.count
+            } else if reference.is(.collectionLeaf) {
+                #expect(changed.count == 1 && Self.elements(found) < all, note)
+            }
+        }
+        // A leaf may have had no value but nulls.
+        #expect(2 * changes > nested, "\(changes) of \(nested)")
+        #expect(nested > 3, "\(nested)")
+    }
+}
