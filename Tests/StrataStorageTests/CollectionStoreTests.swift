@@ -151,6 +151,50 @@ import Testing
         try store.close()
     }
 
+    @Test("a step that ends in a tree is taken up where it ended, and none does more than its part")
+    func resumed() throws {
+        let store = try Store.open(path: FileImages.path, options: options { $0.logSegmentBytes = 1 << 20 })
+        var history = CollectionHistory(seed: 4)
+        history.longest = 1
+        let text = 2
+        try commit(store, &history, steps: 1) { history, transaction in
+            for key in 1...3 as ClosedRange<Int64> { try history.insertRow(transaction, key) }
+        }
+        // Leaves of a few elements, with values in nodes of their own among them.
+        try commit(store, &history, steps: 1) { history, transaction in
+            for key in 1...3 as ClosedRange<Int64> {
+                let pairs = (0..<900).map { number in
+                    CollectionPair(value: .bytes([UInt8](repeating: 65, count: number % 40 == 0 ? 60 : 3)))
+                }
+                try history.set(transaction, key, text, pairs)
+            }
+        }
+        let view = try store.snapshot().view
+        let nodes = try #require(try CollectionHistory.nodes(view, 1, text))
+        #expect(nodes > 180)
+        // Nothing is to be moved: all is visited, and that is all.
+        let pages = 3
+        let steps = try Self.compact(store, below: store.allocator.counts.pages, pages: pages) {}
+        // A step reads 8 nodes of trees for each page that it may move, and the way to where it begins.
+        #expect(steps >= 3 * (nodes - 23) / (8 * pages) / 2, "\(steps) steps for 3 x \(nodes) nodes")
+        #expect(steps <= 3 * nodes / (8 * pages) + 40, "\(steps) steps for 3 x \(nodes) nodes")
+        // Down, in as small steps.
+        try commit(store, &history, steps: 1) { history, transaction in
+            try transaction.delete(CollectionHistory.owners, RowKey(1))
+            history.model.rows[1] = nil
+        }
+        for _ in 0..<6 {
+            try commit(store, &history, steps: 1) { try $0.insertTarget($1, 7 + Int64($0.random.below(9))) }
+        }
+        let before = try trees(store.snapshot().view, history)
+        let counts = store.allocator.counts
+        _ = try Self.compact(store, below: counts.pages - counts.free / 2, pages: pages) { try store.checkInvariants() }
+        #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)
+        let after = try trees(store.snapshot().view, history)
+        #expect(after.nodes == before.nodes && after.end <= before.end)
+        try store.close()
+    }
+
     // MARK: Copies
 
     @Test(

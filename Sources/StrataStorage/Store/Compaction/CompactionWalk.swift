@@ -1,16 +1,9 @@
-/// Where an online compaction goes on: a table by its position, its tree of rows (0) or one of its entry trees (1 and
-/// up), and the first key that was not visited.
-struct CompactionCursor: Sendable {
-    var table = 0
-    var tree = 0
-    var key: EntryKey = (.min, .min)
-}
-
 /// One step of an online compaction: visits nodes in key order and moves those that stand behind a page down.
 ///
 /// A node that has changed references below it goes by way of the arena, like in any transaction; all others are copied
 /// as they are. A node that finds no room stays. What is done is bounded by pages moved and by nodes visited; a group
-/// is left unfinished, and visited again by the next step, when the values of its rows are too many for one.
+/// is left unfinished, and visited again by the next step, when the values of its rows are too many for one. A tree of
+/// elements is taken up at the place where it was left, and those before it are passed over.
 ///
 /// Concurrency: confined to the write transaction.
 struct CompactionWalk {
@@ -19,6 +12,14 @@ struct CompactionWalk {
     let limit: Int
     private var pagesLeft: Int
     private var visitsLeft: Int
+    /// Of trees of elements.
+    private var elementVisitsLeft: Int
+    /// Where the step before has left a tree of elements, until it is found again.
+    private var resumed: CompactionCursor.Element?
+    /// Where this one leaves one.
+    private var left: CompactionCursor.Element?
+    /// The first place of the tree at hand that was not visited.
+    private var stoppedAt: Int?
     /// Something moved: the transaction must be committed.
     private(set) var hasMoved = false
 
@@ -28,6 +29,7 @@ struct CompactionWalk {
         self.limit = limit
         pagesLeft = pages
         visitsLeft = 8 * pages
+        elementVisitsLeft = 8 * pages
         nodes.placesBelow = limit
         // The reserve is for transactions that delete.
         nodes.usesReserve = false
@@ -49,6 +51,7 @@ struct CompactionWalk {
     }
 
     private var isOver: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
+    private var isOverInTree: Bool { pagesLeft <= 0 || elementVisitsLeft <= 0 }
 
     /// Goes on from a cursor.
     /// - Returns: where the next step goes on; nil when all was visited.
@@ -57,6 +60,8 @@ struct CompactionWalk {
     ) throws(StorageError) -> CompactionCursor? {
         if !state.schemaNode.isNull, let moved = try moved(state.schemaNode) { state.schemaNode = moved }
         var cursor = start
+        resumed = start.element
+        cursor.element = nil
         while cursor.table < state.tables.count {
             let table = Table(layout: state.layouts[cursor.table], definition: state.schema.tables[cursor.table])
             while cursor.tree <= state.tables[cursor.table].entries.count {
@@ -76,6 +81,7 @@ struct CompactionWalk {
                 }
                 if let stop {
                     cursor.key = stop
+                    cursor.element = left
                     return cursor
                 }
                 cursor.tree += 1
@@ -127,7 +133,13 @@ struct CompactionWalk {
 
     /// - Returns: whether nothing is left to be done.
     private mutating func group(_ reference: inout NodeReference, _ table: Table) throws(StorageError) -> Bool {
-        let isDone = try values(&reference, table)
+        var isDone = try values(&reference, table)
+        if isDone, resumed != nil {
+            // The tree that was left is gone.
+            resumed = nil
+            isDone = try values(&reference, table)
+        }
+        if !isDone, left == nil { left = resumed }
         let group = Group(try nodes.node(reference, .group))
         for index in 0..<group.nodes {
             let old = Group(try nodes.node(reference, .group)).reference(index)
@@ -174,7 +186,10 @@ struct CompactionWalk {
             let group = Group(try nodes.node(reference, .group))
             let slot = descriptor.firstSlot + index
             if group.isDeleted(slot) || group.patchedValue(position, slot) != nil { continue }
-            guard let value = try movedValue(try group.segment(number, nodes.reader), index, shape) else { continue }
+            guard let value = try movedValue(try group.segment(number, nodes.reader), index, shape) else {
+                if left != nil { return false }
+                continue
+            }
             let node = try nodes.mutable(&reference)
             if descriptor.node == Group.inThisNode {
                 store(value, Segment(node + descriptor.offset), index, in: node)
@@ -184,7 +199,7 @@ struct CompactionWalk {
                 child.store(node, Group.referencesOffset + descriptor.node * NodeReference.size)
                 store(value, SegmentNode.segment(segments, descriptor.index), index, in: segments)
             }
-            if isOver { return false }
+            if isOver || left != nil { return false }
         }
         return true
     }
@@ -200,10 +215,13 @@ struct CompactionWalk {
             let patch = group.patch(number)
             guard patch.segment.isLong(index), !group.isDeleted(patch.slot(index)),
                 let value = try movedValue(patch.segment, index, shape)
-            else { continue }
+            else {
+                if left != nil { return false }
+                continue
+            }
             let node = try nodes.mutable(&reference)
             store(value, Group(UnsafeRawPointer(node)).patch(number).segment, index, in: node)
-            if isOver { return false }
+            if isOver || left != nil { return false }
         }
         return true
     }
@@ -215,10 +233,13 @@ struct CompactionWalk {
         try Group(try nodes.node(reference, .group)).insertedSegment(position).require(.bytes, nodes.reader)
         for index in 0..<count {
             let segment = Group(try nodes.node(reference, .group)).insertedSegment(position)
-            guard segment.isLong(index), let value = try movedValue(segment, index, shape) else { continue }
+            guard segment.isLong(index), let value = try movedValue(segment, index, shape) else {
+                if left != nil { return false }
+                continue
+            }
             let node = try nodes.mutable(&reference)
             store(value, Group(UnsafeRawPointer(node)).insertedSegment(position), index, in: node)
-            if isOver { return false }
+            if isOver || left != nil { return false }
         }
         return true
     }
@@ -257,24 +278,51 @@ struct CompactionWalk {
     /// there.
     private mutating func tree(_ root: NodeReference, _ shape: CollectionShape) throws(StorageError) -> NodeReference? {
         let level = try CollectionTree.level(of: root, shape, nodes)
-        return try elements(root, level: level, mayHaveLong: true, shape)
+        if shape.depth > 0 { return try elements(root, level: level, first: 0, mayHaveLong: true, shape) }
+        let owner =
+            level == 0
+            ? try CollectionTree.leaf(root, shape, nodes).owner
+            : try CollectionTree.branch(root, level: level, shape, nodes).owner
+        var from = 0
+        if let resumed {
+            if resumed.owner != owner || resumed.column != shape.column { return nil }
+            from = resumed.place
+            self.resumed = nil
+        }
+        stoppedAt = nil
+        let moved = try elements(root, level: level, first: 0, from: from, mayHaveLong: true, shape)
+        if isOverInTree {
+            left = CompactionCursor.Element(owner: owner, column: shape.column, place: stoppedAt ?? .max)
+        }
+        return moved
     }
 
-    /// Leaves are read only where values of theirs may have nodes of their own: a step that comes again to what the
-    /// steps before have moved costs no more than the branches.
+    /// Leaves are read only where values of theirs may have nodes of their own.
+    /// - Parameters:
+    ///   - first: the place of the first element below.
+    ///   - from: what ends before it was visited.
     private mutating func elements(
-        _ reference: NodeReference, level: Int, mayHaveLong: Bool, _ shape: CollectionShape
+        _ reference: NodeReference, level: Int, first: Int, from: Int = 0, mayHaveLong: Bool, _ shape: CollectionShape
     ) throws(StorageError) -> NodeReference? {
-        if isOver { return nil }
+        if isOverInTree {
+            if shape.depth == 0 { stoppedAt = stoppedAt ?? first }
+            return nil
+        }
+        // The way to where the step begins is for nothing: each step gets on.
+        if shape.depth == 0, first > from, level > 0 || mayHaveLong { elementVisitsLeft -= 1 }
         var places: [(offset: Int, reference: NodeReference)] = []
         if level > 0 {
             let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
             let mayHaveLong = branch.flags & CollectionLeaf.hasLong != 0
+            var next = first
             for index in 0..<branch.count {
                 let child = branch.reference(index)
-                guard let moved = try elements(child, level: level - 1, mayHaveLong: mayHaveLong, shape) else {
-                    continue
-                }
+                let start = next
+                next += branch.elements(index)
+                if next <= from { continue }
+                let moved = try elements(
+                    child, level: level - 1, first: start, from: from, mayHaveLong: mayHaveLong, shape)
+                guard let moved else { continue }
                 places.append((CollectionBranch.referencesOffset + index * NodeReference.size, moved))
             }
         } else if mayHaveLong {
@@ -282,12 +330,15 @@ struct CompactionWalk {
             for segment in [leaf.keys, leaf.values].compactMap(\.self)
             where segment.kind == .bytes && segment.flags & Segment.hasLong != 0 {
                 for slot in 0..<segment.rows {
-                    guard !isOver, let long = segment.cellValue(slot).long, let base = segment.bytes(slot).baseAddress,
+                    guard pagesLeft > 0, let long = segment.cellValue(slot).long,
+                        let base = segment.bytes(slot).baseAddress,
                         let moved = try movedElement(long.reference, isTree: long.isTree, shape)
                     else { continue }
                     places.append((base - leaf.node, moved))
                 }
             }
+            // Some of its values may be left.
+            if pagesLeft <= 0, shape.depth == 0 { stoppedAt = stoppedAt ?? first }
         }
         if places.isEmpty { return try moved(reference) }
         hasMoved = true
