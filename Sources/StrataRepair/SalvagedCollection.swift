@@ -140,6 +140,21 @@ struct SalvagedCollection {
         return taken
     }
 
+    /// What a collection holds of which no schema says so, by its first leaf: text where all of that is text.
+    static func column(
+        of root: NodeReference, table: UInt32, _ source: SalvageSource
+    ) -> CollectionColumn? {
+        var reference = root
+        for _ in 0...16 {
+            let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
+            guard let base = source.node(reference, kind, table: table) else { return nil }
+            let node = LooseCollectionNode(base, kind)
+            guard let child = node.children.first else { return node.column }
+            reference = child.reference
+        }
+        return nil
+    }
+
     /// Takes the pages of a collection out of what a scan for nodes looks at, as far as they verify.
     static func visit(_ root: LongValue, table: UInt32, _ source: SalvageSource) {
         var waiting = [root.reference]

@@ -228,8 +228,8 @@ struct SalvagedGroup {
                 losses.columns[column].note(key, row: handed)
                 continue
             }
-            if let tree = tree(segment, index, definition.columns[column]) {
-                cells[column] = take(tree, key, column) ?? definition.columns[column].missingCell
+            if let (tree, holder) = tree(segment, index, definition.columns[column]) {
+                cells[column] = take(tree, holder, key, column) ?? definition.columns[column].missingCell
             } else if let cell = cell(segment, index, definition.columns[column]) {
                 cells[column] = cell
             } else {
@@ -264,19 +264,29 @@ struct SalvagedGroup {
         return found
     }
 
-    /// The root of a collection that is a tree.
-    private func tree(_ segment: Segment, _ index: Int, _ column: ColumnDefinition) -> LongValue? {
-        guard column.collection != nil, !segment.isNull(index), segment.isLong(index),
-            segment.bytes(index).count == LongValue.size, let base = segment.bytes(index).baseAddress
+    /// The root of a collection that is a tree, and the column as it is or, where no schema says so, must have been.
+    private func tree(
+        _ segment: Segment, _ index: Int, _ column: ColumnDefinition
+    ) -> (root: LongValue, ColumnDefinition)? {
+        guard !segment.isNull(index), segment.isLong(index), segment.bytes(index).count == LongValue.size,
+            let base = segment.bytes(index).baseAddress, LongValue(base).isTree
         else { return nil }
-        let value = LongValue(base)
-        return value.isTree ? value : nil
+        let root = LongValue(base)
+        if column.collection != nil { return (root, column) }
+        guard column.type == .bytes, let survey, survey.report.schema != .current,
+            let found = SalvagedCollection.column(of: root.reference, table: layout.table, source)
+        else { return nil }
+        var holder = column
+        holder.collection = found
+        return (root, holder)
     }
 
     /// What is left of a collection, until the row was handed out; nil when that is nothing.
-    private mutating func take(_ tree: LongValue, _ key: Int64, _ column: Int) -> Cell? {
+    private mutating func take(
+        _ tree: LongValue, _ holder: ColumnDefinition, _ key: Int64, _ column: Int
+    ) -> Cell? {
         let survey = survey
-        let found = SalvagedCollection(tree, definition.columns[column], table: layout.table, key: key, source) {
+        let found = SalvagedCollection(tree, holder, table: layout.table, key: key, source) {
             survey?.orphanLeaves($0, birth: $1) ?? []
         }
         guard let found, found.count > 0 else {

@@ -68,6 +68,28 @@ package struct LooseCollectionNode {
         }
     }
 
+    /// What the collection of a leaf may be one of; nil of a branch.
+    package var column: CollectionColumn? {
+        guard let leaf, let kind = leaf.values.kind else { return nil }
+        let isSorted = formCode == Int(CollectionForm.set.rawValue)
+        let element: CollectionColumn.Element
+        switch kind {
+        case .integer: element = .integer
+        case .double: element = .double
+        case .bytes:
+            let isText = (0..<leaf.count).allSatisfy { slot in
+                let value = leaf.values.cellValue(slot)
+                return value.long != nil || String(validating: value.cell.bytesValue, as: UTF8.self) != nil
+            }
+            if leaf.flags & CollectionLeaf.hasTrees != 0 {
+                element = .any
+            } else {
+                element = isText ? .text : isSorted ? .opaque : .data
+            }
+        }
+        return CollectionColumn(element, isKeyed: isKeyed, isSorted: isSorted, allowsNulls: true)
+    }
+
     package var isKeyed: Bool { formCode == Int(CollectionForm.map.rawValue) }
 
     fileprivate func suits(_ shape: CollectionShape) -> Bool {
