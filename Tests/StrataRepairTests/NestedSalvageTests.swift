@@ -26,9 +26,10 @@ import Testing
         return model.values.reduce(0) { $0 + $1.reduce(0) { $0 + count($1) } }
     }
 
-    @Test(
-        "a sound store comes back whole, and a lost node costs what is below it", arguments: [1, 2, 3] as [UInt64])
-    func lostNodes(seed: UInt64) throws {
+    /// A store, and the nodes of all its trees.
+    private static func make(
+        _ seed: UInt64
+    ) throws -> (data: [UInt8], trees: [NodeReference], history: NestedHistory) {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
@@ -54,7 +55,13 @@ import Testing
             }
         }
         try store.close()
-        let data = try disk.bytes(FileImages.path) ?? []
+        return (try disk.bytes(FileImages.path) ?? [], trees, history)
+    }
+
+    @Test(
+        "a sound store comes back whole, and a lost node costs what is below it", arguments: [1, 2, 3] as [UInt64])
+    func lostNodes(seed: UInt64) throws {
+        let (data, trees, history) = try Self.make(seed)
         let (sound, model) = try salvage(data)
         #expect(sound.isWhole && model == history.model)
         let all = Self.elements(history.model)

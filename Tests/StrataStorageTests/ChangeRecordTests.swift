@@ -318,8 +318,8 @@ private enum Owned: Equatable {
     @Test("an overlong number, a row without columns and an unknown code are corrupt") func malformed() {
         let cases: [[UInt8]] = [
             [5] + [UInt8](repeating: 0x80, count: 10) + [1], [5, 255, 255, 255, 255, 31], [2, 0], [8], [0],
-            // Elements of no collection, of one with three cells each, without its places or too deep, and more than there
-            // are.
+            // Elements of no collection, of one with three cells each, without its places or too deep, and more than
+            // there are.
             [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1],
             [8, 1, 0, 1, 1, 101] + [UInt8](repeating: 0, count: 101), [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
             [8, 1, 0, 1, 1, 0, 4, 1, 0, 10, 0, 1, 0, 0, 0],

@@ -54,7 +54,7 @@ struct CollectionEdit {
         guard range.count == 1, let elements, leaf.count < most else { return false }
         let value = elements.values.cellValue(range.lowerBound)
         let values = leaf.values
-        // Whoever measures what a leaf takes counts a byte for each integer at least, equal ones too: more must not come
+        // Whoever measures what a leaf takes counts a byte for each integer at least, equal ones too: no more may come
         // here than would be encoded anew.
         if values.kind == .integer && values.width == 0 { return false }
         guard SegmentEdit.takes(values, value) else { return false }

@@ -93,7 +93,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try set(single, at: place)
     }
 
-    /// Makes the value at `place` one that stands elsewhere, or a value that does not. What stood there is not given up.
+    /// Makes the value at `place` one that stands elsewhere, or one that does not. What stood there is not given up.
     func setKept(_ value: CellValue, at place: Int) throws(StorageError) {
         guard place >= 0, place < count else { throw .misuse(.noSuchPlace) }
         if let long = value.long, try overwrite(long, at: place) { return }

@@ -7,7 +7,8 @@
 ///
 /// Whoever takes the elements at ``deletions`` out of the old collection, from the back, and puts those at
 /// ``insertions`` of the new one in, from the front, has the new one (a map's values at ``modifications`` set). It is
-/// as small as the changes where they stand apart; of sets and maps it is never larger than it must be.
+/// as small as the changes where they stand apart; of maps, and of sets whose order storage knows, never larger than it
+/// must be.
 package struct CollectionDifference: Equatable, Sendable {
     /// A key that both versions have, with another value in each.
     package struct Modification: Equatable, Sendable {

@@ -148,8 +148,8 @@ package struct CollectionReader {
         }
     }
 
-    /// - Parameter path: the collection stands in the element at the first of these places, or in the element at the second
-    ///   of what stands there, and so on.
+    /// - Parameter path: the collection stands in the element at the first of these places, or in the element at the
+    ///   second of what stands there, and so on.
     /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` where an element is no collection.
     package init(
         _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int, path: [Int]

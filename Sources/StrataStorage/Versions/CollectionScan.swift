@@ -111,8 +111,8 @@ extension CollectionReader {
         totals = sums
     }
 
-    /// The first place from one on with an element that equals a value, null included; doubles as numbers, text and data
-    /// by their bytes.
+    /// The first place from one on with an element that equals a value, null included; doubles as numbers, text and
+    /// data by their bytes.
     /// - Throws: `corrupt`.
     /// - Complexity: O(count), over packed values; leaves whose frame excludes an integer are passed over.
     package func firstPlace(of wanted: Cell, from place: Int = 0) throws(StorageError) -> Int? {

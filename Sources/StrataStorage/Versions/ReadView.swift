@@ -291,8 +291,8 @@ package final class ReadView: Sendable {
     /// inserted keys ascend, a row that was deleted and made again under its key is both.
     ///
     /// Columns that one of the versions lacks count as unchanged. `isComplete` is always true.
-    /// - Throws: `misuse(.transactionOpen)` when one of them is a transaction's own view: what that has made is no version
-    ///   yet, and its collections stand where rows do not lead.
+    /// - Throws: `misuse(.transactionOpen)` when one of them is a transaction's own view: what that has made is no
+    ///   version yet, and its collections stand where rows do not lead.
     /// - Complexity: O(groups), and the rows of the groups that the versions do not share.
     package func changes(of table: TableID, since old: ReadView) throws(StorageError) -> TableChanges {
         if isWriter || old.isWriter { throw .misuse(.transactionOpen) }

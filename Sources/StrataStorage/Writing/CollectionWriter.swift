@@ -261,6 +261,12 @@ package struct CollectionWriter {
 }
 
 extension WriteTransaction {
+    package var collections: CollectionWriter { CollectionWriter(self) }
+
+    /// Collections that stand in elements of others.
+    /// - Parameter path: the places at which they do, from a row's own collection on; without any, that one.
+    package func collections(at path: [Int]) -> CollectionWriter { CollectionWriter(self, path) }
+
     var hasOpenCollections: Bool { !workspace.collections.isEmpty }
 
     /// What the transaction has made of a collection; nil when it has not changed it.

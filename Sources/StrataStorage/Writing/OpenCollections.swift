@@ -74,8 +74,8 @@ struct OpenCollections {
     private var recent: [CollectionPlace] = []
     /// Those that were changed since all small ones went to their rows: no other has become small.
     private var changed: Set<CollectionPlace> = []
-    /// Collections that stand in elements, each in one of the one before it, the first in one of a row's own. What leads
-    /// to their roots stands in those elements after each operation.
+    /// Collections that stand in elements, each in one of the one before it, the first in one of a row's own. What
+    /// leads to their roots stands in those elements after each operation.
     ///
     /// Only the last that was changed, and those around it, are known: what is done to another one, or around them, has
     /// the small ones go into their elements first. So it depends on the operations alone when they do.

@@ -79,12 +79,6 @@ package final class WriteTransaction {
 
     // MARK: Rows
 
-    package var collections: CollectionWriter { CollectionWriter(self) }
-
-    /// Collections that stand in elements of others.
-    /// - Parameter path: the places at which they do, from a row's own collection on; without any, that one.
-    package func collections(at path: [Int]) -> CollectionWriter { CollectionWriter(self, path) }
-
     /// The next key that was never used in a table.
     package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
 
