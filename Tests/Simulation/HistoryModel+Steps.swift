@@ -22,9 +22,13 @@ struct HistorySteps {
                         ColumnDefinition(id: ColumnID(2), name: "name", type: .bytes, isOptional: true, index: .hash),
                         ColumnDefinition(id: ColumnID(3), name: "score", type: .double, index: .ordered),
                         ColumnDefinition(id: ColumnID(4), name: "dog", type: .link, target: dogs),
-                        ColumnDefinition(id: ColumnID(5), name: "dogs", type: .links, target: dogs),
+                        ColumnDefinition(
+                            id: ColumnID(5), name: "dogs", type: .links, target: dogs,
+                            collection: CollectionColumn(.integer)),
                         ColumnDefinition(
                             id: ColumnID(6), name: "places", type: .links, target: people, keepsPlaces: true),
+                        ColumnDefinition(
+                            id: ColumnID(9), name: "numbers", type: .bytes, collection: CollectionColumn(.integer)),
                     ]),
                 TableDefinition(
                     id: dogs, name: "dogs",
@@ -51,6 +55,9 @@ struct HistorySteps {
         } else if choice < 78 {
             guard let key = existing(model, table), !columns.isEmpty else { return }
             let column = random.below(columns.count)
+            if columns[column].collection != nil, !random.chance(1, in: 5) {
+                return try changeElements(&model, transaction, table, key, column)
+            }
             let new = value(columns[column], model)
             try new.withCell { try transaction.set(table, RowKey(key), column, $0) }
             model.set(table, key, column, new)
@@ -62,6 +69,49 @@ struct HistorySteps {
             try transaction.deleteAll(table)
             for key in model[table].keys { model.delete(table, key) }
         }
+    }
+
+    /// One change of a list's elements.
+    private mutating func changeElements(
+        _ model: inout HistoryModel, _ transaction: WriteTransaction, _ table: Int, _ key: Int64, _ column: Int
+    ) throws {
+        let definition = model.schema.tables[table].columns[column]
+        guard let collection = definition.collection, var list = model[table][key]?[column].elements else { return }
+        let place = random.below(list.count + 1)
+        let row = RowKey(key)
+        func elements(_ numbers: [Int64]) -> CollectionElements {
+            let elements = CollectionElements(collection)
+            for number in numbers { elements.append(.integer(number)) }
+            return elements
+        }
+        switch random.below(8) {
+        case 0..<4:
+            let count = random.chance(1, in: 4) ? 10 + random.below(40) : 1
+            let new = (0..<count).compactMap { _ in number(definition, model) }
+            try transaction.collections.insert(table, row, column, elements(new), at: place)
+            list.insert(contentsOf: new, at: place)
+        case 4, 5:
+            let gone = place..<(place + random.below(list.count - place + 1))
+            try transaction.collections.remove(table, row, column, gone)
+            list.removeSubrange(gone)
+        case 6:
+            guard place < list.count, let new = number(definition, model) else { return }
+            try transaction.collections.set(table, row, column, one: .integer(new), at: place)
+            list[place] = new
+        default:
+            let moved = place..<(place + random.below(list.count - place + 1))
+            let target = random.below(list.count - moved.count + 1)
+            try transaction.collections.move(table, row, column, moved, to: target)
+            let taken = Array(list[moved])
+            list.removeSubrange(moved)
+            list.insert(contentsOf: taken, at: target)
+        }
+        model.set(table, key, column, definition.type == .links ? .links(list) : .numbers(list))
+    }
+
+    private mutating func number(_ column: ColumnDefinition, _ model: HistoryModel) -> Int64? {
+        column.type == .links
+            ? existing(model, column.target.flatMap { model.schema.position(of: $0) } ?? 0) : Int64(random.below(3000))
     }
 
     /// One change of the schema.
@@ -77,6 +127,7 @@ struct HistorySteps {
             schema.tables[table].columns.remove(at: random.below(columns))
         case 3 where columns > 0:
             let place = random.below(columns)
+            if schema.tables[table].columns[place].collection != nil { break }
             schema.tables[table].columns[place].index = index(schema.tables[table].columns[place].type)
         case 4 where schema.tables.count < 4:
             let column = makeColumn(schema.makeColumnID())
@@ -124,6 +175,8 @@ struct HistorySteps {
         case .integer:
             return .integer(random.chance(1, in: 20) ? Int64(bitPattern: random.next()) : Int64(random.below(100)))
         case .double: return .double(Double(random.below(1000)).bitPattern)
+        case .bytes where column.collection != nil:
+            return .numbers((0..<random.below(4)).map { _ in Int64(random.below(3000)) })
         case .bytes:
             let count = random.chance(1, in: 12) ? random.below(6000) : random.below(14)
             return .bytes([UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: count))

@@ -8,6 +8,16 @@ enum ModelValue: Hashable {
     case double(UInt64)
     case bytes([UInt8])
     case links([Int64])
+    /// Elements of a list.
+    case numbers([Int64])
+
+    /// What stands in a list; nil of anything else.
+    var elements: [Int64]? {
+        switch self {
+        case .links(let elements), .numbers(let elements): elements
+        case .null, .integer, .double, .bytes: nil
+        }
+    }
 
     /// Hands the value over as a cell, which is valid during the call.
     func withCell<Value>(_ body: (Cell) throws -> Value) rethrows -> Value {
@@ -17,7 +27,17 @@ enum ModelValue: Hashable {
         case .double(let bits): try body(.double(Double(bitPattern: bits)))
         case .bytes(let bytes): try bytes.withUnsafeBytes { try body(.bytes($0)) }
         case .links(let links): try LinkPayload.encode(links).withUnsafeBytes { try body(.bytes($0)) }
+        case .numbers(let numbers): try Self.encoded(numbers).withUnsafeBytes { try body(.bytes($0)) }
         }
+    }
+
+    /// A list of integers of eight bytes.
+    private static func encoded(_ numbers: [Int64]) -> [UInt8] {
+        if numbers.isEmpty { return [] }
+        var bytes: [UInt8] = [4, 0]
+        for shift in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: numbers.count >> (8 * shift))) }
+        for number in numbers { for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) } }
+        return bytes
     }
 
     static func withCells<Value>(
@@ -89,7 +109,7 @@ struct HistoryModel: Equatable {
         switch column.type {
         case .integer, .link: return .integer(Int64(bitPattern: bits))
         case .double: return .double(bits)
-        case .bytes: return .bytes([])
+        case .bytes: return column.collection == nil ? .bytes([]) : .numbers([])
         case .links: return .links([])
         }
     }
@@ -110,8 +130,14 @@ struct HistoryModel: Equatable {
             var found: [(Int64, [ModelValue])] = []
             try view.scan(table, columns: Array(definition.columns.indices)) { (batch) throws(StorageError) in
                 for row in 0..<batch.count {
-                    let values = definition.columns.indices.map { Self.value(batch, $0, row, definition.columns[$0]) }
-                    found.append((batch.key(row).rawValue, values))
+                    let key = batch.key(row)
+                    var values: [ModelValue] = []
+                    for (index, column) in definition.columns.enumerated() {
+                        values.append(
+                            column.collection == nil
+                                ? Self.value(batch, index, row, column) : try Self.list(view, table, key, index))
+                    }
+                    found.append((key.rawValue, values))
                 }
                 return true
             }
@@ -136,6 +162,7 @@ struct HistoryModel: Equatable {
         for (index, column) in definition.columns.enumerated() {
             let value: ModelValue =
                 switch column.type {
+                case _ where column.collection != nil: try Self.list(view, table, RowKey(key), index)
                 case .integer, .link: try view.integer(row, index).map { .integer($0) } ?? .null
                 case .double: try view.double(row, index).map { .double($0.bitPattern) } ?? .null
                 case .bytes: try view.bytes(row, index).map { .bytes(Array($0)) } ?? .null
@@ -145,6 +172,18 @@ struct HistoryModel: Equatable {
                 throw Difference(description: "row \(key) of \(definition.name) reads \(value) in \(column.name)")
             }
         }
+    }
+
+    /// All elements of a list, whether it stands in its row or is a tree.
+    private static func list(
+        _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int
+    ) throws(StorageError) -> ModelValue {
+        var elements: [Int64] = []
+        try CollectionReader(view, table, key, column).forEachBatch { (batch) throws(StorageError) in
+            for index in 0..<batch.count { elements.append(batch.integers[index]) }
+            return true
+        }
+        return view.schema.tables[table].columns[column].type == .links ? .links(elements) : .numbers(elements)
     }
 
     private static func value(
