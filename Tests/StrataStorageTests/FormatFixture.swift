@@ -48,7 +48,7 @@ enum FormatFixture {
     }
 
     /// A disk in memory whose random bits are the seed's.
-    private final class SeededDisk: FileSystemLayer, @unchecked Sendable {  // `random`: one thread makes the fixture
+    final class SeededDisk: FileSystemLayer, @unchecked Sendable {  // `random`: one thread makes the fixture
         let base = FileImages.Disk()
         private var random: SplitMix64
 

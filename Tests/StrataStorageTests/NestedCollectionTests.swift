@@ -197,7 +197,6 @@ import Testing
         }
         try transaction.collections(at: path).insert(0, RowKey(1), 0, one(false), at: 0)
         #expect(try CollectionReader(transaction.view, 0, RowKey(1), 0, path: path).count == 1)
-        try store.checkInvariants()
         transaction.rollback()
         try store.checkInvariants()
         try store.close()
