@@ -153,7 +153,7 @@ import Testing
 
     @Test("a step that ends in a tree is taken up where it ended, and none does more than its part")
     func resumed() throws {
-        let store = try Store.open(path: FileImages.path, options: options { $0.logSegmentBytes = 1 << 20 })
+        let store = try Store.open(path: FileImages.path, options: options { $0.logHalfBytes = 1 << 20 })
         var history = CollectionHistory(seed: 4)
         history.longest = 1
         let text = 2

@@ -9,7 +9,7 @@ import Testing
         var options = FileImages.options
         options.fileSystem = disk
         options.limits.memoryBudget = budget
-        options.logSegmentBytes = 1 << 20
+        options.logHalfBytes = 1 << 20
         options.mapReserve = 1 << 28
         return options
     }
@@ -205,7 +205,7 @@ import Testing
     @Test("a long nested list costs the leaves that change, not the list") func cost() throws {
         var options = Self.options(FileImages.Disk(), 16 << 20)
         options.limits = StoreLimits()
-        options.logSegmentBytes = 8 << 20
+        options.logHalfBytes = 8 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: NestedHistory.schema)
