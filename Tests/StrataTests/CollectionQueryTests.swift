@@ -87,4 +87,23 @@ import Testing
         realm.cancelWrite()
         #expect(numbers[3000] == model[3000])
     }
+
+    @Test func `an object of another version is found by what it is, not by its key`() throws {
+        let realm = try makeRealm([Drawer.self, Counter.self])
+        let drawer = Drawer()
+        drawer.counters.append(objectsIn: (0..<900).map { Counter($0) })
+        try realm.write { realm.add(drawer) }
+        let frozen = drawer.counters[400].freeze()
+        #expect(drawer.counters.contains(frozen) && drawer.counters.firstIndex(of: frozen) == 400)
+        #expect(drawer.freeze().counters.contains(drawer.counters[400]))
+        try realm.write {
+            realm.delete(drawer.counters[400])
+            drawer.counters.insert(Counter(400), at: 400)
+        }
+        #expect(!drawer.counters.contains(frozen) && drawer.counters.contains(drawer.counters[400]))
+    }
+
+    final class Drawer: Object {
+        @Persisted var counters: List<Counter>
+    }
 }

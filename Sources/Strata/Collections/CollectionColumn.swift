@@ -111,9 +111,11 @@ public struct _CollectionColumn {
     /// What an element has in the column; nil for an object that cannot be in it.
     func storedElement<Element: RealmCollectionValue>(_ element: Element) -> _StoredValue? {
         guard let object = element._elementObject else { return element._encodeElement(.unmanaged) }
-        guard object._frame != nil, object._instance?.store === owner._instance?.store, !object.isInvalidated else {
-            return nil
-        }
+        guard object._frame != nil, let instance = owner._instance, object._instance?.store === instance.store,
+            !object.isInvalidated
+        else { return nil }
+        // What has the key in one version may be another object in the next.
+        if object._instance !== instance, instance.twin(of: object) == nil { return nil }
         return .link(object._key)
     }
 
