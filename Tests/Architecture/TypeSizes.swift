@@ -8,9 +8,10 @@ enum TypeSizes {
 
     /// Types that may be longer, `Target: Type`, each with its reason.
     static let longTypes: [String: String] = [
-        "Sources/Strata: RealmInstance": "rebuilt with the object layer's floors",
-        "Sources/Strata: Realm": "rebuilt with the object layer's floors",
-        "Sources/Strata: ObjectBase": "rebuilt with the object layer's floors",
+        "Sources/Strata: RealmInstance":
+            "shows a version: views, rows, classes, twins, begin and end of writes",
+        "Sources/Strata: Realm": "what a program calls, with its configuration and errors",
+        "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Reporting: RunDigest":
             "one value that all reports are made from; each table of it is a function alone",
     ]

@@ -20,6 +20,27 @@ import Testing
         Self.expect("ThreadSafeReference", result)
     }
 
+    @Test("freezing, or thawing, on another thread than the Realm's own ends the program")
+    func freezingElsewhere() async {
+        let object = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try makeRealm([Note.self])
+            try realm.write { realm.add(Note("a")) }
+            let note = realm.objects(Note.self)[0]
+            OtherThread.run { _ = note.freeze() }
+        }
+        Self.expect("Realm accessed from incorrect thread", object)
+        let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let notes = try makeRealm([Note.self]).objects(Note.self)
+            OtherThread.run { _ = notes.freeze() }
+        }
+        Self.expect("Realm accessed from incorrect thread", results)
+        let whole = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try makeRealm([Note.self])
+            OtherThread.run { _ = realm.thaw() }
+        }
+        Self.expect("Realm accessed from incorrect thread", whole)
+    }
+
     /// In release builds, too, where the value stands in a window that needs no call.
     @Test("a property of a held object, read on another thread, ends the program and says what to pass instead")
     func wrongThreadOfHeldObject() async {

@@ -122,7 +122,7 @@ import Testing
         realm.beginWrite()
         let born = LivePerson(9, "born")
         realm.add(born)
-        #expect(ThreadSafeReference(to: born).isInvalidated)
+        let unborn = ThreadSafeReference(to: born)
         realm.cancelWrite()
         let seen = Locked<[String]>([])
         OtherThread.run {
@@ -134,10 +134,11 @@ import Testing
             }
             seen.with { $0.append(other.resolve(toKept)?.name ?? "nil") }
             seen.with { $0.append(other.resolve(toGone)?.name ?? "nil") }
+            seen.with { $0.append(other.resolve(unborn)?.name ?? "nil") }
             seen.with { $0.append("\(other.resolve(toResults)?.map(\.id) ?? [])") }
             seen.with { $0.append("\(other.resolve(toList)?.map(\.name) ?? [])") }
         }
-        #expect(seen.current == ["kept", "nil", "nil", "[3]", "[\"d\"]"])
+        #expect(seen.current == ["kept", "nil", "nil", "nil", "[3]", "[\"d\"]"])
         #expect(toKept.isInvalidated)
     }
 
@@ -288,5 +289,30 @@ import Testing
         #expect(!realm.isInWriteTransaction)
         realm.refresh()
         #expect(results.count == 1)
+    }
+
+    @Test("invalidate: the Realm shows the newest version again when it is asked for objects, and observers hear of it")
+    func readAfterInvalidate() throws {
+        let realm = try makeRealm([Note.self])
+        let configuration = realm.configuration
+        var seen: [[Int]] = []
+        let token = realm.objects(Note.self).observe { change in
+            if case .update(_, _, let insertions, _) = change { seen.append(insertions) }
+        }
+        realm.invalidate()
+        OtherThread.run {
+            let other = try? Realm(configuration: configuration)
+            try? other?.write { other?.add(Note("b")) }
+        }
+        #expect(realm.objects(Note.self).map(\.text) == ["b"])
+        #expect(seen.isEmpty)
+        #expect(!realm.refresh())
+        #expect(seen == [[0]])
+        realm.invalidate()
+        #expect(!realm.isEmpty && realm.dynamicObjects("Note").count == 1)
+        realm.invalidate()
+        try realm.write { realm.add(Note("c")) }
+        #expect(seen == [[0], [1]])
+        token.invalidate()
     }
 }

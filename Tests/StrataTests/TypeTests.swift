@@ -225,6 +225,8 @@ import Testing
         #expect(realm.objects(Mapped.self).where { $0.firstName == "Ada" }.count == 1)
         #expect(realm.objects(Mapped.self).filter("friend.firstName == 'Bob'").count == 1)
         #expect(realm.dynamicObject(ofType: "Mapped", forPrimaryKey: 4)?["first_name"] as? String == "Bob")
+        try realm.write { realm.dynamicCreate("Mapped", value: ["key": 5, "firstName": "Cy"]) }
+        #expect(realm.objects(Mapped.self).filter("firstName == 'Cy'").first?.key == 5)
     }
 
     final class OldPerson: Object {

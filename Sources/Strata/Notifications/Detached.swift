@@ -8,20 +8,28 @@ struct DetachedObject: Sendable {
     private let creation: UInt64
     /// The object was seen in this version.
     private let version: TransactionID
+    /// Of an object that was made in a write that ran: whether there is such an object at all.
+    private let fate: WriteFate?
     #if Zoo
         private let pin: Snapshot?
     #endif
 
-    /// Nil for an object that is gone, or that no commit has made yet.
+    /// Nil for an object that is gone.
     init?(_ object: ObjectBase) {
-        guard let instance = object._instance, let version = instance.snapshot?.version, !object.isInvalidated,
-            object._creation <= version.rawValue
-        else { return nil }
+        guard let instance = object._instance, !object.isInvalidated else { return nil }
+        if let write = instance.write, write.made(object) {
+            version = TransactionID(write.version)
+            fate = write.fate
+        } else if let shown = instance.snapshot?.version, object._creation <= shown.rawValue {
+            version = shown
+            fate = nil
+        } else {
+            return nil
+        }
         className = object._access.name
         isTyped = object._access.plan != nil
         key = object._key
         creation = object._creation
-        self.version = version
         #if Zoo
             pin = PlantedMistake.referencePins.isPlanted ? instance.snapshot : nil
         #endif
@@ -29,6 +37,7 @@ struct DetachedObject: Sendable {
 
     /// The object there; nil when it is gone. A Realm that is behind catches up first.
     func found(in instance: RealmInstance) -> ObjectBase? {
+        if let fate, !fate.isCommitted, instance.write?.isMeant(by: fate) != true { return nil }
         instance.catchUp(version)
         guard let access = instance.access(named: className, typed: isTyped),
             let object = instance.materialize(access, RowKey(key)), object._creation == creation

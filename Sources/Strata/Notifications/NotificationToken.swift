@@ -16,13 +16,19 @@ public final class NotificationToken: Sendable {
         state = Mutex(held)
     }
 
-    public func invalidate() {
+    /// A token that keeps nothing, to be replaced by one that does.
+    public convenience init() { self.init(nil) }
+
+    /// - Returns: whether it kept an observer until now.
+    @discardableResult
+    public func invalidate() -> Bool {
         let gone = state.withLock { state in
             let observer = state.observer
             state = Held(observer: nil, isActive: false)
             return Held(observer: observer)
         }
         gone.observer?.isActive.clear()
+        return gone.observer != nil
     }
 
     deinit { invalidate() }

@@ -19,6 +19,8 @@ import StrataStorage
 final class Observation {
     let inbox: ChangeInbox?
     private var entries: [Entry] = []
+    /// Whether the Realm shows a version that nobody was told of.
+    var isBehind = false
     /// How many deliveries run inside each other.
     private var depth = 0
 
@@ -67,6 +69,7 @@ final class Observation {
 
     /// Tells every observer what happened up to the version that the Realm shows, until none is behind.
     func deliver(_ instance: RealmInstance) {
+        isBehind = false
         guard !entries.isEmpty else { return }
         depth += 1
         var batches = BatchCache(inbox)

@@ -144,13 +144,15 @@ extension ObjectBase {
     }
 
     /// Takes properties from a dictionary, an array or an object, while unmanaged.
+    /// - Parameter allowsUnknown: whether names that the class does not have are passed over.
     /// - Returns: what does not fit.
-    func _assign(_ value: Any) -> Realm.Error? {
+    func _assign(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
         let names = plan.fields.filter(\.isStored).map(\.name)
         guard let pairs = ObjectMaker.pairs(value, names) else { return .badObject(plan.name, names, value) }
         for (name, value) in pairs {
             guard let field = plan.fields.first(where: { $0.name == name }) else {
+                if allowsUnknown { continue }
                 return _unknown(name)
             }
             guard field.isStored else { continue }

@@ -142,7 +142,9 @@ struct ObjectAdder {
         write.skippingEqual(policy == .modified) {
             for (index, field) in plan.fields.enumerated()
             where access.properties[index].column >= 0 && !field.isPrimary {
-                if policy == .modified, mergeChild(values[index], into: known, access.properties[index]) { continue }
+                let property = access.properties[index]
+                if policy == .modified, mergeChild(values[index], into: known, property) { continue }
+                if policy == .modified { mergeChildren(values[index], into: known, property) }
                 if isWaiting(values[index]) {
                     let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
                     write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
@@ -162,6 +164,18 @@ struct ObjectAdder {
         else { return false }
         merge(new, target, plan, RowKey(key))
         return true
+    }
+
+    /// Writes the embedded objects of an unmanaged list over those that stand in their places. The list itself is
+    /// written afterwards, and is then as long as it is to be.
+    private func mergeChildren(_ value: Any?, into owner: ObjectBase, _ property: BoundProperty) {
+        guard property.isParental, property.isList, let list = _flatten(value) as? any _ColumnCollection,
+            list._column == nil
+        else { return }
+        for (new, key) in zip(list._unmanagedObjects, write.children(owner, property)) where new._frame == nil {
+            guard let target = write.instance.access(for: type(of: new)), let plan = target.plan else { continue }
+            merge(new, target, plan, RowKey(key))
+        }
     }
 
     /// Whether a field leads to an object whose own row is not there yet.

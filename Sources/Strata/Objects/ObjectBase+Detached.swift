@@ -13,8 +13,8 @@ extension _CheckedReading {
     }
 }
 
-/// Copies objects, first their shells, then what stands in them.
-private struct DetachRun {
+/// Copies objects, first their shells, then what stands in them. Of one run, an object has one copy.
+struct DetachRun {
     /// Objects in one file, or unmanaged ones.
     private enum Identity: Hashable {
         case row(table: UInt32, key: Int64)
@@ -23,6 +23,10 @@ private struct DetachRun {
 
     private var copies: [Identity: ObjectBase] = [:]
     private var waiting: [(from: ObjectBase, to: ObjectBase)] = []
+    /// Whose objects are led to as they are.
+    private let home: RealmInstance?
+
+    init(into home: RealmInstance? = nil) { self.home = home }
 
     mutating func copy(_ object: ObjectBase) -> ObjectBase {
         let copy = shell(object)
@@ -53,9 +57,13 @@ private struct DetachRun {
         }
     }
 
+    private mutating func target(_ object: ObjectBase) -> ObjectBase {
+        home?.manages(object) == true ? object : shell(object)
+    }
+
     private mutating func converted(_ value: Any?) -> Any? {
         switch value {
-        case let object as ObjectBase: return shell(object)
+        case let object as ObjectBase: return target(object)
         case let collection as any _ColumnCollection: return withShells { collection._mapObjects($0) as Any? }
         case let any as AnyRealmValue: return withShells { any._mapObject($0) as Any? }
         default: return value
@@ -65,7 +73,7 @@ private struct DetachRun {
     /// Collections are mapped by a closure that does not escape; what it meets waits here.
     private mutating func withShells<Value>(_ body: ((ObjectBase) -> ObjectBase) -> Value) -> Value {
         var run = self
-        let value = body { run.shell($0) }
+        let value = body { run.target($0) }
         self = run
         return value
     }

@@ -186,7 +186,7 @@ open class Object: ObjectBase {
     /// - Throws: ``Realm/Error`` with `invalidInput`, naming class, property, what was expected and got.
     public convenience init(checking value: Any) throws {
         self.init()
-        if let error = _assign(value) { throw error }
+        if let error = _assign(value, allowsUnknown: false) { throw error }
     }
 }
 

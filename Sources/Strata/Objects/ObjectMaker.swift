@@ -5,10 +5,25 @@ struct ObjectMaker {
     private let write: RunningWrite
     private var instance: RealmInstance { write.instance }
 
-    init(_ write: RunningWrite) { self.write = write }
+    private let copying: Copying
+
+    init(_ write: RunningWrite) {
+        self.write = write
+        copying = Copying(write.instance)
+    }
+
+    /// The copies that one call makes.
+    private final class Copying {
+        var run: DetachRun
+        init(_ instance: RealmInstance) { run = DetachRun(into: instance) }
+    }
 
     /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
     func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
+        if let object = value as? ObjectBase, isToCopy(object, access) {
+            let copy = copy(object, policy)
+            return copy._frame == nil ? instance.invalidObject(access, key: nil) : copy
+        }
         let names = access.properties.filter { !$0.isLinkingObjects }.map(\.name)
         guard let pairs = Self.pairs(value, names) else {
             write.fail(.badObject(access.name, names, value))
@@ -33,7 +48,7 @@ struct ObjectMaker {
                 }
             }
             if write.failure != nil { return instance.invalidObject(access, key: nil) }
-            let made = try insertDefaults(access, key, primaryKey)
+            let made = try insertDefaults(access, key, primaryKey, given: pairs)
             if access.isEmbedded { write.noteParentless(access, made._key) }
             assign(made, access, pairs, policy, isNew: true)
             return instance.materialize(access, RowKey(made._key)) ?? made
@@ -41,6 +56,23 @@ struct ObjectMaker {
             write.fail(Realm.Error(error))
             return instance.invalidObject(access, key: nil)
         }
+    }
+
+    /// Whether a value is an object whose place only a copy can take: unmanaged, of another Realm, or frozen.
+    private func isToCopy(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
+        guard !instance.isMigration, !target.isEmbedded, let plan = target.plan else { return false }
+        return type(of: object) == plan.type && !instance.manages(object)
+    }
+
+    /// Adds a copy of an object, with copies of what it leads to. The object stays as it is.
+    private func copy(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) -> ObjectBase {
+        if object.isInvalidated {
+            write.fail(object._access.deletedError(object))
+            return object
+        }
+        let copy = copying.run.copy(object)
+        if copy._frame == nil { write.add(copy, policy) }
+        return copy
     }
 
     /// The primary key that a new object gets: given, or declared.
@@ -78,12 +110,19 @@ struct ObjectMaker {
 
     /// A row with the declared defaults of a typed class, or zeroes.
     private func insertDefaults(
-        _ access: ClassAccess, _ key: RowKey, _ primaryKey: _StoredValue?
+        _ access: ClassAccess, _ key: RowKey, _ primaryKey: _StoredValue?, given: [(String, Any)]
     ) throws(StorageError) -> ObjectBase {
         if let plan = access.plan {
             let fresh = plan.type.init()
             if let field = plan.primary, let primaryKey {
                 _ = field.field.setStored(fresh._field(field.offset), primaryKey)
+            }
+            // A declared default that another value takes the place of would stay behind as an object of nobody.
+            for (name, _) in given {
+                guard let place = access.positions[name] else { continue }
+                let field = plan.fields[place]
+                guard [.object, .any].contains(field.shape.type) else { continue }
+                _ = field.field.setAny(fresh._field(field.offset), nil)
             }
             write.add(fresh, .error)
             write.noteParent(access, fresh._key)
@@ -120,7 +159,11 @@ struct ObjectMaker {
         #endif
         write.skippingEqual(policy == .modified && !isNew) {
             for (name, value) in pairs where write.failure == nil {
-                guard let place = access.positions[name] else { return write.fail(object._unknown(name)) }
+                guard let place = access.positions[name] else {
+                    // A migration is to hear of a name that is wrong; elsewhere values may say more than a class keeps.
+                    if instance.isMigration { return write.fail(object._unknown(name)) }
+                    continue
+                }
                 let property = access.properties[place]
                 if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
                 if property.isPrimary, !instance.isMigration { continue }
@@ -143,7 +186,7 @@ struct ObjectMaker {
         }
         if policy == .modified, updateChild(object, access, property, value) { return }
         let field = access.plan?.fields[place].field
-        guard let stored = storedValue(of: value, property, access, policy, field) else {
+        guard let stored = storedValue(of: value, object, property, access, policy, field) else {
             return write.fail(.badValue(access, property, value))
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
@@ -156,8 +199,14 @@ struct ObjectMaker {
     private func updateChild(
         _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
     ) -> Bool {
-        guard property.isParental, !property.isCollection, let value = _flatten(value),
-            let target = access.target(of: property), let key = write.children(object, property).first,
+        guard property.isParental, !property.isCollection, let key = write.children(object, property).first else {
+            return false
+        }
+        return updateChild(key, access, property, value)
+    }
+
+    private func updateChild(_ key: Int64, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?) -> Bool {
+        guard let value = _flatten(value), let target = access.target(of: property),
             let pairs = Self.pairs(value, target.properties.filter { !$0.isLinkingObjects }.map(\.name)),
             let child = instance.materialize(target, RowKey(key))
         else { return false }
@@ -166,7 +215,8 @@ struct ObjectMaker {
     }
 
     private func storedValue(
-        of value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy,
+        of value: Any?, _ object: ObjectBase, _ property: BoundProperty, _ access: ClassAccess,
+        _ policy: Realm.UpdatePolicy,
         _ field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         let value = _flatten(value)
@@ -183,7 +233,12 @@ struct ObjectMaker {
             }
         } else {
             guard let elements = ElementConversion.elements(value) else { return nil }
-            for element in elements {
+            let children = policy == .modified && property.isParental ? write.children(object, property) : []
+            for (place, element) in elements.enumerated() {
+                if place < children.count, updateChild(children[place], access, property, element) {
+                    contents.values.append(.link(children[place]))
+                    continue
+                }
                 guard let one = storedElement(_flatten(element), property, access, policy, field),
                     !one.isNull || property.tag.isOptional
                 else { return nil }
@@ -199,7 +254,13 @@ struct ObjectMaker {
         _ field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         if property.tag.type == .any {
-            guard let any = AnyRealmValue(any: value) else { return nil }
+            guard var any = AnyRealmValue(any: value) else { return nil }
+            if !instance.isMigration {
+                any = any._mapObject { object in
+                    let isOfHere = instance.manages(object) || object._frame != nil && object._access.plan == nil
+                    return isOfHere ? object : copy(object, policy)
+                }
+            }
             return any._encodeElement(_ElementContext(instance: instance, target: nil))
         }
         guard let value else { return .null }
@@ -212,6 +273,10 @@ struct ObjectMaker {
         if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }
+            if isToCopy(object, target) {
+                let copy = copy(object, policy)
+                return copy._frame == nil ? nil : .link(copy._key)
+            }
             if object._frame == nil { write.add(object, policy) }
             return write.linkKey(of: object).map { .link($0.rawValue) }
         }

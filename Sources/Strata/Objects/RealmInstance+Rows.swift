@@ -136,8 +136,14 @@ extension RealmInstance {
         requireWrite(type(of: object).className())?.add(object, policy)
     }
 
+    /// Whether an object is a live one of this file, so that it can be linked to as it is.
+    func manages(_ object: ObjectBase) -> Bool {
+        guard let other = object._instance else { return false }
+        return other.store === store && !other.isFrozen
+    }
+
     private func checkManagedHere(_ object: ObjectBase) {
-        guard let other = object._instance, other.store === store, !other.isFrozen else {
+        guard manages(object) else {
             return fail(
                 Realm.Error(
                     .invalidInput, "the \(object._access.name) belongs to another Realm; create a copy with create"))
@@ -208,19 +214,5 @@ extension RealmInstance {
             fatalError("a managed \(name()) can be changed inside a write only: realm.write { ... }")
         }
         return write
-    }
-}
-
-extension ReadView {
-    /// A column as the value that queries, lists and dynamic access work with.
-    func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
-        switch tag.columnType {
-        case .integer: return try integer(row, column).map { .integer($0) } ?? .null
-        case .link: return try integer(row, column).map { .link($0) } ?? .null
-        case .double: return try double(row, column).map { .double($0) } ?? .null
-        case .bytes, .links:
-            guard let bytes = try bytes(row, column) else { return .null }
-            return _StoredValue(bytes, tag)
-        }
     }
 }

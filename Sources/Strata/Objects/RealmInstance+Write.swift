@@ -149,11 +149,32 @@ extension RealmInstance {
         }
     }
 
+    /// Shows the newest version after ``invalidate()``. Observers are told as after any commit: by themselves where the
+    /// Realm's place can be woken, else by the next refresh.
+    func showAgain() {
+        checkConfinement()
+        do throws(StorageError) {
+            let newest = try store.snapshot()
+            guard kind == .live, hasOwnSchema(newest.view) else {
+                fatalError("the Realm was invalidated, and its file has another schema now; open it anew")
+            }
+            show(newest)
+        } catch {
+            fatalError("the Realm was invalidated, and cannot be read again: \(error)")
+        }
+        observation.isBehind = true
+        let reference = reference
+        confinement.scheduler? { reference.instance?.wakeUp() }
+    }
+
     /// Shows the newest version, if there is one, and tells observers.
     @discardableResult
     func refresh() -> Bool {
         guard kind == .live, write == nil else { return false }
-        if let snapshot, currentView != nil, store.newestVersion <= snapshot.version { return false }
+        if let snapshot, currentView != nil, store.newestVersion <= snapshot.version {
+            if observation.isBehind { observation.deliver(self) }
+            return false
+        }
         return advance()
     }
 

@@ -62,6 +62,9 @@ final class RealmInstance {
 
     deinit {
         reference.clear()
+        // Before the file is let go of, which waits for the write lock.
+        write?.transaction.rollback()
+        acquired?.rollback()
         if let inbox = observation.inbox { shared?.remove(inbox) }
     }
 
@@ -147,7 +150,9 @@ final class RealmInstance {
 
     /// Ends a write. The view is void until a snapshot is shown.
     func endWrite(cancelled: Bool) {
-        if cancelled, let write { cancelledWrites.insert(write.number) }
+        if let write {
+            if cancelled { cancelledWrites.insert(write.number) } else { write.noteCommit() }
+        }
         write = nil
     }
 
@@ -200,6 +205,7 @@ final class RealmInstance {
 
     /// An immutable instance of the version that is shown; the same one as long as it lives and the version is shown.
     func frozen() -> RealmInstance? {
+        checkConfinement()
         if isFrozen { return self }
         if shared == nil { return nil }
         let pinned: Snapshot

@@ -29,6 +29,8 @@ final class RunningWrite {
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
     /// Along collections that may change.
     let walks = CollectionWalks()
+    /// Made when somebody outside of the write has to know how it ends.
+    private var knownFate: WriteFate?
     /// Changes that wait until all rows of the objects that are being added are there.
     @exclusivity(unchecked) private var postponed: [() -> Void] = []
 
@@ -47,6 +49,20 @@ final class RunningWrite {
     func fail(_ error: Realm.Error) {
         if failure == nil { failure = error }
     }
+
+    /// Whether the row of an object was born in this write.
+    func made(_ object: ObjectBase) -> Bool { object._birthWrite == number && object._creation == version }
+
+    /// How the write ends, for whoever cannot ask it.
+    var fate: WriteFate {
+        let fate = knownFate ?? WriteFate()
+        knownFate = fate
+        return fate
+    }
+
+    func isMeant(by fate: WriteFate) -> Bool { knownFate === fate }
+
+    func noteCommit() { knownFate?.commit() }
 
     /// Does what may fail, without making the write fail.
     /// - Returns: why it failed.
@@ -103,41 +119,12 @@ final class RunningWrite {
         if let children, let target = access.target(of: children) { deleteChildren(orphans, target) }
     }
 
-    /// Whether a column holds a value already, bit by bit.
     private func isStored(_ value: _StoredValue, _ object: ObjectBase, _ column: Int) -> Bool {
         guard let view = instance.currentView, object._stamp == instance.stamp || object._relocate(),
             let location = object._location
         else { return false }
-        do throws(StorageError) {
-            switch value {
-            case .integer(let wanted), .link(let wanted): return try view.integer(location, column) == wanted
-            case .double(let wanted): return try view.double(location, column)?.bitPattern == wanted.bitPattern
-            case .text(let wanted): return try view.bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
-            case .bytes(let wanted):
-                guard let known = try view.bytes(location, column) else {
-                    if !wanted.isEmpty { return false }
-                    return try !isNull(view, location, column, object._access)
-                }
-                return known.elementsEqual(wanted)
-            case .decimal(let wanted):
-                return try view.bytes(location, column)?.elementsEqual(wanted.storedBytes) ?? false
-            case .null: return try isNull(view, location, column, object._access)
-            }
-        } catch {
+        do throws(StorageError) { return try view.holds(value, location, column, object._access) } catch {
             return false
-        }
-    }
-
-    private func isNull(
-        _ view: ReadView, _ location: RowLocation, _ column: Int, _ access: ClassAccess
-    ) throws(StorageError) -> Bool {
-        guard let tag = access.properties.first(where: { $0.column == column })?.tag, tag.collection == .none else {
-            return false
-        }
-        switch tag.columnType {
-        case .integer, .link: return try view.integer(location, column) == nil
-        case .double: return try view.double(location, column) == nil
-        case .bytes, .links: return try view.bytes(location, column) == nil
         }
     }
 

@@ -16,6 +16,8 @@ final class AsyncWrites {
     private var isAcquiring = false
     /// Set while a request runs: it may begin and end transactions by itself.
     private var isRunning = false
+    /// Set while the write of a request runs that took its transaction itself.
+    private var isClaimed = false
     /// What goes on with a group of commits.
     private var groupTransaction: WriteTransaction?
     private var group: [Completion] = []
@@ -31,18 +33,32 @@ final class AsyncWrites {
     /// Others wait for the write lock as long as a group goes on.
     private static let groupLimit = 256
 
-    private struct Request {
+    struct Request {
         let id: Int
         /// Runs when the transaction is there. One that only waits for it takes it later, by ``claim(_:)``.
         var run: (Result<Void, Realm.Error>) -> Void
         let takesGrantLater: Bool
+        /// Whether a request that takes it later was told that it is there.
+        var isTold = false
+    }
+
+    /// How it went with a request that takes its transaction itself.
+    enum Claim {
+        /// The write has begun.
+        case begun
+        /// A write that blocks was faster; the request keeps its place.
+        case late
+        /// The request was taken back.
+        case withdrawn
     }
 
     typealias Completion = (id: Int, run: ((any Swift.Error)?) -> Void)
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
-    var isIdle: Bool { requests.isEmpty && unfinished == 0 && group.isEmpty && !isAcquiring }
+    var isIdle: Bool {
+        requests.isEmpty && unfinished == 0 && group.isEmpty && !isAcquiring && !isRunning && !isClaimed
+    }
 
     // MARK: Requests
 
@@ -59,11 +75,43 @@ final class AsyncWrites {
     }
 
     /// Calls `isThere` when it is this request's turn, which is then taken by ``claim(_:)``.
-    func wait(_ isThere: @escaping (Result<Void, Realm.Error>) -> Void) -> Int {
-        let id = nextID()
-        requests.append(Request(id: id, run: isThere, takesGrantLater: true))
+    /// - Parameter id: from ``reserve()``; of a request that was late, its number.
+    func wait(_ id: Int, _ isThere: @escaping (Result<Void, Realm.Error>) -> Void) {
+        if let place = requests.firstIndex(where: { $0.id == id }) {
+            requests[place].run = isThere
+            requests[place].isTold = false
+        } else {
+            requests.append(Request(id: id, run: isThere, takesGrantLater: true))
+        }
         pump()
-        return id
+    }
+
+    /// A number for ``wait(_:_:)``.
+    func reserve() -> Int { nextID() }
+
+    /// Takes a request back whose turn has not come, and tells it so; from any thread, where the Realm lives.
+    func withdrawal(of id: Int) -> @Sendable () -> Void {
+        let living = Living(instance)
+        let schedule = instance.confinement.scheduler
+        return {
+            schedule? {
+                // One that was told looks for itself.
+                let writes = living.instance.asyncWrites
+                if writes.requests.contains(where: { $0.id == id && !$0.isTold }) {
+                    writes.withdraw(id)?.run(.success(()))
+                }
+            }
+        }
+    }
+
+    /// Takes a request back for which no transaction is there.
+    @discardableResult
+    func withdraw(_ id: Int) -> Request? {
+        guard let place = requests.firstIndex(where: { $0.id == id }) else { return nil }
+        let request = requests.remove(at: place)
+        if requests.isEmpty { endGroup() }
+        pump()
+        return request
     }
 
     /// Takes a request back that has not begun, or a commit's completion.
@@ -115,6 +163,7 @@ final class AsyncWrites {
         if first.takesGrantLater {
             // It takes the place of the request until then.
             isAcquiring = true
+            requests[0].isTold = true
             return first.run(.success(()))
         }
         do throws(StorageError) {
@@ -134,6 +183,7 @@ final class AsyncWrites {
                 isAcquiring = true
                 grant.expect()
                 grant.settle(.success(running))
+                requests[0].isTold = true
                 return requests[0].run(.success(()))
             }
             let request = requests.removeFirst()
@@ -155,10 +205,10 @@ final class AsyncWrites {
     }
 
     /// The turn of a request that waited: begins its write.
-    /// - Returns: false when a write that blocks was faster; the request keeps its place.
-    func claim(_ id: Int) throws(Realm.Error) -> Bool {
+    func claim(_ id: Int) throws(Realm.Error) -> Claim {
+        guard requests.contains(where: { $0.id == id }) else { return .withdrawn }
         isAcquiring = false
-        guard requests.first?.id == id else { return true }
+        guard requests.first?.id == id else { return .late }
         var granted: WriteTransaction?
         do throws(StorageError) {
             if grant.isSettled { granted = try takeGrant() }
@@ -167,17 +217,14 @@ final class AsyncWrites {
             pump()
             throw Realm.Error(error)
         }
-        guard let transaction = granted else { return false }
+        guard let transaction = granted else { return .late }
         requests.removeFirst()
-        try instance.begin(transaction)
-        return true
-    }
-
-    /// Goes on waiting after ``claim(_:)`` was too late.
-    func waitAgain(_ id: Int, _ isThere: @escaping (Result<Void, Realm.Error>) -> Void) {
-        guard let place = requests.firstIndex(where: { $0.id == id }) else { return isThere(.success(())) }
-        requests[place].run = isThere
-        pump()
+        do throws(Realm.Error) { try instance.begin(transaction) } catch {
+            pump()
+            throw error
+        }
+        isClaimed = true
+        return .begun
     }
 
     /// The transaction that is there or on its way; blocks until it is there. Nil when none is.
@@ -190,7 +237,10 @@ final class AsyncWrites {
     }
 
     /// A write that blocks has ended.
-    func writeEnded() { if !isRunning { pump() } }
+    func writeEnded() {
+        isClaimed = false
+        if !isRunning { pump() }
+    }
 
     // MARK: Commits
 
@@ -201,6 +251,7 @@ final class AsyncWrites {
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
         guard let write = instance.write else { return id }
+        isClaimed = false
         if let failure = write.finish() {
             instance.cancel()
             later { completion(failure) }

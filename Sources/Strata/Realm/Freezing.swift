@@ -12,6 +12,7 @@ extension _CheckedReading {
     /// The live object of a frozen one on this thread, queue or actor; nil when it was deleted.
     public func thaw() -> Self? {
         guard let instance = _instance else { return nil }
+        instance.checkConfinement()
         guard instance.isFrozen else { return self }
         guard let live = InstanceCache.live(instance) else { return nil }
         instance.snapshot.map { live.catchUp($0.version) }

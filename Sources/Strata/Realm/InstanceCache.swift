@@ -43,9 +43,7 @@ enum InstanceCache {
     private static func known(
         _ configuration: Realm.Configuration, _ place: Confinement, _ shared: SharedStore? = nil
     ) throws -> RealmInstance? {
-        guard configuration.fileURL != nil || configuration.inMemoryIdentifier != nil else {
-            throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
-        }
+        try configuration.requirePlace()
         let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
         // A place that has gone may have left its name to another one.
         guard let instance = reference?.instance, instance.confinement.isHere,
@@ -110,6 +108,12 @@ extension RealmInstance {
 }
 
 extension Realm.Configuration {
+    /// - Throws: `invalidInput` when it names neither a file nor a database in memory.
+    func requirePlace() throws(Realm.Error) {
+        if fileURL != nil || inMemoryIdentifier != nil { return }
+        throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
+    }
+
     /// Whether an instance of this configuration can stand for one of `other`.
     func isCompatible(with other: Realm.Configuration) -> Bool {
         guard readOnly == other.readOnly, schemaVersion == other.schemaVersion else { return false }

@@ -39,9 +39,7 @@ extension Realm {
     }
 
     private static func opened(_ configuration: Configuration) async throws -> SharedStore {
-        guard configuration.fileURL != nil || configuration.inMemoryIdentifier != nil else {
-            throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
-        }
+        try configuration.requirePlace()
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 do { continuation.resume(returning: try SharedStore.open(configuration)) } catch {
@@ -86,16 +84,27 @@ extension Realm {
     }
 
     private func beginInTask(_ writes: AsyncWrites, _ isolation: isolated (any Actor)?) async throws {
-        var id: Int?
-        while true {
-            let turn: Swift.Result<Void, Realm.Error> = await withCheckedContinuation(isolation: isolation) {
-                continuation in
-                let resume: (Swift.Result<Void, Realm.Error>) -> Void = { continuation.resume(returning: $0) }
-                if let id { writes.waitAgain(id, resume) } else { id = writes.wait(resume) }
+        let id = writes.reserve()
+        let withdraw = writes.withdrawal(of: id)
+        try Task.checkCancellation()
+        try await withTaskCancellationHandler {
+            while true {
+                let turn: Swift.Result<Void, Realm.Error> = await withCheckedContinuation(isolation: isolation) {
+                    continuation in
+                    writes.wait(id) { continuation.resume(returning: $0) }
+                }
+                try turn.get()
+                switch try writes.claim(id) {
+                case .begun: return
+                case .late where Task.isCancelled:
+                    writes.withdraw(id)
+                    throw CancellationError()
+                case .late: continue
+                case .withdrawn: throw CancellationError()
+                }
             }
-            try turn.get()
-            guard let id else { return }
-            if try writes.claim(id) { break }
+        } onCancel: {
+            withdraw()
         }
         if Task.isCancelled {
             instance.cancel()

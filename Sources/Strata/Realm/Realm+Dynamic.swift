@@ -41,8 +41,7 @@ extension Realm {
     }
 
     private func requireAccess(named typeName: String) -> ClassAccess {
-        precondition(
-            instance.currentView != nil, "the Realm was invalidated; call refresh() before it is used again")
+        if instance.currentView == nil { instance.showAgain() }
         guard let access = instance.access(named: typeName, typed: false) else {
             let known = schema.objectSchema.map(\.className).joined(separator: ", ")
             fatalError("the file has no class '\(typeName)'; it has \(known)")

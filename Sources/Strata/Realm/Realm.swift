@@ -61,6 +61,7 @@ public struct Realm: Equatable {
     public var isInWriteTransaction: Bool { instance.isInWrite }
     public var isFrozen: Bool { instance.isFrozen }
     public var isEmpty: Bool {
+        if instance.currentView == nil { instance.showAgain() }
         guard let view = instance.currentView else { return true }
         return view.schema.tables.indices.allSatisfy { (try? view.rowCount($0)) == 0 }
     }
@@ -118,8 +119,7 @@ public struct Realm: Equatable {
     }
 
     func requireAccess(_ type: ObjectBase.Type) -> ClassAccess {
-        precondition(
-            instance.currentView != nil, "the Realm was invalidated; call refresh() before it is used again")
+        if instance.currentView == nil { instance.showAgain() }
         guard let access = instance.access(for: type) else {
             fatalError("'\(type.className())' is not a class of this Realm: add it to objectTypes")
         }
@@ -136,7 +136,8 @@ public struct Realm: Equatable {
         return instance.refresh()
     }
 
-    /// Lets go of the version that is shown: objects and results are invalid from here on.
+    /// Lets go of the version that is shown: objects and results are invalid until the Realm is asked for objects
+    /// again, or refreshed.
     public func invalidate() {
         instance.checkConfinement()
         if instance.isInWrite { cancelWrite() }
@@ -151,6 +152,7 @@ public struct Realm: Equatable {
 
     /// A live Realm of the same file on this thread.
     public func thaw() -> Realm {
+        instance.checkConfinement()
         guard instance.isFrozen else { return self }
         guard let live = InstanceCache.live(instance) else { fatalError("the Realm's file cannot be opened") }
         return Realm(live)

@@ -6,7 +6,10 @@ extension RealmInstance {
     /// - Parameter initial: tells what is there; whatever it changes is told afterwards.
     func start(_ observer: any Observer, _ token: NotificationToken, _ initial: () -> Void) {
         guard token.hold(observer) else { return }
-        guard add(observer) else { return token.invalidate() }
+        guard add(observer) else {
+            token.invalidate()
+            return
+        }
         observation.telling(observer, initial)
         if !isInWrite { observation.deliver(self) }
     }

@@ -1,0 +1,48 @@
+import StrataStorage
+
+extension ReadView {
+    /// A column as the value that queries, lists and dynamic access work with.
+    func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
+        switch tag.columnType {
+        case .integer: return try integer(row, column).map { .integer($0) } ?? .null
+        case .link: return try integer(row, column).map { .link($0) } ?? .null
+        case .double: return try double(row, column).map { .double($0) } ?? .null
+        case .bytes, .links:
+            guard let bytes = try bytes(row, column) else { return .null }
+            return _StoredValue(bytes, tag)
+        }
+    }
+
+    /// Whether a column holds a value already, bit by bit.
+    func holds(
+        _ value: _StoredValue, _ location: RowLocation, _ column: Int, _ access: ClassAccess
+    ) throws(StorageError) -> Bool {
+        switch value {
+        case .integer(let wanted), .link(let wanted): return try integer(location, column) == wanted
+        case .double(let wanted): return try double(location, column)?.bitPattern == wanted.bitPattern
+        case .text(let wanted): return try bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
+        case .bytes(let wanted):
+            guard let known = try bytes(location, column) else {
+                if !wanted.isEmpty { return false }
+                return try !isNull(location, column, access)
+            }
+            return known.elementsEqual(wanted)
+        case .decimal(let wanted):
+            return try bytes(location, column)?.elementsEqual(wanted.storedBytes) ?? false
+        case .null: return try isNull(location, column, access)
+        }
+    }
+
+    private func isNull(
+        _ location: RowLocation, _ column: Int, _ access: ClassAccess
+    ) throws(StorageError) -> Bool {
+        guard let tag = access.properties.first(where: { $0.column == column })?.tag, tag.collection == .none else {
+            return false
+        }
+        switch tag.columnType {
+        case .integer, .link: return try integer(location, column) == nil
+        case .double: return try double(location, column) == nil
+        case .bytes, .links: return try bytes(location, column) == nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Dispatch
+import Foundation
+import Strata
+import Testing
+
+/// How writes end that nobody commits, and what leads to objects that were made in one.
+@Suite struct WriteEndTests {
+    @Test func `a Realm that is let go of inside a write rolls it back and leaves the file to others`() throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Note.self])
+        let done = DispatchSemaphore(value: 0)
+        let counts = Locked<[Int]>([])
+        Thread {
+            for _ in 0..<3 {
+                do {
+                    let realm = try Realm(configuration: configuration)
+                    realm.beginWrite()
+                    realm.add(Note("left behind"))
+                } catch { Issue.record(error) }
+            }
+            do {
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.add(Note("kept")) }
+                counts.with { $0.append(realm.objects(Note.self).count) }
+            } catch { Issue.record(error) }
+            done.signal()
+        }.start()
+        #expect(done.wait(timeout: .now() + 300) == .success, "the Realm waits for its own write")
+        #expect(counts.current == [1])
+        withExtendedLifetime(file) {}
+    }
+
+    private actor Desk {
+        let realm: Realm
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        var isBusy: Bool { realm.isPerformingAsynchronousWriteOperations }
+        var texts: [String] { realm.objects(Note.self).map(\.text) }
+
+        func add(_ text: String) async throws {
+            try await realm.asyncWrite {
+                #expect(realm.isPerformingAsynchronousWriteOperations)
+                realm.add(Note(text))
+            }
+        }
+    }
+
+    @Test func `a task that is cancelled while it waits for its turn leaves the queue at once`() async throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Note.self])
+        let desk = try await Desk(configuration)
+        let isHeld = DispatchSemaphore(value: 0)
+        let release = DispatchSemaphore(value: 0)
+        let holder = Thread {
+            do {
+                let realm = try Realm(configuration: configuration)
+                try realm.write {
+                    isHeld.signal()
+                    release.wait()
+                }
+            } catch { Issue.record(error) }
+        }
+        holder.start()
+        await Task.detached { Self.wait(isHeld) }.value
+        let first = Task { try await desk.add("cancelled") }
+        let second = Task { try await desk.add("kept") }
+        while await !desk.isBusy { await Task.yield() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let early = Task { try await desk.add("never asked for") }
+        early.cancel()
+        await #expect(throws: CancellationError.self) { try await early.value }
+        release.signal()
+        try await second.value
+        #expect(await desk.texts == ["kept"])
+        while await desk.isBusy { await Task.yield() }
+        try await desk.add("later")
+        #expect(await desk.texts == ["kept", "later"])
+        withExtendedLifetime(file) {}
+    }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test func `a reference that is made inside a write leads to its object once that is committed`() throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Note.self])
+        let realm = try Realm(configuration: configuration)
+        func seen(_ reference: ThreadSafeReference<Note>) -> String {
+            let seen = Locked("")
+            OtherThread.run {
+                let found = (try? Realm(configuration: configuration))?.resolve(reference)?.text
+                seen.with { $0 = found ?? "nil" }
+            }
+            return seen.current
+        }
+        realm.beginWrite()
+        let first = realm.create(Note.self, value: ["text": "first"])
+        let own = ThreadSafeReference(to: first)
+        #expect(realm.resolve(own)?.text == "first" && realm.resolve(own) == nil)
+        let early = ThreadSafeReference(to: first)
+        #expect(seen(early) == "nil")
+        let late = ThreadSafeReference(to: first)
+        try realm.commitWrite()
+        #expect(seen(late) == "first")
+
+        realm.beginWrite()
+        let lost = ThreadSafeReference(to: realm.create(Note.self, value: ["text": "lost"]))
+        realm.cancelWrite()
+        // The same key, born in a version of the same number.
+        try realm.write { _ = realm.create(Note.self, value: ["text": "another"]) }
+        #expect(seen(lost) == "nil")
+        withExtendedLifetime(file) {}
+    }
+
+    @Test func `a token may be made of nothing, and says whether it kept an observer`() throws {
+        #expect(!NotificationToken().invalidate())
+        let realm = try makeRealm([Note.self])
+        var token = NotificationToken()
+        token = realm.objects(Note.self).observe { _ in }
+        #expect(token.invalidate() && !token.invalidate())
+    }
+}
