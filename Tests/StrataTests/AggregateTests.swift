@@ -58,4 +58,43 @@ import Testing
         #expect(mixed.map.average() == .decimal128(Decimal128(5) / 3) && Mixed().list.average() == nil)
         #expect(Mixed().set.min() == nil && Mixed().map.sum() == .decimal128(0))
     }
+
+    struct Metres: CustomPersistable, Hashable {
+        let length: Double
+        init(persistedValue: Double) { length = persistedValue }
+        var persistableValue: Double { length }
+    }
+
+    final class Sparse: Object {
+        @Persisted var marks: List<Int?>
+        @Persisted var prices: Map<String, Decimal128?>
+        @Persisted var days: MutableSet<Date?>
+        @Persisted var lengths: List<Metres>
+        @Persisted var whole: List<Int>
+    }
+
+    @Test(arguments: [false, true]) func `optional values and values of custom types are added up`(
+        managed: Bool
+    ) throws {
+        let realm = try makeRealm([Sparse.self])
+        let sparse = Sparse()
+        sparse.marks.append(objectsIn: [3, nil, 2])
+        sparse.prices["a"] = .some("0.5")
+        sparse.prices["b"] = .some(nil)
+        sparse.days.insert(objectsIn: [nil, Date(timeIntervalSinceReferenceDate: 4)])
+        sparse.lengths.append(objectsIn: [Metres(persistedValue: 2), Metres(persistedValue: 0.5)])
+        sparse.whole.append(objectsIn: [1, 2])
+        if managed { try realm.write { realm.add(sparse) } }
+        #expect(sparse.marks.min() == .some(2) && sparse.marks.max() == .some(3) && sparse.marks.sum() == 5)
+        let mean: Double? = sparse.marks.average()
+        let rounded: Int? = sparse.marks.average()
+        let exact: Double? = sparse.whole.average()
+        #expect(mean == 2.5 && rounded == 2 && exact == 1.5 && sparse.whole.average() == 1)
+        #expect(sparse.prices.sum() == Decimal128("0.5") && sparse.prices.max() == .some("0.5"))
+        #expect(sparse.days.min() == .some(Date(timeIntervalSinceReferenceDate: 4)))
+        #expect(sparse.lengths.min()?.length == 0.5 && sparse.lengths.sum()?.length == 2.5)
+        #expect(Sparse().marks.min() == nil && Sparse().marks.sum() == 0 && Sparse().lengths.max() == nil)
+        guard managed else { return }
+        #expect(Array(sparse.prices.sorted()) == [nil, "0.5"])
+    }
 }
