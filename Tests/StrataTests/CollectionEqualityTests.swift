@@ -25,9 +25,16 @@ import Testing
         #expect(first.tags == again.tags && first.tags != second.tags)
         #expect(first.prices == again.prices && first.prices != second.prices)
         #expect(first.owners == again.owners && first.owners != second.owners)
-        #expect(realm.objects(Bag.self) == realm.objects(Bag.self))
+        let all = realm.objects(Bag.self)
+        #expect(all == all && all != realm.objects(Bag.self))
         let some = realm.objects(Bag.self).where { $0.numbers.count > 0 }
         #expect(some == some && some != realm.objects(Bag.self))
+        #expect(AnyRealmCollection(first.numbers) == AnyRealmCollection(again.numbers))
+        #expect(AnyRealmCollection(first.numbers) != AnyRealmCollection(second.numbers))
+        #expect(AnyRealmCollection(all) == AnyRealmCollection(all))
+        #expect(AnyRealmCollection(all) != AnyRealmCollection(realm.objects(Bag.self)))
+        #expect(AnyRealmCollection(first.others) == AnyRealmCollection(again.others))
+        #expect(AnyRealmCollection(List([1])) == AnyRealmCollection(List([1])))
     }
 
     @Test func `collections that nothing manages are equal when their elements are`() {

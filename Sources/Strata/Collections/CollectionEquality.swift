@@ -1,5 +1,5 @@
-// Collections are equal when they are the same property of the same object, or the same query of the same objects;
-// those that nothing manages, when their elements are.
+// Collections are equal when they are the same property of the same object; those that nothing manages, when their
+// elements are. Results are equal to themselves: two queries are two, even if they ask the same.
 
 extension _ColumnCollection {
     /// Nil where one of the two is managed and the other is not, or both are not.
@@ -43,18 +43,26 @@ extension LinkingObjects: Equatable {
     }
 }
 
+extension AnyRealmCollection: Equatable {
+    public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool {
+        if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
+        if let mine = a._values?.source, let yours = b._values?.source {
+            return mine === yours || mine.steps.isEmpty && yours.steps.isEmpty && mine.column.isSame(as: yours.column)
+        }
+        return a.realm == nil && b.realm == nil && a.elementsEqual(b)
+    }
+}
+
 extension ObjectSource {
-    /// Whether both stand for the same objects in the same order, whatever happens.
+    /// Whether both are one, or the same property of the same object.
     fileprivate func isSame(as other: ObjectSource) -> Bool {
         if self === other { return true }
         guard access === other.access, steps.isEmpty, other.steps.isEmpty else { return false }
         switch (base, other.base) {
-        case (.table, .table): return true
         case (.list(let owner, let property), .list(let otherOwner, let otherProperty)):
             return property == otherProperty && owner.isSameObject(as: otherOwner)
         case (.backlinks(let owner, let origin, let property), .backlinks(let target, let from, let by)):
             return origin === from && property == by && owner.isSameObject(as: target)
-        case (.keys(let keys), .keys(let others)): return keys == others
         default: return false
         }
     }
