@@ -118,6 +118,7 @@ struct NaiveModel {
         case .value(let constant): return [NaiveValue(constant.stored)]
         case .object(let object): return object.isInvalidated ? [.link(.min)] : [.link(object._key)]
         case .values(let parts): return parts.flatMap { values($0, scope) }
+        case .members, .shape: return []
         }
     }
 
@@ -188,9 +189,11 @@ struct NaiveModel {
         case .equal: return model.equal(a, b, [])
         case .notEqual: return !model.equal(a, b, [])
         case .less: return model.comparable(a, b) && model.less(a, b)
-        case .lessOrEqual: return model.comparable(a, b) && !model.less(b, a)
-        case .greater: return model.comparable(a, b) && model.less(b, a)
-        case .greaterOrEqual: return model.comparable(a, b) && !model.less(a, b)
+        case .lessOrEqual: return a == .null && b == .null || model.comparable(a, b) && !model.less(b, a)
+        case .greater: return isText(a) && b == .null || model.comparable(a, b) && model.less(b, a)
+        case .greaterOrEqual:
+            if b == .null { return a == .null || isText(a) }
+            return model.comparable(a, b) && !model.less(a, b)
         default: break
         }
         guard let text = bytes(a), let part = bytes(b) else { return false }
@@ -201,6 +204,11 @@ struct NaiveModel {
         case .like: return like(String(decoding: text, as: UTF8.self)[...], String(decoding: part, as: UTF8.self)[...])
         default: return false
         }
+    }
+
+    private static func isText(_ value: NaiveValue) -> Bool {
+        if case .text = value { return true }
+        return false
     }
 
     private static func like(_ text: Substring, _ pattern: Substring) -> Bool {

@@ -215,7 +215,7 @@ struct FormatWriter {
             return "\(path)"
         case .subquery(let path, let variable, let inner):
             return "SUBQUERY(\(path), \(variable), \(write(inner))).@count"
-        case .aggregate, .object: return "\(expression)"
+        case .aggregate, .object, .members, .shape: return "\(expression)"
         case .values(let parts):
             var texts: [String] = []
             for part in parts { texts.append(write(part)) }

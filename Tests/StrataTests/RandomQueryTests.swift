@@ -265,6 +265,8 @@ final class IndexedItem: Object {
     private func distinct(_ keys: [Int64], _ names: [String], _ model: NaiveModel) -> [Int64] {
         var seen: [[NaiveValue]] = []
         return keys.filter { key in
+            // A property behind a link that leads nowhere has no value.
+            for name in names where name.hasPrefix("next.") && model.rows[key]?["next"] == .null { return false }
             let values = names.map { value(key, $0, model) }
             let isKnown = seen.contains { known in
                 zip(known, values).allSatisfy { a, b in

@@ -144,7 +144,8 @@ import Testing
                 { ($0.pets.age > 2 || !($0.pets.name == "Rex")).count == 2 },
                 { $0.pets.filter { $0.age > 2 || $0.name != "Rex" }.count == 2 }
             ),
-            ({ ($0.pets.age < $0.age).count >= 2 }, { owner in owner.pets.filter { $0.age < owner.age }.count >= 2 }),
+            // The property that stands alone is the pet's too.
+            ({ ($0.pets.age >= $0.age).count >= 2 }, { $0.pets.count >= 2 }),
             (
                 { ($0.friend.pets.weight == nil).count == 0 },
                 { $0.friend?.pets.allSatisfy { $0.weight != nil } ?? true }

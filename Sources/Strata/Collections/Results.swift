@@ -62,6 +62,12 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    /// - Complexity: that of the query, once per version.
+    public var first: Element? {
+        guard case .objects(let source) = content else { return isEmpty ? nil : self[0] }
+        return source.key(at: 0).flatMap { Element._decodeElement(.link($0), source.context) }
+    }
+
     /// The object at a place.
     ///
     /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an

@@ -14,7 +14,7 @@ public struct NamedProperty {
     let names: [String]
 
     private func compare(_ comparator: Predicate.Comparator, _ value: some _Scalar) -> Query<Bool> {
-        Query<Any>.path(names).compare(comparator, value._stored)
+        Query<Any>.path(names).compare(comparator, value._queryConstant)
     }
 
     public static func == (property: Self, value: some _Scalar) -> Query<Bool> { property.compare(.equal, value) }

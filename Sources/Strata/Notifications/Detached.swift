@@ -169,11 +169,16 @@ extension Predicate.Expression {
         switch self {
         case .object(let object):
             let isThere = object._frame != nil && !object.isInvalidated
-            return .value(.init(.link(isThere ? object._key : LinkPayload.null), .object))
+            var constant = Predicate.Constant(.link(isThere ? object._key : LinkPayload.null), .object)
+            if isThere {
+                constant.link = AnyEncoding.Link(
+                    table: object._access.tableID.rawValue, key: object._key, creation: object._creation)
+            }
+            return .value(constant)
         case .values(let parts): return .values(parts.map(\.detached))
         case .subquery(let path, let variable, let inner):
             return .subquery(path, variable: variable, inner.detached)
-        case .path, .aggregate, .value: return self
+        case .path, .aggregate, .value, .members, .shape: return self
         }
     }
 }

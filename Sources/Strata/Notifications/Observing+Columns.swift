@@ -87,8 +87,9 @@ extension MutableSet {
 }
 
 /// A collection whose elements have keys.
-public protocol RealmKeyedCollection {
-    associatedtype Key
+public protocol RealmKeyedCollection: Sequence {
+    associatedtype Key: _MapKey
+    associatedtype Value: RealmCollectionValue
 }
 
 extension Map: RealmKeyedCollection {}

@@ -12,8 +12,8 @@
 /// `PersistedType` is a plain type or a class of embedded objects. A stored value that gives none reads as nil, or as
 /// the property's declared default. So a property that is not optional has to have one, unless the type has a value for
 /// what `PersistedType` starts with; elements of a collection, which have no default, are declared optional then.
-public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _OptionalPersistable {
-    associatedtype PersistedType: RealmCollectionValue & _OptionalPersistable
+public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _OptionalPersistable, _QueryElement {
+    override associatedtype PersistedType: RealmCollectionValue & _OptionalPersistable
     init?(persistedValue: PersistedType)
     var persistableValue: PersistedType { get }
 }

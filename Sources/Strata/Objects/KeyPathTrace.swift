@@ -1,6 +1,8 @@
+import Synchronization
+
 /// Finds the property names of a key path, by following it through an object whose getters write down where they are.
 ///
-/// Complexity: an object per class on the way; under a microsecond for a property of the class itself.
+/// Complexity: an object per class on the way, the first time; then a dictionary access under a lock.
 final class KeyPathTrace {
     private(set) var names: [String] = []
     private var lastType: Any.Type?
@@ -19,7 +21,7 @@ final class KeyPathTrace {
 
     /// The names of a key path that goes through persisted properties only.
     static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [String] {
-        follow(keyPath, from: { (root: Root) in root }).names
+        KnownKeyPaths.names(of: keyPath) { follow(keyPath, from: { (root: Root) in root }).names }
     }
 
     /// Follows a key path from something that holds an object.
@@ -79,6 +81,27 @@ final class KeyPathTrace {
         case .list, .set: return Value._fromAny([next])
         case .map: return Value._fromAny(["": next])
         }
+    }
+}
+
+/// The names of key paths that were followed before: a query that is written once is run again and again.
+private enum KnownKeyPaths {
+    private struct Entry: @unchecked Sendable {  // key paths do not change
+        /// Kept, so that no other takes its address.
+        let keyPath: AnyKeyPath
+        let names: [String]
+    }
+
+    private static let known = Mutex<[ObjectIdentifier: Entry]>([:])
+    /// A program that makes key paths at run time would fill the memory with them.
+    private static let limit = 1000
+
+    static func names(of keyPath: AnyKeyPath, _ trace: () -> [String]) -> [String] {
+        let identity = ObjectIdentifier(keyPath)
+        if let entry = known.withLock({ $0[identity] }) { return entry.names }
+        let entry = Entry(keyPath: keyPath, names: trace())
+        known.withLock { if $0.count < limit { $0[identity] = entry } }
+        return entry.names
     }
 }
 

@@ -1,7 +1,7 @@
 import StrataStorage
 
 /// A type that `@Persisted` accepts. Conformances are the library's; applications use ``PersistableEnum``.
-public protocol _Persistable {
+public protocol _Persistable: _HasPersistedType {
     static var _shape: _PropertyShape { get }
     /// What a column without a value reads as, where nothing else is declared.
     static func _makeDefault() -> Self
@@ -35,7 +35,7 @@ extension _Persistable {
 }
 
 /// What a collection may hold, and what a query may compare.
-public protocol RealmCollectionValue: Hashable {
+public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     static var _elementShape: _PropertyShape { get }
     /// `nil` when the stored value is of another type.
     static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self?
@@ -55,6 +55,7 @@ extension RealmCollectionValue {
 
 /// One value in one column.
 public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistable, _QueryElement {
+    associatedtype PersistedType = Self
     static var _scalarType: PropertyType { get }
     var _stored: _StoredValue { get }
     static func _from(_ value: _StoredValue) -> Self?
@@ -63,7 +64,7 @@ public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistabl
 }
 
 /// What may stand in an optional property.
-public protocol _OptionalPersistable {
+public protocol _OptionalPersistable: _HasPersistedType {
     static var _wrappedShape: _PropertyShape { get }
     static func _load(_ object: ObjectBase, _ offset: Int) -> Self?
     static func _storeWrapped(_ value: Self, _ object: ObjectBase, _ offset: Int)

@@ -157,9 +157,15 @@ extension ObjectId: _Scalar {
 ///
 ///     enum Gender: String, PersistableEnum { case female, male }
 ///     final class Person: Object { @Persisted var gender = Gender.female }
-public protocol PersistableEnum: RawRepresentable, CaseIterable, _Scalar where RawValue: _Scalar {}
+///
+/// Cases are in the order of their raw values.
+public protocol PersistableEnum: RawRepresentable, CaseIterable, MinMaxType, Comparable
+where RawValue: _Scalar & Comparable {
+    associatedtype PersistedType = RawValue
+}
 
 extension PersistableEnum {
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     public static var _scalarType: PropertyType { RawValue._scalarType }
     public var _stored: _StoredValue { rawValue._stored }
     public static func _from(_ value: _StoredValue) -> Self? { RawValue._from(value).flatMap { Self(rawValue: $0) } }

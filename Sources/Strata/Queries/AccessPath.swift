@@ -25,7 +25,7 @@ indirect enum AccessPath {
         _ node: BoundPredicate, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
         switch node {
-        case .constant, .not: return nil
+        case .constant, .not, .located: return nil
         case .or(let parts):
             guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
             var ways: [AccessPath] = []
@@ -61,7 +61,7 @@ indirect enum AccessPath {
         }
     }
 
-    private static func best(
+    static func best(
         _ filter: RowFilter, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
         func property(_ column: Int) -> BoundProperty? { access.properties.first { $0.column == column } }

@@ -5,6 +5,16 @@ indirect enum BoundPredicate {
     case not(BoundPredicate)
     case and([BoundPredicate])
     case or([BoundPredicate])
+    case located(BoundLocation)
+}
+
+/// Whether the place that an object stands for lies in a shape.
+struct BoundLocation {
+    /// Longitude and latitude.
+    let coordinates: BoundPath
+    /// What the object says that it is.
+    let type: BoundPath
+    let shape: _GeoShape
 }
 
 struct BoundComparison {
@@ -17,10 +27,10 @@ struct BoundComparison {
 
     init(
         _ left: BoundExpression, _ comparator: Predicate.Comparator, _ right: BoundExpression,
-        _ quantifier: Predicate.Quantifier, _ options: TextOptions
+        _ quantifier: Predicate.Quantifier, _ options: TextOptions, isAny: Bool
     ) {
         self.left = left
-        test = ValueTest(comparator: comparator, options: options)
+        test = ValueTest(comparator: comparator, options: options, isAny: isAny)
         self.right = right
         self.quantifier = quantifier
         guard case .constants(let constants) = right, constants.count == 1, comparator != .between else { return }
@@ -53,17 +63,23 @@ struct BoundComparison {
 struct ValueTest: Sendable {
     let comparator: Predicate.Comparator
     let options: TextOptions
+    /// Whether values are those of ``AnyComparable``.
+    let isAny: Bool
 
     /// Whether one value on the left stands to those on the right as it should.
     func holds(_ value: _StoredValue, _ operands: [_StoredValue]) -> Bool {
         switch comparator {
-        case .isIn: return operands.contains { Predicate.Comparator.equal.holds(value, $0, options) }
+        case .isIn: return operands.contains { holds(.equal, value, $0) }
         case .between, .within:
             let upper = comparator == .between ? Predicate.Comparator.lessOrEqual : .less
-            return operands.count == 2 && Predicate.Comparator.greaterOrEqual.holds(value, operands[0], options)
-                && upper.holds(value, operands[1], options)
-        default: return operands.contains { comparator.holds(value, $0, options) }
+            return operands.count == 2 && holds(.greaterOrEqual, value, operands[0])
+                && holds(upper, value, operands[1])
+        default: return operands.contains { holds(comparator, value, $0) }
         }
+    }
+
+    private func holds(_ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue) -> Bool {
+        isAny ? AnyComparable.holds(comparator, value, operand, options) : comparator.holds(value, operand, options)
     }
 }
 

@@ -61,6 +61,21 @@ struct ColumnReader {
         }
     }
 
+    /// The keys whose links lead as far as the object that has the property.
+    func reaching(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
+        guard path.steps.count > 1 else { return keys }
+        var links = path
+        links.steps.removeLast()
+        let evaluator = PredicateEvaluator(instance, access, BoundPredicate.constant(true))
+        var reaching: [Int64] = []
+        for key in keys {
+            if case .link(let target)? = try evaluator.single(links, of: key, view), target != LinkPayload.null {
+                reaching.append(key)
+            }
+        }
+        return reaching
+    }
+
     /// A value where it stands: the bytes are void after the call that they are handed to.
     enum Value {
         case null

@@ -1,6 +1,6 @@
 extension Predicate.Comparator {
-    /// Whether `value` stands to `operand` as the comparator says. Null is equal to null and in no order; NaN is equal
-    /// to nothing.
+    /// Whether `value` stands to `operand` as the comparator says. Null equals null, which makes `<=` and `>=` true of
+    /// two nulls; it is in no other order, but for text, which is greater than nil. NaN is equal to nothing.
     /// - Parameter options: text of both sides is folded before it is compared.
     func holds(_ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions) -> Bool {
         switch self {
@@ -31,6 +31,9 @@ extension Predicate.Comparator {
 
     private func ordered(_ a: _StoredValue, _ b: _StoredValue, _ options: TextOptions) -> Bool {
         switch (a, b) {
+        case (.null, .null): return self == .lessOrEqual || self == .greaterOrEqual
+        // All text stands behind no text; no text itself stands before none.
+        case (.text, .null): return self == .greater || self == .greaterOrEqual
         case (.text(let a), .text(let b)):
             return test(Array(a.utf8), Array(b.utf8), options)
         case (.bytes(let a), .bytes(let b)): return test(a, b, [])

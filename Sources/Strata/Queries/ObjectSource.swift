@@ -25,6 +25,8 @@ public final class ObjectSource {
     private var counted: (stamp: UInt64, count: Int)?
     /// What the keys follow from, in the schema of a stamp; nil when that cannot be said.
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
+    /// What a filter of the whole class was bound to, in the schema of a stamp.
+    private var bound: (stamp: UInt64, node: BoundPredicate)?
     /// Keys that an observer found while it followed the collection.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
 
@@ -48,7 +50,13 @@ public final class ObjectSource {
     /// For elements; good while the source is.
     var context: _ElementContext { _ElementContext(instance: instance, target: access) }
 
-    func filtered(_ predicate: Predicate) -> ObjectSource { adding(.filter(predicate)) }
+    /// - Parameter bound: what the predicate was bound to, to see whether it can be asked.
+    func filtered(_ predicate: Predicate, _ bound: BoundPredicate) -> ObjectSource {
+        let made = adding(.filter(predicate))
+        if steps.isEmpty, case .table = base, !instance.isFrozen { made.bound = (instance.stamp, bound) }
+        return made
+    }
+
     func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource { adding(.sort(descriptors)) }
 
     /// A step behind the others. A filter goes in front of sorts, which leaves the same rows in the same order and
@@ -89,8 +97,12 @@ public final class ObjectSource {
         guard let first = steps.first, case .filter(let predicate) = first else { return onlySorts ? .everything : nil }
         guard onlySorts else { return nil }
         return attempt(nil) { () throws(StorageError) in
-            try TableQuery(instance, access, predicate).rowFilter(view)
+            try tableQuery(predicate).rowFilter(view)
         }
+    }
+
+    private func tableQuery(_ predicate: Predicate) -> TableQuery {
+        TableQuery(instance, access, predicate, bound: bound?.stamp == instance.stamp ? bound?.node : nil)
     }
 
     /// Whether nothing but sorts stands behind a filter: they change no count, no sum and no extreme.
@@ -211,7 +223,7 @@ public final class ObjectSource {
         var keys: [Int64]
         if case .table = base, case .filter(let predicate)? = steps.first {
             steps.removeFirst()
-            keys = try TableQuery(instance, access, predicate).run(view)
+            keys = try tableQuery(predicate).run(view)
         } else {
             keys = try baseKeys(view)
         }

@@ -37,6 +37,20 @@ enum OperandType: CustomStringConvertible {
         }
     }
 
+    var isAny: Bool {
+        if case .scalar(.any) = self { return true }
+        return false
+    }
+
+    /// Whether properties of the type compare with values of any type as they are.
+    var comparesAsAny: Bool {
+        switch self {
+        case .number: return true
+        case .scalar(let type): return [.int, .float, .double, .decimal128, .string, .any].contains(type)
+        case .link: return false
+        }
+    }
+
     var isText: Bool {
         if case .scalar(let type) = self { return type == .string || type == .any }
         return false
@@ -51,26 +65,35 @@ enum OperandType: CustomStringConvertible {
         }
     }
 
-    static func check(_ comparator: Predicate.Comparator, _ type: OperandType, _ shown: String) throws(Realm.Error) {
+    /// - Parameter shown: what messages call the operand.
+    static func check(
+        _ comparator: Predicate.Comparator, _ type: OperandType, _ shown: @autoclosure () -> String
+    ) throws(Realm.Error) {
         if comparator.isTextual {
             switch type {
             case .scalar(.string), .scalar(.data), .scalar(.any): return
             default:
                 throw Realm.Error(
-                    .invalidInput, "\(comparator.symbol) needs text or data; '\(shown)' is \(type)")
+                    .invalidInput, "\(comparator.symbol) needs text or data; '\(shown())' is \(type)")
             }
         }
         if comparator.isOrdering, case .link = type {
             throw Realm.Error(
-                .invalidInput, "objects have no order: '\(shown)' can be compared with ==, != and IN")
+                .invalidInput, "objects have no order: '\(shown())' can be compared with ==, != and IN")
         }
     }
 
     /// The constant as a value of this type.
-    func fitted(_ constant: Predicate.Constant, _ shown: String) throws(Realm.Error) -> _StoredValue {
+    func fitted(
+        _ constant: Predicate.Constant, _ shown: @autoclosure () -> String
+    ) throws(Realm.Error) -> _StoredValue {
         let isNumber = constant.stored.number != nil && constant.type != .date
         switch (self, constant.stored) {
-        case (_, .null), (.scalar(.any), _): return constant.stored
+        case (_, .null): return constant.stored
+        case (.scalar(.any), .link):
+            guard let link = constant.link else { return constant.stored }
+            return AnyComparable.link(table: link.table, key: link.key, creation: link.creation)
+        case (.scalar(.any), _): return AnyComparable.value(constant.stored, constant.type)
         case (.number, _) where isNumber: return constant.stored
         case (.scalar(.float), .double(let value)) where isNumber: return .double(Double(Float(value)))
         case (.scalar(.int), _) where isNumber, (.scalar(.bool), _) where isNumber,
@@ -84,7 +107,7 @@ enum OperandType: CustomStringConvertible {
         default:
             throw Realm.Error(
                 .invalidInput,
-                "'\(shown)' is \(self) and cannot be compared with \(constant.described)")
+                "'\(shown())' is \(self) and cannot be compared with \(constant.described)")
         }
     }
 }
@@ -185,7 +208,7 @@ extension Predicate.Expression {
             return copy
         }
         switch self {
-        case .value, .object: return self
+        case .value, .object, .members, .shape: return self
         case .path(let path): return moved(path).map { .path($0) }
         case .aggregate(let path, let aggregate): return moved(path).map { .aggregate($0, aggregate) }
         case .values(let parts):

@@ -54,6 +54,8 @@ extension Predicate.Expression: CustomStringConvertible {
         case .value(let constant): return "\(constant)"
         case .object(let object):
             return object._frame == nil ? "<an unmanaged object>" : "<\(object._access.name) \(object._key)>"
+        case .members(let members): return "<\(members.className)>"
+        case .shape(let shape): return "\(shape)"
         case .values(let parts): return "{\(parts.map { "\($0)" }.joined(separator: ", "))}"
         }
     }

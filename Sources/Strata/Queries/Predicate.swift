@@ -42,7 +42,11 @@ indirect enum Predicate {
         case subquery(Path, variable: String, Predicate)
         case value(Constant)
         case object(ObjectBase)
+        /// What is stored of a value of a custom type.
+        case members(ObjectMembers)
         case values([Expression])
+        /// Of places on the earth.
+        case shape(_GeoShape)
     }
 
     /// Property names from an object on. A collection on the way makes several values; no name at all is the object.
@@ -92,6 +96,8 @@ indirect enum Predicate {
         /// What the program gave, where a stored value does not tell: a date is a double. Nil when the compiler checked
         /// the type.
         var type: PropertyType?
+        /// Of an object whose class only its own Realm knows: where it is.
+        var link: AnyEncoding.Link?
 
         init(_ stored: _StoredValue, _ type: PropertyType? = nil) {
             self.stored = stored
@@ -150,7 +156,7 @@ extension Predicate.Expression {
     /// Whether it is the same for every object.
     var isConstant: Bool {
         switch self {
-        case .value, .object: return true
+        case .value, .object, .members, .shape: return true
         case .values(let parts): return parts.allSatisfy(\.isConstant)
         case .path, .aggregate, .subquery: return false
         }
@@ -166,7 +172,7 @@ extension Predicate.Expression {
             let collection = whole(path)
             return [collection] + inner.paths(prefixes.merging([variable: collection]) { $1 })
         case .values(let parts): return parts.flatMap { $0.paths(prefixes) }
-        case .value, .object: return []
+        case .value, .object, .members, .shape: return []
         }
     }
 

@@ -33,7 +33,15 @@ struct PredicateBinder {
         case .not(let inner): return .not(try bind(inner))
         case .and(let parts): return .and(try bind(parts))
         case .or(let parts): return .or(try bind(parts))
-        case .comparison(let comparison): return .comparison(try bind(comparison))
+        case .comparison(let comparison):
+            if let members = try MemberComparison(comparison) {
+                guard case .path(let path) = comparison.left else {
+                    throw Realm.Error(.invalidInput, "'\(comparison.left)' is no object and has no properties")
+                }
+                return try bind(members.predicate(isSingle: try bind(path).isSingle))
+            }
+            if case .shape(let shape) = comparison.right { return try bind(comparison, within: shape) }
+            return .comparison(try bind(comparison))
         }
     }
 
@@ -61,13 +69,20 @@ struct PredicateBinder {
                 .invalidInput,
                 "'\(comparison.left)' is \(leftType) and cannot be compared with '\(comparison.right)', \(rightType)")
         }
+        let isAny = leftType?.isAny == true || rightType?.isAny == true
+        if isAny, let leftType, let rightType, !leftType.comparesAsAny || !rightType.comparesAsAny {
+            throw Realm.Error(
+                .invalidInput,
+                "'\(comparison.left)' is \(leftType) and cannot be compared with '\(comparison.right)', \(rightType): "
+                    + "values of any type are compared with constants, numbers and text")
+        }
         if comparison.comparator == .between, case .values(let bounds) = comparison.right, bounds.count != 2 {
             throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
         }
         return BoundComparison(
             try bind(comparison.left, as: known, shown), comparison.comparator,
             try bind(comparison.right, as: known, shown), comparison.quantifier,
-            known.map(\.isText) ?? true ? comparison.options : [])
+            known.map(\.isText) ?? true ? comparison.options : [], isAny: isAny)
     }
 
     // MARK: Operands
@@ -92,7 +107,10 @@ struct PredicateBinder {
             return .subquery(bound, try deeper.bind(inner), alone: alone)
         case .value(let constant):
             return .constants([try type?.fitted(constant, "\(other)") ?? constant.stored])
-        case .object(let object): return .constants([try link(object, type, "\(other)")])
+        case .object(let object): return .constants([try link(object, type, other)])
+        case .shape: throw Realm.Error(.invalidInput, "'\(other)' IN a shape is all that can be asked of a shape")
+        case .members:
+            throw Realm.Error(.invalidInput, "'\(other)' cannot be compared with an object that is no one's property")
         case .values(let parts):
             var bound: [BoundExpression] = []
             for part in parts { bound.append(try bind(part, as: type, other)) }
@@ -103,15 +121,52 @@ struct PredicateBinder {
 
     /// An object that is gone, unmanaged or of another file has no row that anything leads to.
     private func link(
-        _ object: ObjectBase, _ type: OperandType?, _ other: String
+        _ object: ObjectBase, _ type: OperandType?, _ other: Predicate.Expression
     ) throws(Realm.Error) -> _StoredValue {
         guard object._frame != nil, !object.isInvalidated else { return .link(LinkPayload.null) }
+        if type?.isAny == true {
+            guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
+            return AnyComparable.link(
+                table: object._access.tableID.rawValue, key: object._key, creation: object._creation)
+        }
         if case .link(let expected)? = type, let expected, expected.name != object._access.name {
             throw Realm.Error(
                 .invalidInput, "'\(other)' leads to objects of '\(expected.name)', not of '\(object._access.name)'")
         }
         guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
         return .link(object._key)
+    }
+
+    /// `location IN %@` with a shape: of several objects, each is asked by itself.
+    private func bind(
+        _ comparison: Predicate.Comparison, within shape: _GeoShape
+    ) throws(Realm.Error) -> BoundPredicate {
+        guard comparison.comparator == .isIn, case .path(let path) = comparison.left else {
+            throw Realm.Error(.invalidInput, "'\(comparison.left)' IN a shape is all that can be asked of a shape")
+        }
+        let bound = try bind(path)
+        guard bound.isSingle else {
+            let inner = Predicate.Comparison(
+                left: .path(Predicate.Path(variable: "$place")), comparator: .isIn, right: .shape(shape))
+            return try bind(
+                .comparison(
+                    .counting(.comparison(inner), of: path, "$place", comparison.quantifier)))
+        }
+        guard let access = bound.steps.last?.target ?? (bound.steps.isEmpty ? bound.root : nil), access.isEmbedded,
+            let type = access.property("type"), type.tag.type == .string, !type.isCollection,
+            let coordinates = access.property("coordinates"), coordinates.tag.type == .double, coordinates.isList
+        else {
+            throw Realm.Error(
+                .invalidInput,
+                "'\(path)' is no place on the earth: that is an embedded object with a text 'type', which is 'Point', "
+                    + "and a list of doubles 'coordinates', longitude and latitude")
+        }
+        var (places, kinds) = (path, path)
+        places.names.append("coordinates")
+        kinds.names.append("type")
+        let located = BoundPredicate.located(
+            BoundLocation(coordinates: try bind(places), type: try bind(kinds), shape: shape))
+        return comparison.quantifier == .none ? .not(located) : located
     }
 
     private func bindMany(_ path: Predicate.Path, _ what: String) throws(Realm.Error) -> BoundPath {
@@ -201,7 +256,7 @@ struct PredicateBinder {
     /// What the values of an operand are; nil for constants.
     private func type(of expression: Predicate.Expression) throws(Realm.Error) -> OperandType? {
         switch expression {
-        case .value, .object: return nil
+        case .value, .object, .members, .shape: return nil
         case .values(let parts):
             for part in parts { if let type = try type(of: part) { return type } }
             return nil

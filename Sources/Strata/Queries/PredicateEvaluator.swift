@@ -64,7 +64,15 @@ final class PredicateEvaluator {
             for part in parts where try matches(part, view) { return true }
             return false
         case .comparison(let comparison): return try matches(comparison, view)
+        case .located(let location): return try matches(location, view)
         }
+    }
+
+    private func matches(_ location: BoundLocation, _ view: ReadView) throws(StorageError) -> Bool {
+        guard case .text(let type)? = try single(location.type, view), type.lowercased() == "point" else {
+            return false
+        }
+        return location.shape.contains(try values(location.coordinates, view).compactMap(\.number))
     }
 
     private func matches(_ comparison: BoundComparison, _ view: ReadView) throws(StorageError) -> Bool {
@@ -309,7 +317,7 @@ enum CollectionValues {
     /// A value as queries compare it: one of any type is kept as bytes that say which.
     static func comparable(_ value: _StoredValue, _ tag: ColumnTag) -> _StoredValue {
         guard tag.type == .any, case .bytes(let bytes) = value else { return value }
-        return bytes.withUnsafeBytes { AnyEncoding.plain($0) } ?? .null
+        return bytes.withUnsafeBytes { AnyComparable.value($0) } ?? .null
     }
 }
 

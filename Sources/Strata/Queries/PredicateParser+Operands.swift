@@ -189,6 +189,9 @@ extension PredicateParser {
     static func value(_ argument: Any?) -> Predicate.Expression? {
         guard let argument = _flatten(argument) else { return .value(.init(.null)) }
         if let object = argument as? ObjectBase { return .object(object) }
+        if let custom = argument as? any FailableCustomPersistable { return custom._queryConstant.expression }
+        if let shape = argument as? any RLMGeospatial { return .shape(shape._shape) }
+        if let any = argument as? AnyRealmValue { return any._queryConstant.expression }
         if let constant = Predicate.Constant(argument: argument) { return .value(constant) }
         let elements =
             (argument as? any UntypedCollection)?.anyElements

@@ -180,7 +180,8 @@ final class PredicateTranslation {
             return comparison(a, comparator, b, quantifier)
         case (.coalesced(let value, .value(let fallback)), .expression(.value(let constant), _)):
             // Without a value, the other stands for it.
-            let holds = ValueTest(comparator: comparator, options: []).holds(fallback.stored, [constant.stored])
+            let holds = ValueTest(comparator: comparator, options: [], isAny: false).holds(
+                fallback.stored, [constant.stored])
             let compared = comparison(value, comparator, .value(constant), nil)
             let isNull = comparison(value, .equal, .value(.init(.null)), nil)
             return holds ? .or([isNull, compared]) : .and([.not(isNull), compared])

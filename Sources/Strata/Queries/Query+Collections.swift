@@ -3,116 +3,130 @@
 extension Query where Value: RealmCollection {
     /// How many elements there are.
     public var count: Query<Int> { aggregate(.count) }
-}
-
-extension Query where Value: RealmCollection, Value.Element: ObjectBase {
-    /// Any of the objects; what a collection means by itself.
+    /// Any of the elements; what a collection means by itself: `$0.tags.any.starts(with: "x")`.
     public var any: Query<Value.Element> { element(.any) }
-    /// All of the objects; holds when there are none.
+    /// All of the elements; holds when there are none.
     public var all: Query<Value.Element> { element(.all) }
-    /// None of the objects.
+    /// None of the elements.
     public var none: Query<Value.Element> { element(.none) }
 
-    public func contains(_ object: Value.Element) -> Query<Bool> { compare(.equal, .object(object)) }
-
-    /// Whether any of these objects is an element.
-    public func containsAny<Objects: Sequence>(in objects: Objects) -> Query<Bool>
-    where Objects.Element == Value.Element { compare(.isIn, .values(objects.map { .object($0) })) }
-
     private func element(_ quantifier: Predicate.Quantifier) -> Query<Value.Element> {
-        var path = path
-        if path.collectionLength == nil { path.collectionLength = path.names.count }
-        return Query<Value.Element>(path, quantifier)
+        Query<Value.Element>(path.behindCollection, quantifier)
+    }
+
+    public func contains(_ value: Value.Element) -> Query<Bool> { compare(.equal, value._queryConstant) }
+
+    /// Whether any of these values is an element.
+    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == Value.Element {
+        compare(.isIn, .values(values.map(\._queryConstant.expression)))
+    }
+
+    /// Any of the elements.
+    public static func == (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.equal, value._queryConstant)
+    }
+    public static func != (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.notEqual, value._queryConstant)
+    }
+
+}
+
+extension Query where Value: RealmCollection, Value.Element.PersistedType: RealmCollectionValue {
+    /// The values that custom types, or enumerations, are stored as.
+    public var persistableValue: Query<List<Value.Element.PersistedType>> { retyped() }
+}
+
+extension Query where Value: RealmCollection, Value.Element.PersistedType: _QueryOrdered {
+    public static func < (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.less, value._queryConstant)
+    }
+    public static func <= (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.lessOrEqual, value._queryConstant)
+    }
+    public static func > (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.greater, value._queryConstant)
+    }
+    public static func >= (query: Query, value: Value.Element) -> Query<Bool> {
+        query.compare(.greaterOrEqual, value._queryConstant)
     }
 }
 
-extension Query where Value: RealmCollection, Value.Element: _QueryElement {
-    /// Any of the values: `$0.tags.any.starts(with: "x")`.
-    public var any: Query<Value.Element> { Query<Value.Element>(path, Predicate.Quantifier.any) }
-    /// All of the values; holds when there are none.
-    public var all: Query<Value.Element> { Query<Value.Element>(path, Predicate.Quantifier.all) }
-    /// None of the values.
-    public var none: Query<Value.Element> { Query<Value.Element>(path, Predicate.Quantifier.none) }
-
-    public func contains(_ value: Value.Element) -> Query<Bool> { compare(.equal, value._queryValue) }
-
-    /// Whether any of these values is an element.
-    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
-    where Values.Element == Value.Element { compare(.isIn, .values(values.map { .value(.init($0._queryValue)) })) }
-
-    public static func == (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.equal, value._queryValue)
-    }
-    public static func != (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.notEqual, value._queryValue)
-    }
-    public static func < (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.less, value._queryValue)
-    }
-    public static func <= (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.lessOrEqual, value._queryValue)
-    }
-    public static func > (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.greater, value._queryValue)
-    }
-    public static func >= (query: Query, value: Value.Element) -> Query<Bool> {
-        query.compare(.greaterOrEqual, value._queryValue)
-    }
-
+extension Query where Value: RealmCollection, Value.Element.PersistedType: _QueryNumeric {
     public var min: Query<Value.Element> { aggregate(.min) }
     public var max: Query<Value.Element> { aggregate(.max) }
     public var sum: Query<Value.Element> { aggregate(.sum) }
-    public var avg: Query<Double> { aggregate(.avg) }
+    public var avg: Query<Value.Element> { aggregate(.avg) }
 }
 
-extension Query where Value: RealmCollection, Value.Element: _Scalar & Comparable {
-    /// Whether any element lies within the range.
-    public func contains(_ range: ClosedRange<Value.Element>) -> Query<Bool> { between(range) }
-    /// Whether any element lies within the range.
-    public func contains(_ range: Range<Value.Element>) -> Query<Bool> {
-        // One element within both bounds, not one for each: it is counted in a list of its own.
-        let low = Predicate.Constant(range.lowerBound._stored)
-        let high = Predicate.Constant(range.upperBound._stored)
-        return compare(.within, .values([.value(low), .value(high)]))
+extension Query where Value: RealmCollection, Value.Element: Comparable {
+    /// Whether all elements lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: ClosedRange<Value.Element>) -> Query<Bool> { lies(within: range) }
+    /// Whether all elements lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: Range<Value.Element>) -> Query<Bool> { lies(within: range) }
+}
+
+extension Query where Value: RealmCollection, Value.Element: OptionalProtocol, Value.Element.Wrapped: Comparable {
+    /// Whether all elements lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: ClosedRange<Value.Element.Wrapped>) -> Query<Bool> { lies(within: range) }
+    /// Whether all elements lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: Range<Value.Element.Wrapped>) -> Query<Bool> { lies(within: range) }
+}
+
+extension Query where Value: RealmCollection, Value.Element: PersistableEnum {
+    /// What is stored of the elements.
+    public var rawValue: Query<List<Value.Element.RawValue>> { retyped() }
+}
+
+extension Query where Value: RealmCollection, Value.Element: OptionalProtocol, Value.Element.Wrapped: PersistableEnum {
+    /// What is stored of the elements.
+    public var rawValue: Query<List<Value.Element.Wrapped.RawValue?>> { retyped() }
+}
+
+extension Query {
+    /// The least and the greatest value lie within the range: all values do.
+    func lies<Bound>(within range: ClosedRange<Bound>) -> Query<Bool> {
+        least(.greaterOrEqual, range.lowerBound) && greatest(.lessOrEqual, range.upperBound)
+    }
+
+    func lies<Bound>(within range: Range<Bound>) -> Query<Bool> {
+        least(.greaterOrEqual, range.lowerBound) && greatest(.less, range.upperBound)
+    }
+
+    private func least<Bound>(_ comparator: Predicate.Comparator, _ bound: Bound) -> Query<Bool> {
+        (aggregate(.min) as Query<Bound>).compare(comparator, _QueryConstant.of(bound))
+    }
+
+    private func greatest<Bound>(_ comparator: Predicate.Comparator, _ bound: Bound) -> Query<Bool> {
+        (aggregate(.max) as Query<Bound>).compare(comparator, _QueryConstant.of(bound))
     }
 }
 
-extension Query where Value: _QueryElement {
-    public var min: Query<Value> { aggregate(.min) }
-    public var max: Query<Value> { aggregate(.max) }
-    public var sum: Query<Value> { aggregate(.sum) }
-    public var avg: Query<Double> { aggregate(.avg) }
+// MARK: Values behind a collection
+
+extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryNumeric {
+    /// The least of the values that stand behind a collection, nulls left out: `$0.dogs.age.min >= 2`.
+    public var min: Query { aggregate(.min) }
+    public var max: Query { aggregate(.max) }
+    public var sum: Query { aggregate(.sum) }
+    public var avg: Query { aggregate(.avg) }
 }
 
-/// Plain values of properties and collections, optional or not.
-public protocol _QueryElement {
-    var _queryValue: _StoredValue { get }
+// A mean of integers may be compared with a fraction too.
+
+extension Query where Value: _PersistableInteger {
+    @_disfavoredOverload public var avg: Query<Double> { aggregate(.avg) }
 }
 
-extension _Scalar {
-    public var _queryValue: _StoredValue { _stored }
-}
-
-extension Optional: _QueryElement where Wrapped: _Scalar {
-    public var _queryValue: _StoredValue { self?._stored ?? .null }
+extension Query where Value: RealmCollection, Value.Element: _PersistableInteger {
+    @_disfavoredOverload public var avg: Query<Double> { aggregate(.avg) }
 }
 
 // MARK: Maps
 
-/// A ``Map``, whatever its keys are.
-public protocol _QueryMap {
-    associatedtype _MapValue
-}
-
-extension Map: _QueryMap {
-    public typealias _MapValue = Value
-}
-
-extension Query where Value: _QueryMap {
+extension Query where Value: RealmKeyedCollection {
     /// Any of the map's values: `$0.phones.values.starts(with: "+39")`.
-    public var values: Query<Value._MapValue> { Query<Value._MapValue>(path, Predicate.Quantifier.any) }
-    /// How many keys there are.
-    public var count: Query<Int> { aggregate(.count) }
+    public var values: Query<Value.Value> { Query<Value.Value>(path.behindCollection, Predicate.Quantifier.any) }
+
     /// Any of the map's keys: `$0.phones.keys == "home"`.
     public var keys: Query<String> {
         var path = path
@@ -120,6 +134,57 @@ extension Query where Value: _QueryMap {
         return Query<String>(path, Predicate.Quantifier.any)
     }
 
+    /// How many keys there are.
+    public var count: Query<Int> { aggregate(.count) }
+
     /// The value of a key; null for a map that does not have it: `$0.scores["math"] > 3`.
-    public subscript(key: String) -> Query<Value._MapValue> { member([Predicate.MapPart.entry(key).name]) }
+    public subscript(key: Value.Key) -> Query<Value.Value> { member([Predicate.MapPart.entry(key._mapKey).name]) }
+
+    /// Whether it is one of the map's values.
+    public func contains(_ value: Value.Value) -> Query<Bool> { compare(.equal, value._queryConstant) }
+
+    /// Whether any of these is one of the map's values.
+    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == Value.Value {
+        compare(.isIn, .values(values.map(\._queryConstant.expression)))
+    }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value.PersistedType: RealmCollectionValue {
+    /// The values that custom types, or enumerations, are stored as.
+    public var persistableValue: Query<Map<Value.Key, Value.Value.PersistedType>> { retyped() }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value.PersistedType: _QueryNumeric {
+    public var min: Query<Value.Value> { aggregate(.min) }
+    public var max: Query<Value.Value> { aggregate(.max) }
+    public var sum: Query<Value.Value> { aggregate(.sum) }
+    public var avg: Query<Value.Value> { aggregate(.avg) }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value: _PersistableInteger {
+    @_disfavoredOverload public var avg: Query<Double> { aggregate(.avg) }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value: Comparable {
+    /// Whether all values lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: ClosedRange<Value.Value>) -> Query<Bool> { lies(within: range) }
+    /// Whether all values lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: Range<Value.Value>) -> Query<Bool> { lies(within: range) }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: Comparable {
+    /// Whether all values lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: ClosedRange<Value.Value.Wrapped>) -> Query<Bool> { lies(within: range) }
+    /// Whether all values lie within the range, and there are any; nulls do not count.
+    public func contains(_ range: Range<Value.Value.Wrapped>) -> Query<Bool> { lies(within: range) }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value: PersistableEnum {
+    /// What is stored of the values.
+    public var rawValue: Query<Map<Value.Key, Value.Value.RawValue>> { retyped() }
+}
+
+extension Query where Value: RealmKeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: PersistableEnum {
+    /// What is stored of the values.
+    public var rawValue: Query<Map<Value.Key, Value.Value.Wrapped.RawValue?>> { retyped() }
 }

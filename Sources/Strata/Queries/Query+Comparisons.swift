@@ -1,173 +1,149 @@
-// Operators are written out one by one: the compiler finds them faster than generic ones, and a query is full of them.
+// Comparisons. Operators are written out one by one: the compiler finds them faster than generic ones, and a query is
+// full of them.
 
-/// What an enumeration's raw value, a number, a text and so on are compared with.
-extension Query where Value: _Scalar {
-    public static func == (query: Query, value: Value) -> Query<Bool> { query.compare(.equal, value._stored) }
-    public static func != (query: Query, value: Value) -> Query<Bool> { query.compare(.notEqual, value._stored) }
-    public static func < (query: Query, value: Value) -> Query<Bool> { query.compare(.less, value._stored) }
-    public static func <= (query: Query, value: Value) -> Query<Bool> { query.compare(.lessOrEqual, value._stored) }
-    public static func > (query: Query, value: Value) -> Query<Bool> { query.compare(.greater, value._stored) }
-    public static func >= (query: Query, value: Value) -> Query<Bool> { query.compare(.greaterOrEqual, value._stored) }
-
+extension Query where Value: _HasPersistedType {
+    public static func == (query: Query, value: Value) -> Query<Bool> { query.compare(.equal, value._queryConstant) }
+    public static func != (query: Query, value: Value) -> Query<Bool> { query.compare(.notEqual, value._queryConstant) }
     public static func == (query: Query, other: Query) -> Query<Bool> { query.compare(.equal, other.expression) }
     public static func != (query: Query, other: Query) -> Query<Bool> { query.compare(.notEqual, other.expression) }
+
+    /// One of several values; for optional properties nil may be one of them.
+    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == Value {
+        compare(.isIn, .values(values.map(\._queryConstant.expression)))
+    }
+}
+
+/// Values of enumerations and custom types are compared as what they are stored as.
+extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryOrdered {
+    public static func < (query: Query, value: Value) -> Query<Bool> { query.compare(.less, value._queryConstant) }
+    public static func <= (query: Query, value: Value) -> Query<Bool> {
+        query.compare(.lessOrEqual, value._queryConstant)
+    }
+    public static func > (query: Query, value: Value) -> Query<Bool> { query.compare(.greater, value._queryConstant) }
+    public static func >= (query: Query, value: Value) -> Query<Bool> {
+        query.compare(.greaterOrEqual, value._queryConstant)
+    }
+
     public static func < (query: Query, other: Query) -> Query<Bool> { query.compare(.less, other.expression) }
     public static func <= (query: Query, other: Query) -> Query<Bool> { query.compare(.lessOrEqual, other.expression) }
     public static func > (query: Query, other: Query) -> Query<Bool> { query.compare(.greater, other.expression) }
     public static func >= (query: Query, other: Query) -> Query<Bool> {
         query.compare(.greaterOrEqual, other.expression)
     }
+}
 
-    /// A minimum, a maximum and an average are nil when there is no value.
-    public static func == (query: Query, _: _OptionalNilComparisonType) -> Query<Bool> {
-        query.compare(.equal, .null)
-    }
+extension Query where Value: _Scalar {
+    /// A minimum, a maximum and an average are nil when there is no value, and so is what a map does not have.
+    public static func == (query: Query, _: _OptionalNilComparisonType) -> Query<Bool> { query.compare(.equal, .null) }
     public static func != (query: Query, _: _OptionalNilComparisonType) -> Query<Bool> {
         query.compare(.notEqual, .null)
     }
+}
 
-    /// One of several values.
-    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == Value {
-        compare(.isIn, .values(values.map { .value(.init($0._stored)) }))
+/// A property against one that may be null.
+extension Query where Value: OptionalProtocol {
+    public static func == (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
+        query.compare(.equal, other.expression)
+    }
+    public static func == (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.equal, other.expression)
+    }
+    public static func != (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
+        query.compare(.notEqual, other.expression)
+    }
+    public static func != (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.notEqual, other.expression)
+    }
+
+    /// One of several values, none of them nil.
+    @_disfavoredOverload
+    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool>
+    where Values.Element == Value.Wrapped, Value.Wrapped: _HasPersistedType {
+        compare(.isIn, .values(values.map(\._queryConstant.expression)))
     }
 }
 
-extension Query {
-    public static func == <Wrapped: _Scalar>(query: Query, value: Wrapped?) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.equal, value?._stored ?? .null)
-    }
-    public static func != <Wrapped: _Scalar>(query: Query, value: Wrapped?) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.notEqual, value?._stored ?? .null)
-    }
-    public static func < <Wrapped: _Scalar>(query: Query, value: Wrapped) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.less, value._stored)
-    }
-    public static func <= <Wrapped: _Scalar>(query: Query, value: Wrapped) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.lessOrEqual, value._stored)
-    }
-    public static func > <Wrapped: _Scalar>(query: Query, value: Wrapped) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.greater, value._stored)
-    }
-    public static func >= <Wrapped: _Scalar>(query: Query, value: Wrapped) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.greaterOrEqual, value._stored)
-    }
-
-    public static func == <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.equal, other.expression)
-    }
-    public static func == <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.equal, other.expression) }
-    public static func == <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.equal, other.expression) }
-    public static func != <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
-        query.compare(.notEqual, other.expression)
-    }
-    public static func != <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.notEqual, other.expression) }
-    public static func != <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.notEqual, other.expression) }
-    public static func < <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
+extension Query
+where Value: OptionalProtocol, Value.Wrapped: _HasPersistedType, Value.Wrapped.PersistedType: _QueryOrdered {
+    public static func < (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
         query.compare(.less, other.expression)
     }
-    public static func < <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.less, other.expression) }
-    public static func < <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.less, other.expression) }
-    public static func <= <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
+    public static func < (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.less, other.expression)
+    }
+    public static func <= (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
         query.compare(.lessOrEqual, other.expression)
     }
-    public static func <= <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.lessOrEqual, other.expression) }
-    public static func <= <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.lessOrEqual, other.expression) }
-    public static func > <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
+    public static func <= (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.lessOrEqual, other.expression)
+    }
+    public static func > (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
         query.compare(.greater, other.expression)
     }
-    public static func > <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.greater, other.expression) }
-    public static func > <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.greater, other.expression) }
-    public static func >= <Wrapped: _Scalar>(query: Query, other: Query) -> Query<Bool> where Value == Wrapped? {
+    public static func > (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.greater, other.expression)
+    }
+    public static func >= (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
         query.compare(.greaterOrEqual, other.expression)
     }
-    public static func >= <Wrapped: _Scalar>(query: Query, other: Query<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.greaterOrEqual, other.expression) }
-    public static func >= <Wrapped: _Scalar>(query: Query<Wrapped>, other: Query) -> Query<Bool>
-    where Value == Wrapped? { query.compare(.greaterOrEqual, other.expression) }
-
-    /// One of several values; nil is one too.
-    public func `in`<Wrapped: _Scalar, Values: Sequence>(_ values: Values) -> Query<Bool>
-    where Value == Wrapped?, Values.Element == Wrapped? {
-        compare(.isIn, .values(values.map { .value(.init($0?._stored ?? .null)) }))
-    }
-
-    public func `in`<Wrapped: _Scalar, Values: Sequence>(_ values: Values) -> Query<Bool>
-    where Value == Wrapped?, Values.Element == Wrapped {
-        compare(.isIn, .values(values.map { .value(.init($0._stored)) }))
+    public static func >= (query: Query<Value.Wrapped>, other: Query) -> Query<Bool> {
+        query.compare(.greaterOrEqual, other.expression)
     }
 }
 
 // MARK: Ranges
 
-extension Query where Value: _Scalar & Comparable {
+extension Query where Value: _HasPersistedType & Comparable {
     public func contains(_ range: ClosedRange<Value>) -> Query<Bool> { between(range) }
     public func contains(_ range: Range<Value>) -> Query<Bool> { between(range) }
 }
 
+extension Query where Value: OptionalProtocol, Value.Wrapped: Comparable {
+    public func contains(_ range: ClosedRange<Value.Wrapped>) -> Query<Bool> { between(range) }
+    public func contains(_ range: Range<Value.Wrapped>) -> Query<Bool> { between(range) }
+}
+
 extension Query {
-    public func contains<Wrapped: _Scalar & Comparable>(_ range: ClosedRange<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { between(range) }
-    public func contains<Wrapped: _Scalar & Comparable>(_ range: Range<Wrapped>) -> Query<Bool>
-    where Value == Wrapped? { between(range) }
-
-    /// The same expression with another type.
-    func retyped<Other>() -> Query<Other> { Query<Other>(.expression(expression, quantifier)) }
-
-    func between<Bound: _Scalar>(_ range: ClosedRange<Bound>) -> Query<Bool> {
+    private func between<Bound>(_ range: ClosedRange<Bound>) -> Query<Bool> {
         compare(
             .between,
-            .values([.value(.init(range.lowerBound._stored)), .value(.init(range.upperBound._stored))]))
+            .values([_QueryConstant.of(range.lowerBound).expression, _QueryConstant.of(range.upperBound).expression]))
     }
 
-    func between<Bound: _Scalar>(_ range: Range<Bound>) -> Query<Bool> {
-        compare(.greaterOrEqual, range.lowerBound._stored) && compare(.less, range.upperBound._stored)
+    private func between<Bound>(_ range: Range<Bound>) -> Query<Bool> {
+        compare(.greaterOrEqual, _QueryConstant.of(range.lowerBound))
+            && compare(.less, _QueryConstant.of(range.upperBound))
     }
 }
 
-// MARK: Enumerations
+// MARK: Stored values
 
 extension Query where Value: PersistableEnum {
     /// What is stored: `$0.mood.rawValue.starts(with: "c")`.
     public var rawValue: Query<Value.RawValue> { retyped() }
 }
 
-// MARK: Objects
-
-extension Query {
-    public static func == <Target: ObjectBase>(query: Query, object: Target?) -> Query<Bool> where Value == Target? {
-        query.compare(.equal, object.map { .object($0) } ?? .value(.init(.null)))
-    }
-    public static func != <Target: ObjectBase>(query: Query, object: Target?) -> Query<Bool> where Value == Target? {
-        query.compare(.notEqual, object.map { .object($0) } ?? .value(.init(.null)))
-    }
-    public static func == <Target: ObjectBase>(query: Query, other: Query) -> Query<Bool> where Value == Target? {
-        query.compare(.equal, other.expression)
-    }
-    public static func != <Target: ObjectBase>(query: Query, other: Query) -> Query<Bool> where Value == Target? {
-        query.compare(.notEqual, other.expression)
-    }
-
-    /// One of several objects.
-    public func `in`<Target: ObjectBase, Objects: Sequence>(_ objects: Objects) -> Query<Bool>
-    where Value == Target?, Objects.Element == Target { compare(.isIn, .values(objects.map { .object($0) })) }
+extension Query where Value: OptionalProtocol, Value.Wrapped: PersistableEnum {
+    /// What is stored.
+    public var rawValue: Query<Value.Wrapped.RawValue?> { retyped() }
 }
 
-extension Query where Value: ObjectBase {
-    public static func == (query: Query, object: Value) -> Query<Bool> { query.compare(.equal, .object(object)) }
-    public static func != (query: Query, object: Value) -> Query<Bool> { query.compare(.notEqual, .object(object)) }
+extension Query where Value: _HasPersistedType {
+    /// What a custom type, or an enumeration, is stored as: `$0.temperature.persistableValue.contains(20.0..<30.0)`.
+    @_disfavoredOverload
+    public var persistableValue: Query<Value.PersistedType> { retyped() }
+}
 
-    /// One of several objects.
-    public func `in`<Objects: Sequence>(_ objects: Objects) -> Query<Bool> where Objects.Element == Value {
-        compare(.isIn, .values(objects.map { .object($0) }))
-    }
+// MARK: Places
+
+extension Query where Value: OptionalProtocol, Value.Wrapped: EmbeddedObject {
+    /// Whether the place lies in a ``GeoBox``, a ``GeoCircle`` or a ``GeoPolygon``: `$0.location.geoWithin(circle)`.
+    ///
+    /// ``GeoPoint`` says what an object is like that stands for a place; for others, the query is an error.
+    public func geoWithin<Shape: RLMGeospatial>(_ shape: Shape) -> Query<Bool> { compare(.isIn, .shape(shape._shape)) }
+}
+
+extension Query where Value: RealmCollection, Value.Element: EmbeddedObject {
+    /// Whether any of the places lies in a shape.
+    public func geoWithin<Shape: RLMGeospatial>(_ shape: Shape) -> Query<Bool> { compare(.isIn, .shape(shape._shape)) }
 }

@@ -6,8 +6,8 @@
 
 /// How text is compared.
 public struct StringOptions: OptionSet, Sendable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    public let rawValue: Int8
+    public init(rawValue: Int8) { self.rawValue = rawValue }
     /// Upper and lower case are the same, by the full case mappings of Unicode, in every locale.
     public static let caseInsensitive = StringOptions(rawValue: 1)
     /// Accents do not count: `e` is `é`.
@@ -21,60 +21,68 @@ public struct StringOptions: OptionSet, Sendable {
     }
 }
 
-/// Text properties, optional or not.
-public protocol _QueryText {}
-extension String: _QueryText {}
-extension Optional: _QueryText where Wrapped == String {}
-
-extension Query where Value: _QueryText {
-    public func contains(_ text: String, options: StringOptions = []) -> Query<Bool> { match(.contains, text, options) }
-    public func starts(with text: String, options: StringOptions = []) -> Query<Bool> {
-        match(.beginsWith, text, options)
+/// Text and data, optional or not, and what is stored as such. Options are for text; of data bytes are compared.
+extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryBinary {
+    public func contains(_ value: Value, options: StringOptions = []) -> Query<Bool> {
+        compare(.contains, value._queryConstant, options)
     }
-    public func ends(with text: String, options: StringOptions = []) -> Query<Bool> { match(.endsWith, text, options) }
+    public func starts(with value: Value, options: StringOptions = []) -> Query<Bool> {
+        compare(.beginsWith, value._queryConstant, options)
+    }
+    public func ends(with value: Value, options: StringOptions = []) -> Query<Bool> {
+        compare(.endsWith, value._queryConstant, options)
+    }
+    public func equals(_ value: Value, options: StringOptions = []) -> Query<Bool> {
+        compare(.equal, value._queryConstant, options)
+    }
+    public func notEquals(_ value: Value, options: StringOptions = []) -> Query<Bool> {
+        compare(.notEqual, value._queryConstant, options)
+    }
+
+    public func contains<Other: _HasPersistedType>(_ other: Query<Other>, options: StringOptions = []) -> Query<Bool>
+    where Other.PersistedType: _QueryBinary { compare(.contains, other.expression, options.textOptions) }
+
+    public func starts<Other: _HasPersistedType>(
+        with other: Query<Other>, options: StringOptions = []
+    ) -> Query<Bool>
+    where Other.PersistedType: _QueryBinary { compare(.beginsWith, other.expression, options.textOptions) }
+
+    public func ends<Other: _HasPersistedType>(with other: Query<Other>, options: StringOptions = []) -> Query<Bool>
+    where Other.PersistedType: _QueryBinary { compare(.endsWith, other.expression, options.textOptions) }
+
+    public func equals<Other: _HasPersistedType>(_ other: Query<Other>, options: StringOptions = []) -> Query<Bool>
+    where Other.PersistedType: _QueryBinary { compare(.equal, other.expression, options.textOptions) }
+
+    public func notEquals<Other: _HasPersistedType>(_ other: Query<Other>, options: StringOptions = []) -> Query<Bool>
+    where Other.PersistedType: _QueryBinary { compare(.notEqual, other.expression, options.textOptions) }
+}
+
+extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryString {
     /// `?` stands for one character, `*` for any number of them; neither can be escaped.
-    public func like(_ text: String, caseInsensitive: Bool = false) -> Query<Bool> {
-        match(.like, text, caseInsensitive ? .caseInsensitive : [])
+    public func like(_ value: Value, caseInsensitive: Bool = false) -> Query<Bool> {
+        compare(.like, value._queryConstant, caseInsensitive ? .caseInsensitive : [])
     }
-    public func like(_ text: String, options: StringOptions) -> Query<Bool> { match(.like, text, options) }
-    public func equals(_ text: String, options: StringOptions = []) -> Query<Bool> { match(.equal, text, options) }
-    public func notEquals(_ text: String, options: StringOptions = []) -> Query<Bool> {
-        match(.notEqual, text, options)
+    public func like(_ value: Value, options: StringOptions) -> Query<Bool> {
+        compare(.like, value._queryConstant, options)
     }
-
-    public func contains<Text: _QueryText>(_ other: Query<Text>, options: StringOptions = []) -> Query<Bool> {
-        compare(.contains, other.expression, options.textOptions)
-    }
-    public func starts<Text: _QueryText>(with other: Query<Text>, options: StringOptions = []) -> Query<Bool> {
-        compare(.beginsWith, other.expression, options.textOptions)
-    }
-    public func ends<Text: _QueryText>(with other: Query<Text>, options: StringOptions = []) -> Query<Bool> {
-        compare(.endsWith, other.expression, options.textOptions)
-    }
-    public func like<Text: _QueryText>(_ other: Query<Text>, caseInsensitive: Bool = false) -> Query<Bool> {
+    public func like<Other: _HasPersistedType>(_ other: Query<Other>, caseInsensitive: Bool = false) -> Query<Bool>
+    where Other.PersistedType: _QueryString {
         compare(.like, other.expression, caseInsensitive ? .ignoringCase : [])
-    }
-    public func equals<Text: _QueryText>(_ other: Query<Text>, options: StringOptions = []) -> Query<Bool> {
-        compare(.equal, other.expression, options.textOptions)
-    }
-    public func notEquals<Text: _QueryText>(_ other: Query<Text>, options: StringOptions = []) -> Query<Bool> {
-        compare(.notEqual, other.expression, options.textOptions)
-    }
-
-    private func match(_ comparator: Predicate.Comparator, _ text: String, _ options: StringOptions) -> Query<Bool> {
-        compare(comparator, .value(.init(.text(text), .string)), options.textOptions)
     }
 }
 
-/// Data properties, optional or not: text operators compare bytes.
+/// Data properties, optional or not.
 public protocol _QueryData {}
 extension Data: _QueryData {}
 extension Optional: _QueryData where Wrapped == Data {}
 
 extension Query where Value: _QueryData {
+    @_disfavoredOverload
     public func contains<Bytes: Sequence<UInt8>>(_ bytes: Bytes) -> Query<Bool> { compare(.contains, data(bytes)) }
+    @_disfavoredOverload
     public func starts<Bytes: Sequence<UInt8>>(with bytes: Bytes) -> Query<Bool> { compare(.beginsWith, data(bytes)) }
+    @_disfavoredOverload
     public func ends<Bytes: Sequence<UInt8>>(with bytes: Bytes) -> Query<Bool> { compare(.endsWith, data(bytes)) }
 
-    private func data(_ bytes: some Sequence<UInt8>) -> _StoredValue { .bytes(Array(bytes)) }
+    private func data(_ bytes: some Sequence<UInt8>) -> _QueryConstant { _QueryConstant(.bytes(Array(bytes)), .data) }
 }

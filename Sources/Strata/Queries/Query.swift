@@ -64,10 +64,13 @@ public struct Query<Value> {
     }
 
     func compare(
-        _ comparator: Predicate.Comparator, _ value: _StoredValue, _ options: TextOptions = []
+        _ comparator: Predicate.Comparator, _ value: _QueryConstant, _ options: StringOptions = []
     ) -> Query<Bool> {
-        compare(comparator, .value(.init(value)), options)
+        compare(comparator, value.expression, options.textOptions)
     }
+
+    /// The same expression with another type.
+    func retyped<Other>() -> Query<Other> { Query<Other>(.expression(expression, quantifier)) }
 
     func aggregate<Result>(_ aggregate: Predicate.Aggregate) -> Query<Result> {
         Query<Result>(.expression(.aggregate(path, aggregate), nil))
@@ -89,9 +92,8 @@ extension Query where Value: ObjectBase {
     }
 }
 
-extension Query {
-    public subscript<Target: ObjectBase, Member>(dynamicMember member: KeyPath<Target, Member>) -> Query<Member>
-    where Value == Target? {
+extension Query where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    public subscript<Member>(dynamicMember member: KeyPath<Value.Wrapped, Member>) -> Query<Member> {
         self.member(KeyPathTrace.names(of: member))
     }
 }
@@ -99,10 +101,8 @@ extension Query {
 extension Query where Value: RealmCollection, Value.Element: ObjectBase {
     /// Any of the objects.
     public subscript<Member>(dynamicMember member: KeyPath<Value.Element, Member>) -> Query<Member> {
-        let names = KeyPathTrace.names(of: member)
-        var path = path
-        if path.collectionLength == nil { path.collectionLength = path.names.count }
-        path.names += names
+        var path = path.behindCollection
+        path.names += KeyPathTrace.names(of: member)
         return Query<Member>(path, quantifier)
     }
 }
@@ -118,74 +118,7 @@ extension Query where Value == Bool {
     ///
     ///     results.where { ($0.dogs.age > 3 && $0.dogs.name == "Taro").count >= 2 }
     ///
-    /// Every property behind a collection belongs to the element; the collection must be the same one throughout.
-    public var count: Query<Int> {
-        let predicate = predicate
-        let collections = predicate.collections
-        guard collections.count == 1, let collection = collections.first else {
-            fatalError(
-                "a condition whose matches are counted is about one collection; this one is about "
-                    + (collections.isEmpty ? "none" : "\(collections.count): \(predicate)"))
-        }
-        let variable = "$element\(predicate.depth)"
-        let inner = predicate.replacing(collection, by: variable)
-        return Query<Int>(.expression(.subquery(collection, variable: variable, inner), nil))
-    }
-}
-
-extension Predicate {
-    /// The first collections on the way of its paths.
-    fileprivate var collections: Set<Path> {
-        switch self {
-        case .constant: return []
-        case .not(let inner): return inner.collections
-        case .and(let parts), .or(let parts): return parts.reduce(into: []) { $0.formUnion($1.collections) }
-        case .comparison(let comparison): return comparison.left.collections.union(comparison.right.collections)
-        }
-    }
-
-    fileprivate func replacing(_ collection: Path, by variable: String) -> Predicate {
-        switch self {
-        case .constant: return self
-        case .not(let inner): return .not(inner.replacing(collection, by: variable))
-        case .and(let parts): return .and(parts.map { $0.replacing(collection, by: variable) })
-        case .or(let parts): return .or(parts.map { $0.replacing(collection, by: variable) })
-        case .comparison(var comparison):
-            comparison.left = comparison.left.replacing(collection, by: variable)
-            comparison.right = comparison.right.replacing(collection, by: variable)
-            return .comparison(comparison)
-        }
-    }
-}
-
-extension Predicate.Expression {
-    fileprivate var collections: Set<Predicate.Path> {
-        switch self {
-        case .path(let path), .aggregate(let path, _), .subquery(let path, _, _):
-            return path.firstCollection.map { [$0] } ?? []
-        case .values(let parts): return parts.reduce(into: []) { $0.formUnion($1.collections) }
-        case .value, .object: return []
-        }
-    }
-
-    fileprivate func replacing(_ collection: Predicate.Path, by variable: String) -> Self {
-        func replaced(_ path: Predicate.Path) -> Predicate.Path {
-            guard path.firstCollection == collection else { return path }
-            return Predicate.Path(names: Array(path.names.dropFirst(collection.names.count)), variable: variable)
-        }
-        switch self {
-        case .path(let path): return .path(replaced(path))
-        case .aggregate(let path, let aggregate): return .aggregate(replaced(path), aggregate)
-        case .subquery(let path, let inner, let predicate): return .subquery(replaced(path), variable: inner, predicate)
-        case .values(let parts): return .values(parts.map { $0.replacing(collection, by: variable) })
-        case .value, .object: return self
-        }
-    }
-}
-
-extension Predicate.Path {
-    /// The path as far as its first collection of objects, when something stands behind it.
-    fileprivate var firstCollection: Predicate.Path? {
-        collectionLength.map { Predicate.Path(names: Array(names.prefix($0)), variable: variable) }
-    }
+    /// Every property is one of the element, also where no collection stands in front of it; the collection must be
+    /// the same one throughout.
+    public var count: Query<Int> { Query<Int>(.expression(CountedCondition.expression(predicate), nil)) }
 }

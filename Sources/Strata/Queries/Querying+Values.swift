@@ -39,6 +39,30 @@ extension RealmCollection where Element: _QueryElement {
         return Results(source.adding(.filter(try ValueCondition.make(predicate, source.tag, source.name))))
     }
 
+    /// The place of the first match, in an unmanaged list too.
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+        place(of: isIncluded(Query(Predicate.Path())).predicate)
+    }
+
+    /// The place of the first match of a format, in which `SELF` is the value.
+    public func index(matching format: String, _ arguments: Any?...) -> Int? {
+        do throws(Realm.Error) { return place(of: try PredicateParser.parse(format, arguments)) } catch {
+            fatalError(error.description)
+        }
+    }
+
+    private func place(of predicate: Predicate) -> Int? {
+        let source = _values?.source
+        let tag = source?.tag ?? ColumnTag(Element._elementShape, isPrimary: false)
+        do throws(Realm.Error) {
+            let holds = try ValueCondition.make(predicate, tag, source?.name ?? "\(Self.self)")
+            let values = source?.values ?? map(\._queryValue)
+            return values.firstIndex { holds(CollectionValues.comparable($0, tag)) }
+        } catch {
+            fatalError(error.description)
+        }
+    }
+
     /// In the order of the values: null, then NaN, then by value; text by Unicode scalars.
     public func sorted(ascending: Bool) -> Results<Element> {
         Results(requiredValues.adding(.sort(ascending: ascending)))

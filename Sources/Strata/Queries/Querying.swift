@@ -34,24 +34,31 @@ extension RealmCollection where Element: ObjectBase {
 
     func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
         let source = requiredSource
-        _ = try PredicateBinder.bind(predicate, source.instance, source.access)
-        return Results(source.filtered(predicate))
+        return Results(source.filtered(predicate, try PredicateBinder.bind(predicate, source.instance, source.access)))
     }
 
-    /// The place of the first match.
+    /// The place of the first match. An unmanaged list is asked element by element.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-        place(of: `where`(isIncluded))
+        place(of: isIncluded(Query(Predicate.Path())).predicate)
     }
 
     /// The place of the first match of a format.
     public func index(matching format: String, _ arguments: Any?...) -> Int? {
-        do throws(Realm.Error) { return place(of: try matching(try PredicateParser.parse(format, arguments))) } catch {
+        do throws(Realm.Error) { return place(of: try PredicateParser.parse(format, arguments)) } catch {
             fatalError(error.description)
         }
     }
 
-    private func place(of matches: Results<Element>) -> Int? {
-        matches.source.key(at: 0).flatMap { requiredSource.index(of: $0) }
+    private func place(of predicate: Predicate) -> Int? {
+        do throws(Realm.Error) {
+            guard let source = _source else {
+                for (place, object) in enumerated() where try FieldEvaluator.matches(predicate, object) { return place }
+                return nil
+            }
+            return try matching(predicate).source.key(at: 0).flatMap { source.index(of: $0) }
+        } catch {
+            fatalError(error.description)
+        }
     }
 
     // MARK: Order

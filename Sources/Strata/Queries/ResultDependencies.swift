@@ -68,6 +68,9 @@ struct ResultDependencies {
         case .comparison(let comparison):
             add(comparison.left)
             add(comparison.right)
+        case .located(let location):
+            add(location.coordinates)
+            add(location.type)
         }
     }
 

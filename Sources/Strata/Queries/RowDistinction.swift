@@ -2,7 +2,8 @@ import StrataStorage
 
 /// Keeps the first of the rows whose properties are the same.
 ///
-/// Values are the same when a query finds them equal; null is one value, and so is NaN.
+/// Values are the same when a query finds them equal; null is one value, and so is NaN. A row whose link leads nowhere
+/// on the way to a property has no value there, and is left out.
 struct RowDistinction {
     private let readers: [ColumnReader]
 
@@ -22,6 +23,8 @@ struct RowDistinction {
     /// - Complexity: O(n), and the reads.
     func kept(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
         guard !readers.isEmpty else { return keys }
+        var keys = keys
+        for reader in readers { keys = try reader.reaching(keys, view) }
         // Each property numbers its values in order of appearance, together with the number so far.
         var groups = [Int](repeating: 0, count: keys.count)
         for reader in readers {

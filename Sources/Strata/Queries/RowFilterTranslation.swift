@@ -14,6 +14,7 @@ struct FilterTranslation {
         case .and(let parts): return try filters(parts).map { .and($0) }
         case .or(let parts): return try filters(parts).map { .or($0) }
         case .comparison(let comparison): return try filter(comparison)
+        case .located: return nil
         }
     }
 
@@ -244,7 +245,7 @@ struct ScalarFilter {
             }
         }
         switch (property.tag.columnType, constant) {
-        case (_, .null): return comparison == .equal ? .null(column) : comparison == nil ? nil : .nothing
+        case (_, .null): return comparison.map { null($0, column) }
         case (.integer, _):
             return comparison.flatMap { comparison in
                 Self.integer(comparison, constant).map { $0.map { .integer(column, $0, $1) } ?? .nothing }
@@ -258,6 +259,17 @@ struct ScalarFilter {
         case (.bytes, .bytes(let bytes)) where property.tag.type != .string && property.tag.type != .any:
             return self.bytes(comparator, bytes, [])
         default: return nil
+        }
+    }
+
+    /// A comparison with null.
+    private func null(_ comparison: RowFilter.Comparison, _ column: Int) -> RowFilter {
+        let isText = property.tag.type == .string
+        switch comparison {
+        case .equal, .lessOrEqual: return .null(column)
+        case .greaterOrEqual: return isText ? .everything : .null(column)
+        case .greater: return isText ? .not(.null(column)) : .nothing
+        case .less: return .nothing
         }
     }
 

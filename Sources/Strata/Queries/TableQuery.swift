@@ -9,9 +9,14 @@ struct TableQuery {
     private let parts: [(node: BoundPredicate, predicate: Predicate?)]
 
     /// Stops the program when the predicate does not suit the class.
-    init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
+    /// - Parameter bound: what a predicate that is one comparison was bound to already.
+    init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate, bound: BoundPredicate? = nil) {
         self.instance = instance
         self.access = access
+        if let bound, case .comparison = bound, case .comparison = predicate {
+            parts = [(bound, predicate)]
+            return
+        }
         do throws(Realm.Error) {
             var parts: [(node: BoundPredicate, predicate: Predicate?)] = []
             for part in predicate.conjuncts {
@@ -43,7 +48,12 @@ struct TableQuery {
     func plan(_ view: ReadView) throws(StorageError) -> Plan {
         var plan = Plan()
         let rows = try view.rowCount(access.table)
-        if let way = try AccessPath.best(.and(parts.map(\.node)), access, view), Self.pays(way, rows) {
+        if let way = try direct(view) {
+            if Self.pays(way, rows) {
+                plan.way = way
+                return plan
+            }
+        } else if let way = try AccessPath.best(.and(parts.map(\.node)), access, view), Self.pays(way, rows) {
             plan.way = way
             plan.rowParts = Array(parts.indices)
             return plan
@@ -69,6 +79,16 @@ struct TableQuery {
         return plan
     }
 
+    /// The way of a question to one property alone, which leads to the rows that match and to no others: there is
+    /// nothing to choose from, and nothing to ask of the rows.
+    private func direct(_ view: ReadView) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        guard parts.count == 1, case .comparison(let comparison) = parts[0].node, comparison.quantifier == .any,
+            case .path(let path) = comparison.left, let step = path.ownStep, !step.isMany, !step.isEntry,
+            let filter = try FilterTranslation(inner: nil).filter(parts[0].node)
+        else { return nil }
+        return try AccessPath.best(filter, access, view)
+    }
+
     /// A row that an index names costs as much as some tens of rows that storage looks at in a column.
     private static func pays(_ way: (path: AccessPath, estimate: Int), _ rows: Int) -> Bool {
         if case .keyRange = way.path { return way.estimate <= 64 }
@@ -78,17 +98,15 @@ struct TableQuery {
     /// Keys in ascending order.
     func run(_ view: ReadView) throws(StorageError) -> [Int64] {
         let plan = try plan(view)
-        let evaluator = PredicateEvaluator(instance, access, .and(plan.rowParts.map { parts[$0].node }))
-        guard plan.way == nil else {
-            var keys: [Int64] = []
-            for key in try plan.way?.path.keys(access, view) ?? [] {
-                if try evaluator.matches(RowKey(key), view) { keys.append(key) }
-            }
-            return keys
+        let candidates: [Int64]
+        if let way = plan.way {
+            candidates = try way.path.keys(access, view)
+        } else {
+            candidates = try view.keys(access.table, where: plan.filter)
         }
-        let candidates = try view.keys(access.table, where: plan.filter)
         if plan.rowParts.isEmpty { return candidates }
-        if try candidates.count > view.rowCount(access.table) / 16 {
+        let evaluator = PredicateEvaluator(instance, access, .and(plan.rowParts.map { parts[$0].node }))
+        if plan.way == nil, try candidates.count > view.rowCount(access.table) / 16 {
             return try scan(candidates, evaluator, view)
         }
         var keys: [Int64] = []
@@ -147,6 +165,7 @@ extension BoundPredicate {
         case .not(let inner): return inner.ownColumns
         case .and(let parts), .or(let parts): return parts.flatMap(\.ownColumns)
         case .comparison(let comparison): return comparison.left.ownColumns + comparison.right.ownColumns
+        case .located: return []
         }
     }
 }

@@ -118,7 +118,8 @@ struct ValueCondition {
         }
         let left = try operand(comparison.left, type)
         let right = try operand(comparison.right, type)
-        let test = ValueTest(comparator: comparison.comparator, options: type.isText ? comparison.options : [])
+        let test = ValueTest(
+            comparator: comparison.comparator, options: type.isText ? comparison.options : [], isAny: tag.type == .any)
         let isNegated = comparison.quantifier == .none
         return { value in left(value).contains { test.holds($0, right(value)) } != isNegated }
     }
@@ -135,7 +136,7 @@ struct ValueCondition {
             var all: [(_StoredValue) -> [_StoredValue]] = []
             for part in parts { all.append(try operand(part, type)) }
             return { value in all.flatMap { $0(value) } }
-        case .path, .aggregate, .subquery, .object:
+        case .path, .aggregate, .subquery, .object, .members, .shape:
             throw Realm.Error(
                 .invalidInput,
                 "'\(name)' holds plain values, which have no properties: '\(expression)' cannot be asked; SELF is the "

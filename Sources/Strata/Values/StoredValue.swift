@@ -19,7 +19,7 @@ public enum _StoredValue: Hashable, Sendable {
         switch tag.collection == .none ? tag.type : .data {
         case .string: self = .text(String(decoding: bytes, as: UTF8.self))
         case .decimal128: self = Decimal128(bytes: bytes).map { .decimal($0) } ?? .null
-        case .any: self = AnyEncoding.plain(bytes) ?? .null
+        case .any: self = AnyComparable.value(bytes) ?? .null
         default: self = .bytes(Array(bytes))
         }
     }
@@ -55,11 +55,22 @@ public enum _StoredValue: Hashable, Sendable {
         case (.bytes(let a), .bytes(let b)): return a.lexicographicallyPrecedes(b)
         case (.integer(let a), .integer(let b)), (.link(let a), .link(let b)): return a < b
         case (.decimal, _), (_, .decimal):
-            guard let a = Decimal128._from(a), let b = Decimal128._from(b) else { return false }
-            return a < b
+            guard let first = Decimal128._from(a), let second = Decimal128._from(b) else { return a.rank < b.rank }
+            return first < second
         default:
-            guard let a = a.number, let b = b.number else { return false }
-            return a < b
+            guard let first = a.number, let second = b.number else { return a.rank < b.rank }
+            return first < second
+        }
+    }
+
+    /// Where values of several types stand, which only those of any type are.
+    private var rank: Int {
+        switch self {
+        case .null: return 0
+        case .integer, .double, .decimal: return 1
+        case .text: return 2
+        case .bytes: return 3
+        case .link: return 4
         }
     }
 

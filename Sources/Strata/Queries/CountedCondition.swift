@@ -1,0 +1,84 @@
+/// A condition on the elements of one collection, as typed queries write it:
+/// `($0.dogs.age > 3 && $0.dogs.isFast).count`.
+enum CountedCondition {
+    /// How many elements of the collection match.
+    ///
+    /// Stops the program for a condition that is not about one collection.
+    static func expression(_ predicate: Predicate) -> Predicate.Expression {
+        let collections = predicate.collections
+        guard collections.count == 1, let collection = collections.first else {
+            fatalError(
+                "a condition whose matches are counted is about one collection; this one is about "
+                    + (collections.isEmpty ? "none" : "\(collections.count): \(predicate)"))
+        }
+        let variable = "$element\(predicate.depth)"
+        return .subquery(collection, variable: variable, predicate.counted(collection, variable))
+    }
+}
+
+extension Predicate {
+    /// The first collections on the way of its paths. What is counted inside belongs to the elements.
+    fileprivate var collections: Set<Path> {
+        switch self {
+        case .constant: return []
+        case .not(let inner): return inner.collections
+        case .and(let parts), .or(let parts): return parts.reduce(into: []) { $0.formUnion($1.collections) }
+        case .comparison(let comparison): return comparison.left.collections.union(comparison.right.collections)
+        }
+    }
+
+    fileprivate func counted(_ collection: Path, _ variable: String) -> Predicate {
+        switch self {
+        case .constant: return self
+        case .not(let inner): return .not(inner.counted(collection, variable))
+        case .and(let parts): return .and(parts.map { $0.counted(collection, variable) })
+        case .or(let parts): return .or(parts.map { $0.counted(collection, variable) })
+        case .comparison(var comparison):
+            comparison.left = comparison.left.counted(collection, variable)
+            comparison.right = comparison.right.counted(collection, variable)
+            return .comparison(comparison)
+        }
+    }
+}
+
+extension Predicate.Expression {
+    fileprivate var collections: Set<Predicate.Path> {
+        switch self {
+        case .path(let path), .aggregate(let path, _): return path.firstCollection.map { [$0] } ?? []
+        case .values(let parts): return parts.reduce(into: []) { $0.formUnion($1.collections) }
+        case .value, .object, .members, .shape, .subquery: return []
+        }
+    }
+
+    /// The same of an element: without the way to the collection, which an inner collection does not have.
+    fileprivate func counted(_ collection: Predicate.Path, _ variable: String) -> Self {
+        func moved(_ path: Predicate.Path) -> Predicate.Path {
+            guard path.variable == nil else { return path }
+            let start = path.firstCollection == collection ? collection.names.count : 0
+            return Predicate.Path(names: Array(path.names.dropFirst(start)), variable: variable)
+        }
+        switch self {
+        case .path(let path): return .path(moved(path))
+        case .aggregate(let path, let aggregate): return .aggregate(moved(path), aggregate)
+        case .subquery(var path, let inner, let predicate):
+            if path.variable == nil { path.variable = variable }
+            return .subquery(path, variable: inner, predicate)
+        case .values(let parts): return .values(parts.map { $0.counted(collection, variable) })
+        case .value, .object, .members, .shape: return self
+        }
+    }
+}
+
+extension Predicate.Path {
+    /// The path as far as its first collection of objects, when something stands behind it.
+    fileprivate var firstCollection: Predicate.Path? {
+        collectionLength.map { Predicate.Path(names: Array(names.prefix($0)), variable: variable) }
+    }
+
+    /// The same, of elements of the collection that it leads to.
+    var behindCollection: Predicate.Path {
+        var copy = self
+        if copy.collectionLength == nil { copy.collectionLength = names.count }
+        return copy
+    }
+}

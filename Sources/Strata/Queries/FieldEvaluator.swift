@@ -1,0 +1,200 @@
+import StrataStorage
+
+/// Tells whether an object matches that is in no Realm, by reading its fields.
+///
+/// What a condition means is the same as in a Realm; there are no tables here that would tell before the first object
+/// whether it can be asked, so that errors come with the object that it cannot be asked of.
+struct FieldEvaluator {
+    private enum Value {
+        case stored(_StoredValue)
+        /// As ``AnyComparable`` has it.
+        case any(_StoredValue)
+        case object(ObjectBase)
+    }
+
+    /// The object that is asked, under "", and those that variables of subqueries stand for.
+    private var scope: [String: ObjectBase]
+
+    /// - Throws: `invalidInput` for a property that is not there, and for what only a Realm can answer.
+    static func matches(_ predicate: Predicate, _ object: ObjectBase) throws(Realm.Error) -> Bool {
+        try FieldEvaluator(scope: ["": object]).holds(predicate)
+    }
+
+    private func holds(_ predicate: Predicate) throws(Realm.Error) -> Bool {
+        switch predicate {
+        case .constant(let value): return value
+        case .not(let inner): return try !holds(inner)
+        case .and(let parts):
+            for part in parts where try !holds(part) { return false }
+            return true
+        case .or(let parts):
+            for part in parts where try holds(part) { return true }
+            return false
+        case .comparison(let comparison): return try holds(comparison)
+        }
+    }
+
+    private func holds(_ written: Predicate.Comparison) throws(Realm.Error) -> Bool {
+        var comparison = written
+        if case .path(let path) = comparison.left {
+            let isSingle = try self.isSingle(path)
+            if let members = try MemberComparison(comparison) {
+                return try holds(members.predicate(isSingle: isSingle))
+            }
+            if comparison.comparator == .contains, !comparison.isQuantified, !isSingle {
+                comparison.comparator = .equal
+            }
+        }
+        let operands = try values(comparison.right)
+        for value in try values(comparison.left) {
+            let holds = try holds(comparison, value, operands)
+            if comparison.quantifier == .all ? !holds : holds { return comparison.quantifier == .any }
+        }
+        return comparison.quantifier != .any
+    }
+
+    /// Whether one value on the left stands to those on the right as it should.
+    private func holds(
+        _ comparison: Predicate.Comparison, _ value: Value, _ operands: [Value]
+    ) throws(Realm.Error) -> Bool {
+        if case .object(let object) = value {
+            let isThere = operands.contains { operand in
+                if case .object(let other) = operand { return object === other || object.isSameRow(as: other) }
+                return false
+            }
+            switch comparison.comparator {
+            case .equal, .isIn: return isThere
+            case .notEqual: return !isThere
+            default:
+                throw Realm.Error(
+                    .invalidInput, "objects have no order: '\(comparison.left)' can be compared with ==, != and IN")
+            }
+        }
+        var isAny = false
+        for case .any in [value] + operands { isAny = true }
+        let test = ValueTest(comparator: comparison.comparator, options: comparison.options, isAny: isAny)
+        return test.holds(stored(value), operands.map(stored))
+    }
+
+    /// An object on the other side equals no value, and null neither.
+    private func stored(_ value: Value) -> _StoredValue {
+        switch value {
+        case .stored(let value), .any(let value): return value
+        case .object: return .link(LinkPayload.null)
+        }
+    }
+
+    // MARK: Operands
+
+    private func values(_ expression: Predicate.Expression) throws(Realm.Error) -> [Value] {
+        switch expression {
+        case .path(let path): return try values(path)
+        case .aggregate(let path, let aggregate):
+            let found = try values(path)
+            if aggregate == .count { return [.stored(.integer(Int64(found.count)))] }
+            return [.stored(aggregate.of(found.map(stored)))]
+        case .subquery(let path, let variable, let inner):
+            var count: Int64 = 0
+            for case .object(let object) in try values(path) {
+                var deeper = self
+                deeper.scope[variable] = object
+                if try deeper.holds(inner) { count += 1 }
+            }
+            return [.stored(.integer(count))]
+        case .value(let constant): return [.stored(constant.stored)]
+        case .object(let object): return [.object(object)]
+        case .values(let parts):
+            var all: [Value] = []
+            for part in parts { all += try values(part) }
+            return all
+        case .members, .shape:
+            throw Realm.Error(.invalidInput, "'\(expression)' is looked for in a Realm alone")
+        }
+    }
+
+    private func values(_ path: Predicate.Path) throws(Realm.Error) -> [Value] {
+        guard let start = scope[path.variable ?? ""] else {
+            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is no variable of a SUBQUERY around it")
+        }
+        return try follow(path.names[...], start, isSingle: try isSingle(path))
+    }
+
+    private func isSingle(_ path: Predicate.Path) throws(Realm.Error) -> Bool {
+        guard let start = scope[path.variable ?? ""] else { return true }
+        var plan: ClassPlan? = ClassPlan.plan(for: type(of: start))
+        for (place, name) in path.names.enumerated() where Predicate.MapPart(name) == nil {
+            guard let field = plan?.fields.first(where: { $0.name == name }) else { return true }
+            let part = place + 1 < path.names.count ? Predicate.MapPart(path.names[place + 1]) : nil
+            if case .entry? = part {
+            } else if field.shape.collection != .none || field.shape.type == .linkingObjects {
+                return false
+            }
+            plan = field.shape.objectType.map { ClassPlan.plan(for: $0) }
+        }
+        return true
+    }
+
+    /// What the names lead to from an object on. A missing link counts as null where there is one value alone.
+    private func follow(
+        _ names: ArraySlice<String>, _ object: ObjectBase, isSingle: Bool
+    ) throws(Realm.Error) -> [Value] {
+        guard let name = names.first else { return [.object(object)] }
+        let plan = ClassPlan.plan(for: type(of: object))
+        guard let field = plan.fields.first(where: { $0.name == name }) else {
+            throw Realm.Error(
+                .invalidInput,
+                "'\(plan.name)' has no property '\(name)'; it has "
+                    + plan.fields.map(\.name).joined(separator: ", "))
+        }
+        var rest = names.dropFirst()
+        let part = rest.first.flatMap { Predicate.MapPart($0) }
+        if part != nil { rest.removeFirst() }
+        var found: [Value] = []
+        for value in elements(object[name], part, field.shape) {
+            guard !rest.isEmpty else {
+                found.append(try self.value(value, field.shape.type))
+                continue
+            }
+            if let target = value as? ObjectBase {
+                found += try follow(rest, target, isSingle: isSingle)
+            } else if isSingle {
+                found.append(.stored(.null))
+            }
+        }
+        return found
+    }
+
+    private func elements(_ value: Any?, _ part: Predicate.MapPart?, _ shape: _PropertyShape) -> [Any?] {
+        if let collection = value as? any UntypedCollection, shape.collection != .none {
+            switch part {
+            case .keys?: return collection.anyKeys
+            case .entry(let key)?:
+                let place = collection.anyKeys.firstIndex(of: key)
+                return [place.flatMap { _flatten(collection.anyElements[$0]) }]
+            case .values?, nil: return collection.anyElements.map { _flatten($0) }
+            }
+        }
+        if shape.type == .linkingObjects {
+            return (value as? any Sequence).map { $0.map { $0 as Any? } } ?? []
+        }
+        return [_flatten(value)]
+    }
+
+    private func value(_ value: Any?, _ type: PropertyType) throws(Realm.Error) -> Value {
+        switch PredicateParser.value(value) {
+        case .object(let object)?: return .object(object)
+        case .value(let constant)?:
+            guard type == .any else { return .stored(constant.stored) }
+            return .any(AnyComparable.value(constant.stored, constant.type))
+        default: throw Realm.Error(.invalidInput, "a value of type \(type) is asked for in a Realm alone")
+        }
+    }
+}
+
+extension ObjectBase {
+    /// Whether both are accessors of one row.
+    fileprivate func isSameRow(as other: ObjectBase) -> Bool {
+        _frame != nil && other._frame != nil && _access.instance.store === other._access.instance.store
+            && _key == other._key && _creation == other._creation && _access.tableID == other._access.tableID
+    }
+}

@@ -1,0 +1,92 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A direction from the centre of the earth: a vector of length 1.
+struct SpherePoint: Equatable {
+    let x: Double
+    let y: Double
+    let z: Double
+
+    init(latitude: Double, longitude: Double) {
+        let phi = latitude * .pi / 180
+        let lambda = longitude * .pi / 180
+        x = cos(phi) * cos(lambda)
+        y = cos(phi) * sin(lambda)
+        z = sin(phi)
+    }
+
+    private init(x: Double, y: Double, z: Double) {
+        self.x = x
+        self.y = y
+        self.z = z
+    }
+
+    func dot(_ other: SpherePoint) -> Double { x * other.x + y * other.y + z * other.z }
+
+    func cross(_ other: SpherePoint) -> SpherePoint {
+        SpherePoint(
+            x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
+    }
+
+    /// The angle between two, which the arc sine and cosine would round where it is small or near a half turn.
+    func distance(to other: SpherePoint) -> Double {
+        let normal = cross(other)
+        return atan2(normal.dot(normal).squareRoot(), dot(other))
+    }
+
+    /// By how much the way to `b` is turned to the left of that to `a`, seen from here.
+    func turn(from a: SpherePoint, to b: SpherePoint) -> Double {
+        // Both ways as directions on the plane that touches the sphere here.
+        let (first, second) = (cross(a), cross(b))
+        return atan2(dot(first.cross(second)), first.dot(second))
+    }
+}
+
+/// A closed line of shortest ways on the sphere, with its inside on the left.
+struct SphereRing {
+    private let points: [SpherePoint]
+
+    /// - Parameter points: the last is the first.
+    init(_ points: [GeoPoint]) {
+        let points = points.dropLast().map { SpherePoint(latitude: $0.latitude, longitude: $0.longitude) }
+        self.points = Self.area(points) < 0 ? points.reversed() : points
+    }
+
+    /// The area on the left of the ring; negative when that on the right is the smaller one.
+    ///
+    /// The signed triangles that all edges make with the first point.
+    private static func area(_ points: [SpherePoint]) -> Double {
+        var area = 0.0
+        for place in 1..<max(points.count - 1, 1) {
+            let (a, b, c) = (points[0], points[place], points[place + 1])
+            let volume = a.dot(b.cross(c))
+            area += 2 * atan2(volume, 1 + a.dot(b) + b.dot(c) + c.dot(a))
+        }
+        // More than half of the earth on one side is less than half on the other.
+        return remainder(area, 4 * .pi)
+    }
+
+    /// Whether the ring goes once around the point, to the left.
+    /// - Complexity: O(points).
+    func contains(_ point: SpherePoint) -> Bool {
+        var turned = 0.0
+        var before = points[points.count - 1]
+        for next in points {
+            // A corner is inside; seen from there, the way to it has no direction.
+            if next == point { return true }
+            turned += point.turn(from: before, to: next)
+            before = next
+        }
+        return turned > .pi
+    }
+}

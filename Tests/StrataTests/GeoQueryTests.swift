@@ -1,0 +1,130 @@
+import Foundation
+import Strata
+import Testing
+
+/// Places on the earth, and the shapes that queries look for them in.
+@Suite struct GeoQueryTests {
+    final class Location: EmbeddedObject {
+        @Persisted var coordinates: List<Double>
+        @Persisted var type = "Point"
+        convenience init(_ latitude: Double, _ longitude: Double) {
+            self.init()
+            coordinates.append(objectsIn: [longitude, latitude])
+        }
+    }
+    final class Half: EmbeddedObject { @Persisted var coordinates: List<Double> }
+    final class City: Object {
+        @Persisted(primaryKey: true) var name = ""
+        @Persisted var location: Location?
+        @Persisted var gates: List<Location>
+        @Persisted var half: Half?
+        @Persisted var sister: City?
+    }
+
+    private static let places: [(String, Double, Double)] = [
+        ("Berlin", 52.52, 13.405), ("Hamburg", 53.551, 9.994), ("Lisbon", 38.722, -9.139), ("Suva", -18.142, 178.441),
+        ("Apia", -13.833, -171.767), ("McMurdo", -77.846, 166.676),
+    ]
+
+    private func cities() throws -> Results<City> {
+        let realm = try makeRealm([City.self, Location.self, Half.self])
+        try realm.write {
+            for (name, latitude, longitude) in Self.places {
+                let city = City(value: ["name": name])
+                city.location = Location(latitude, longitude)
+                city.gates.append(objectsIn: [Location(latitude, longitude), Location(0, 0)])
+                realm.add(city)
+            }
+            let nowhere = realm.create(City.self, value: ["name": "Nowhere"])
+            nowhere.sister = realm.object(ofType: City.self, forPrimaryKey: "Lisbon")
+            let other = realm.create(City.self, value: ["name": "Area"])
+            other.location = Location(52.52, 13.405)
+            other.location?.type = "Polygon"
+        }
+        return realm.objects(City.self).sorted(by: \.name)
+    }
+
+    private func check<Shape: RLMGeospatial>(_ cities: Results<City>, _ shape: Shape?, _ names: [String]) throws {
+        let shape = try #require(shape)
+        #expect(cities.where { $0.location.geoWithin(shape) }.map(\.name) == names)
+        #expect(cities.filter("location IN %@", shape).map(\.name) == names)
+        #expect(cities.where { !$0.location.geoWithin(shape) }.count == cities.count - names.count)
+    }
+
+    @Test func `boxes are between latitudes and longitudes, edges included, and go over the 180th meridian`() throws {
+        let cities = try cities()
+        try check(cities, GeoBox(bottomLeft: (50, 5), topRight: (55, 15)), ["Berlin", "Hamburg"])
+        try check(cities, GeoBox(bottomLeft: (52.52, 13.405), topRight: (60, 20)), ["Berlin"])
+        try check(cities, GeoBox(bottomLeft: (-20, 170), topRight: (-10, -170)), ["Apia", "Suva"])
+        try check(
+            cities, GeoBox(bottomLeft: (-90, -180), topRight: (90, 180)),
+            ["Apia", "Berlin", "Hamburg", "Lisbon", "McMurdo", "Suva"])
+    }
+
+    @Test func `circles are as wide as their radius says in every unit`() throws {
+        let cities = try cities()
+        // 255.3 kilometres lie between Berlin and Hamburg, on a sphere of this radius.
+        for (inside, outside) in [
+            (Distance.kilometers(256), Distance.kilometers(254)), (.miles(159.5), .miles(157.5)),
+            (.degrees(2.31), .degrees(2.27)), (.radians(0.0402), .radians(0.0398)),
+        ] {
+            let (inside, outside) = (try #require(inside), try #require(outside))
+            try check(cities, GeoCircle(center: (52.52, 13.405), radius: inside), ["Berlin", "Hamburg"])
+            try check(cities, GeoCircle(center: (52.52, 13.405), radius: outside), ["Berlin"])
+        }
+        try check(cities, GeoCircle(center: (-16, -175), radiusInRadians: 0.2), ["Apia", "Suva"])
+        try check(cities, GeoCircle(center: (-90, 0), radiusInRadians: 0.22), ["McMurdo"])
+        try check(cities, GeoCircle(center: (52.52, 13.405), radiusInRadians: 0), ["Berlin"])
+    }
+
+    @Test func `polygons have shortest lines for edges, holes, and the smaller side for an inside`() throws {
+        let cities = try cities()
+        let ring = [(50.0, 5.0), (50.0, 15.0), (55.0, 15.0), (55.0, 5.0), (50.0, 5.0)]
+        let hole = [(53.0, 9.0), (54.0, 9.0), (54.0, 11.0), (53.0, 11.0), (53.0, 9.0)]
+        try check(cities, GeoPolygon(outerRing: ring), ["Berlin", "Hamburg"])
+        try check(cities, GeoPolygon(outerRing: ring.reversed()), ["Berlin", "Hamburg"])
+        try check(cities, GeoPolygon(outerRing: ring, holes: hole), ["Berlin"])
+        try check(cities, GeoPolygon(outerRing: ring, holes: [hole.reversed()]), ["Berlin"])
+        let pacific = [(-25.0, 170.0), (-25.0, -165.0), (-5.0, -165.0), (-5.0, 170.0), (-25.0, 170.0)]
+        try check(cities, GeoPolygon(outerRing: pacific), ["Apia", "Suva"])
+        let pole = [(-70.0, 0.0), (-70.0, 120.0), (-70.0, -120.0), (-70.0, 0.0)]
+        try check(cities, GeoPolygon(outerRing: pole), ["McMurdo"])
+        // The shortest way between two places of one latitude leads nearer to the pole.
+        try check(
+            cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg", "Lisbon"])
+    }
+
+    @Test func `links and collections lead to places`() throws {
+        let cities = try cities()
+        let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
+        #expect(cities.where { $0.sister.location.geoWithin(box) }.map(\.name) == ["Nowhere"])
+        #expect(cities.where { $0.gates.geoWithin(box) }.map(\.name) == ["Lisbon"])
+        #expect(cities.filter("NONE gates IN %@", box).count == cities.count - 1)
+        #expect(cities.filter("ALL gates IN %@", box).map(\.name) == ["Area", "Nowhere"])
+        let found = cities.where { $0.location.geoWithin(box) }
+        try cities.realm?.write {
+            cities[1].location?.coordinates[1] = 40
+            cities[1].location?.coordinates[0] = -1
+            #expect(found.map(\.name) == ["Berlin", "Lisbon"])
+        }
+    }
+
+    @Test func `what is no place is an error, and what is no shape is none`() throws {
+        let cities = try cities()
+        let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
+        for format in ["half IN %@", "name IN %@", "sister IN %@", "location == %@", "gates.@count IN %@"] {
+            let error = #expect(throws: Realm.Error.self, "\(format)") { try cities.tryFilter(format, box) }
+            #expect(error?.code == .invalidInput, "\(format)")
+        }
+        #expect(GeoPoint(latitude: 90.1, longitude: 0) == nil && GeoPoint(latitude: 0, longitude: .nan) == nil)
+        #expect(GeoPoint(latitude: 0, longitude: 180, altitude: -1) == nil)
+        #expect(Distance.miles(-1) == nil && Distance.degrees(.nan) == nil)
+        #expect(GeoCircle(center: (0, 0), radiusInRadians: -1) == nil)
+        #expect(GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 0)]) == nil)
+        #expect(GeoPolygon(outerRing: [(0, 0), (1, 1), (2, 0), (3, 3)]) == nil)
+        #expect(GeoBox(bottomLeft: (-91, 0), topRight: (0, 0)) == nil)
+        let distance = try #require(Distance.kilometers(40_075))
+        #expect(abs(distance.radians - 2 * .pi) < 1e-3 && abs(distance.asMiles() - 24_901) < 1)
+        #expect(abs(distance.asDegrees() - 360) < 0.01 && distance.asKilometers() == 40_075)
+    }
+}
