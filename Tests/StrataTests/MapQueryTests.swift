@@ -52,6 +52,18 @@ import Testing
         #expect(pupils.where { $0.scores["math"] > 3 }.explain().contains("over columns: scores['math'] > 3"))
     }
 
+    @Test func `values of a map are asked like those of a list`() throws {
+        let pupils = try pupils()
+        let bob = pupils[1]
+        #expect(bob.friends.where { $0.name.starts(with: "C") }.map { $0?.name } == ["Cleo"])
+        #expect(bob.friends.filter("scores['art'] == 1").count == 1)
+        #expect(Array(pupils[0].scores.where { $0 > 3 }) == [5])
+        let few = pupils[0].scores.filter("SELF < %@", 5)
+        #expect(Array(few) == [1])
+        try pupils.realm?.write { pupils[0].scores["sport"] = 2 }
+        #expect(Array(few) == [1, 2] && few.sum() == 3)
+    }
+
     @Test func `a key that changes is noticed by results and observers`() throws {
         let pupils = try pupils()
         let good = pupils.where { $0.scores["math"] > 3 }

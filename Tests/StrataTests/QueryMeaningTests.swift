@@ -7,6 +7,7 @@ import Testing
     final class Node: Object {
         @Persisted(primaryKey: true) var id = 0
         @Persisted var name: String?
+        @Persisted var isOdd = false
         @Persisted var rank: Int?
         @Persisted var next: Node?
         @Persisted var nodes: List<Node>
@@ -29,6 +30,7 @@ import Testing
                 }
                 node.name = id == 0 ? nil : "n\(id)"
                 node.rank = id == 1 ? nil : id
+                node.isOdd = id % 2 == 1
                 node.next = realm.object(ofType: Node.self, forPrimaryKey: id - 1)
             }
             let last = realm.objects(Node.self)[3]
@@ -77,6 +79,27 @@ import Testing
         #expect(ids(nodes.where { $0.name <= nil }) == [0])
         #expect(ids(nodes.where { $0.name < "n2" }) == [1])
         #expect(ids(nodes.filter("name >= nil AND name != nil")) == [1, 2, 3])
+    }
+
+    @Test func `sorts and distinct values take key paths whose values are not named, and several`() throws {
+        let nodes = try nodes()
+        let paths: [PartialKeyPath<Node>] = [\.rank, \.name]
+        let orders = paths.map { SortDescriptor(keyPath: $0, ascending: false) }
+        #expect(ids(nodes.sorted(by: orders)) == [3, 2, 0, 1])
+        try nodes.realm?.write { for node in nodes { node.rank = node.id / 3 } }
+        #expect(ids(nodes.sorted(by: orders)) == [3, 2, 1, 0])
+        #expect(ids(nodes.distinct(by: [\.rank])) == [0, 3])
+        #expect(ids(nodes.distinct(by: paths)) == [0, 1, 2, 3])
+    }
+
+    @Test func `a boolean property by itself is true, negated it is false, and neither without an object`() throws {
+        let nodes = try nodes()
+        #expect(ids(nodes.where { $0.isOdd }) == [1, 3])
+        #expect(ids(nodes.where { !$0.isOdd && $0.id < 9 }) == [0, 2])
+        #expect(ids(nodes.where { $0.next.isOdd }) == [2])
+        #expect(ids(nodes.where { !$0.next.isOdd }) == [1, 3])
+        #expect(ids(nodes.where { !($0.next.isOdd || $0.isOdd) }) == [0])
+        #expect(ids(nodes.where { !$0.nodes.isOdd }) == [0, 1])
     }
 
     @Test func `distinct values behind a link are those of links that lead somewhere`() throws {

@@ -110,7 +110,13 @@ extension Query where Value: RealmCollection, Value.Element: ObjectBase {
 // MARK: Logic
 
 extension Query where Value == Bool {
-    public static prefix func ! (query: Query) -> Query { Query(.predicate(.negated(query.predicate))) }
+    /// Of a boolean property by itself it asks for false, which a link that leads nowhere does not give.
+    public static prefix func ! (query: Query) -> Query {
+        if case .expression(.path(let path), nil) = query.node, path.collectionLength == nil {
+            return query.compare(.equal, .value(.init(.integer(0), .bool)))
+        }
+        return Query(.predicate(.negated(query.predicate)))
+    }
     public static func && (a: Query, b: Query) -> Query { Query(.predicate(.both(a.predicate, b.predicate))) }
     public static func || (a: Query, b: Query) -> Query { Query(.predicate(.either(a.predicate, b.predicate))) }
 

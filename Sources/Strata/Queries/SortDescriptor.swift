@@ -17,8 +17,8 @@ public struct SortDescriptor: Hashable, Sendable {
         self.order = order
     }
 
-    public init<Root: ObjectBase, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool = true) {
-        self.init(keyPath: _name(for: keyPath), ascending: ascending)
+    public init<Root: ObjectBase>(keyPath: PartialKeyPath<Root>, ascending: Bool = true) {
+        self.init(keyPath: KeyPathTrace.names(of: keyPath).joined(separator: "."), ascending: ascending)
     }
 
     /// The same property in the other direction.
