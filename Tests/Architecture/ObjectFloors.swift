@@ -28,7 +28,6 @@ extension Floors {
             "Objects: AnyCollectionFactory": collections, "Objects: LinkingObjects": collections,
             "Objects: AnyLinkingObjects": collections, "Objects: Results": collections, "Objects: List": collections,
             "Objects: MutableSet": collections,
-            "Objects: _QueryElement": "a type that a property may have is one that a query may compare",
             "Collections: Realm": errors + "; a collection leads to its Realm",
             "Collections: ObjectSource": "a collection of objects is queried and sorted",
             "Collections: ValueSource": "a collection of values is queried and sorted",

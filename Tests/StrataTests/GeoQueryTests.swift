@@ -87,11 +87,11 @@ import Testing
         try check(cities, GeoPolygon(outerRing: ring, holes: [hole.reversed()]), ["Berlin"])
         let pacific = [(-25.0, 170.0), (-25.0, -165.0), (-5.0, -165.0), (-5.0, 170.0), (-25.0, 170.0)]
         try check(cities, GeoPolygon(outerRing: pacific), ["Apia", "Suva"])
-        let pole = [(-70.0, 0.0), (-70.0, 120.0), (-70.0, -120.0), (-70.0, 0.0)]
+        let pole = [(-60.0, 0.0), (-60.0, 120.0), (-60.0, -120.0), (-60.0, 0.0)]
         try check(cities, GeoPolygon(outerRing: pole), ["McMurdo"])
         // The shortest way between two places of one latitude leads nearer to the pole.
         try check(
-            cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg", "Lisbon"])
+            cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg"])
     }
 
     @Test func `links and collections lead to places`() throws {
@@ -103,8 +103,8 @@ import Testing
         #expect(cities.filter("ALL gates IN %@", box).map(\.name) == ["Area", "Nowhere"])
         let found = cities.where { $0.location.geoWithin(box) }
         try cities.realm?.write {
-            cities[1].location?.coordinates[1] = 40
-            cities[1].location?.coordinates[0] = -1
+            cities[2].location?.coordinates[1] = 40
+            cities[2].location?.coordinates[0] = -1
             #expect(found.map(\.name) == ["Berlin", "Lisbon"])
         }
     }

@@ -86,14 +86,6 @@ extension MutableSet {
     }
 }
 
-/// A collection whose elements have keys.
-public protocol RealmKeyedCollection: Sequence {
-    associatedtype Key: _MapKey
-    associatedtype Value: RealmCollectionValue
-}
-
-extension Map: RealmKeyedCollection {}
-
 /// How a map came to be what it is now.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
     /// The first notification.

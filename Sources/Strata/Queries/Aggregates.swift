@@ -6,11 +6,6 @@ import StrataStorage
     import Foundation
 #endif
 
-/// Types that `min` and `max` work on.
-public protocol MinMaxType: _Scalar {}
-/// Types that `sum` and `average` work on.
-public protocol AddableType: _Scalar {}
-
 extension Date: MinMaxType {}
 extension Int: MinMaxType, AddableType {}
 extension Int8: MinMaxType, AddableType {}

@@ -58,3 +58,18 @@ extension Predicate.Comparator {
         }
     }
 }
+
+extension AnyComparable {
+    /// Values of different types differ, and are in no order. Numbers are of one type.
+    static func holds(
+        _ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions
+    ) -> Bool {
+        guard case .bytes(let a) = value, case .bytes(let b) = operand else {
+            return comparator.holds(value, operand, options)
+        }
+        guard a.first == b.first else { return comparator == .notEqual }
+        guard comparator.isTextual else { return comparator.holds(value, operand, []) }
+        return a.first == PropertyType.data.rawValue
+            && comparator.holds(.bytes(Array(a.dropFirst())), .bytes(Array(b.dropFirst())), [])
+    }
+}

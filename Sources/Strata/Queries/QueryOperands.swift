@@ -4,42 +4,13 @@
     import Foundation
 #endif
 
-/// What can be a property, or an element of a collection: known by the type that files keep in its place.
-///
-/// That is the type itself for plain values, objects and collections; the raw value of an enumeration; what a custom
-/// type is stored as. Queries compare by it.
-public protocol _HasPersistedType {
-    associatedtype PersistedType
-    /// The value as queries compare with it.
-    var _queryConstant: _QueryConstant { get }
-}
-
-/// The name that generic code written for RealmSwift has for such types.
-public typealias _RealmSchemaDiscoverable = _HasPersistedType
-
-extension _HasPersistedType {
-    /// Of collections, which a query asks for their elements.
-    public var _queryConstant: _QueryConstant {
-        fatalError("a query cannot compare a collection as a whole: '\(Self.self)'; ask for its elements")
-    }
-}
-
-/// A value that a query compares with. For the library's own use.
-public struct _QueryConstant {
-    let expression: Predicate.Expression
-
-    init(_ expression: Predicate.Expression) { self.expression = expression }
-
-    init(_ stored: _StoredValue, _ type: PropertyType? = nil) { expression = .value(.init(stored, type)) }
-
-    static var null: _QueryConstant { _QueryConstant(.null) }
-
-    /// A value whose type is known to the program alone, such as a bound of a range.
-    static func of<Value>(_ value: Value) -> _QueryConstant {
-        guard let known = value as? any _HasPersistedType else {
-            fatalError("no property can be compared with a value of type \(Value.self)")
+extension _QueryConstant {
+    var expression: Predicate.Expression {
+        switch kind {
+        case .stored(let value, let type): return .value(.init(value, type))
+        case .object(let object): return .object(object)
+        case .members(let object): return .members(ObjectMembers(object))
         }
-        return known._queryConstant
     }
 }
 
@@ -59,7 +30,7 @@ extension FailableCustomPersistable {
     /// One that is stored as an embedded object is compared by the properties of that object.
     public var _queryConstant: _QueryConstant {
         let stored = persistableValue
-        if let object = stored as? ObjectBase { return _QueryConstant(.members(ObjectMembers(object))) }
+        if let object = stored as? ObjectBase { return _QueryConstant(.members(object)) }
         return stored._queryConstant
     }
 }
@@ -78,13 +49,6 @@ extension List { public typealias PersistedType = List }
 extension MutableSet { public typealias PersistedType = MutableSet }
 extension Map { public typealias PersistedType = Map }
 extension LinkingObjects { public typealias PersistedType = LinkingObjects }
-
-/// An optional, whatever is in it.
-public protocol OptionalProtocol: ExpressibleByNilLiteral {
-    associatedtype Wrapped
-}
-
-extension Optional: OptionalProtocol {}
 
 // MARK: What can be asked
 
@@ -119,11 +83,6 @@ extension Optional: _QueryOrdered where Wrapped: _QueryOrdered {}
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
 extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
-
-/// Plain values of properties and collections, optional or not: what lists of values are asked for.
-public protocol _QueryElement: _HasPersistedType {
-    var _queryValue: _StoredValue { get }
-}
 
 extension _Scalar {
     public var _queryValue: _StoredValue { _stored }

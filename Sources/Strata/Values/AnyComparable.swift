@@ -22,7 +22,7 @@ enum AnyComparable {
     static func value(_ plain: _StoredValue, _ type: PropertyType?) -> _StoredValue {
         switch (type, plain) {
         case (.bool, .integer(let value)): return .bytes([PropertyType.bool.rawValue, value == 0 ? 0 : 1])
-        case (.date, .double(let value)): return tagged(.date, bigEndian(SortColumn.ordered(value)))
+        case (.date, .double(let value)): return tagged(.date, bigEndian(value.orderedBits))
         case (.data, .bytes(let bytes)), (nil, .bytes(let bytes)): return tagged(.data, bytes)
         case (.objectId, .bytes(let bytes)): return tagged(.objectId, bytes)
         case (.UUID, .bytes(let bytes)): return tagged(.UUID, bytes)
@@ -40,17 +40,4 @@ enum AnyComparable {
     }
 
     private static func bigEndian(_ bits: UInt64) -> [UInt8] { withUnsafeBytes(of: bits.bigEndian) { Array($0) } }
-
-    /// Values of different types differ, and are in no order. Numbers are of one type.
-    static func holds(
-        _ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions
-    ) -> Bool {
-        guard case .bytes(let a) = value, case .bytes(let b) = operand else {
-            return comparator.holds(value, operand, options)
-        }
-        guard a.first == b.first else { return comparator == .notEqual }
-        guard comparator.isTextual else { return comparator.holds(value, operand, []) }
-        return a.first == PropertyType.data.rawValue
-            && comparator.holds(.bytes(Array(a.dropFirst())), .bytes(Array(b.dropFirst())), [])
-    }
 }
