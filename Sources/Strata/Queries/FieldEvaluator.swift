@@ -6,9 +6,9 @@ import StrataStorage
 /// whether it can be asked, so that errors come with the object that it cannot be asked of.
 struct FieldEvaluator {
     private enum Value {
-        case stored(_StoredValue)
-        /// As ``AnyComparable`` has it.
-        case any(_StoredValue)
+        case plain(_StoredValue, PropertyType?)
+        /// Of a property of any type.
+        case any(_StoredValue, PropertyType?)
         case object(ObjectBase)
     }
 
@@ -73,13 +73,14 @@ struct FieldEvaluator {
         var isAny = false
         for case .any in [value] + operands { isAny = true }
         let test = ValueTest(comparator: comparison.comparator, options: comparison.options, isAny: isAny)
-        return test.holds(stored(value), operands.map(stored))
+        return test.holds(stored(value, asAny: isAny), operands.map { stored($0, asAny: isAny) })
     }
 
     /// An object on the other side equals no value, and null neither.
-    private func stored(_ value: Value) -> _StoredValue {
+    private func stored(_ value: Value, asAny: Bool) -> _StoredValue {
         switch value {
-        case .stored(let value), .any(let value): return value
+        case .plain(let value, let type), .any(let value, let type):
+            return asAny ? AnyComparable.value(value, type) : value
         case .object: return .link(LinkPayload.null)
         }
     }
@@ -91,8 +92,8 @@ struct FieldEvaluator {
         case .path(let path): return try values(path)
         case .aggregate(let path, let aggregate):
             let found = try values(path)
-            if aggregate == .count { return [.stored(.integer(Int64(found.count)))] }
-            return [.stored(aggregate.of(found.map(stored)))]
+            if aggregate == .count { return [.plain(.integer(Int64(found.count)), .int)] }
+            return [.plain(aggregate.of(found.map { stored($0, asAny: false) }), nil)]
         case .subquery(let path, let variable, let inner):
             var count: Int64 = 0
             for case .object(let object) in try values(path) {
@@ -100,8 +101,8 @@ struct FieldEvaluator {
                 deeper.scope[variable] = object
                 if try deeper.holds(inner) { count += 1 }
             }
-            return [.stored(.integer(count))]
-        case .value(let constant): return [.stored(constant.stored)]
+            return [.plain(.integer(count), .int)]
+        case .value(let constant): return [.plain(constant.stored, constant.type)]
         case .object(let object): return [.object(object)]
         case .values(let parts):
             var all: [Value] = []
@@ -158,7 +159,7 @@ struct FieldEvaluator {
             if let target = value as? ObjectBase {
                 found += try follow(rest, target, isSingle: isSingle)
             } else if isSingle {
-                found.append(.stored(.null))
+                found.append(.plain(.null, nil))
             }
         }
         return found
@@ -184,8 +185,7 @@ struct FieldEvaluator {
         switch PredicateParser.value(value) {
         case .object(let object)?: return .object(object)
         case .value(let constant)?:
-            guard type == .any else { return .stored(constant.stored) }
-            return .any(AnyComparable.value(constant.stored, constant.type))
+            return type == .any ? .any(constant.stored, constant.type) : .plain(constant.stored, constant.type)
         default: throw Realm.Error(.invalidInput, "a value of type \(type) is asked for in a Realm alone")
         }
     }
