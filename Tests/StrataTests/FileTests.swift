@@ -28,6 +28,47 @@ import Testing
         #expect(other.objects(Note.self).map(\.text) == ["kept"])
     }
 
+    @Test func `a copy for a configuration stands at its fileURL, and memory takes none`() throws {
+        let file = TemporaryFile()
+        let realm = try Realm(configuration: file.configuration([Note.self]))
+        try realm.write { realm.add(Note("kept")) }
+        let copy = Realm.Configuration(fileURL: URL(fileURLWithPath: file.url.path + ".copy"), objectTypes: [Note.self])
+        try realm.writeCopy(configuration: copy)
+        #expect(try Realm(configuration: copy).objects(Note.self).map(\.text) == ["kept"])
+        do {
+            try realm.writeCopy(configuration: copy)
+            Issue.record("replaced a file")
+        } catch Realm.Error.fileExists {}
+        do {
+            try realm.writeCopy(configuration: Realm.Configuration(inMemoryIdentifier: "nowhere"))
+            Issue.record("copied to memory")
+        } catch Realm.Error.invalidInput {}
+        #expect(try schemaVersionAtURL(file.url) == 0)
+    }
+
+    @Test func `an error says which file the system refused`() throws {
+        let impossible = URL(fileURLWithPath: "/dev/null/below.strata")
+        let error = #expect(throws: Realm.Error.self) {
+            try Realm(configuration: Realm.Configuration(fileURL: impossible, objectTypes: [Note.self]))
+        }
+        #expect(error?.code == .fileOperationFailed)
+        #expect(error?.fileURL?.path.hasPrefix(impossible.path) == true)
+
+        let file = TemporaryFile()
+        try Data("no database at all, but long enough to be looked at".utf8).write(to: file.url)
+        let foreign = #expect(throws: Realm.Error.self) { try Realm(configuration: file.configuration([Note.self])) }
+        #expect(foreign?.code == .invalidDatabase)
+        #expect(foreign?.fileURL?.path == file.url.path)
+        #expect(Realm.Error(.fail).fileURL == nil)
+    }
+
+    @Test func `an error of one's own has its code's name when it has no message`() {
+        let error = Realm.Error(.fail)
+        #expect(error.message == "fail")
+        #expect(error == Realm.Error(.fail))
+        #expect(error != Realm.Error(.fail, "another"))
+    }
+
     @Test func `files are deleted when nobody has them open`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])

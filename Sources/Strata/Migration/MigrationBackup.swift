@@ -34,7 +34,7 @@ extension MigrationBackup {
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
         } catch {
-            throw Realm.Error(.fileAccess, error.description)
+            throw Realm.Error(error)
         }
         try storage { () throws(StorageError) in
             try store.writeCopy(to: path, cipher: store.options.cipher)

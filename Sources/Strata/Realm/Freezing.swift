@@ -101,6 +101,9 @@ extension ObjectBase: Sendable {}
 @available(*, unavailable, message: "results belong to their Realm's thread; pass a ThreadSafeReference or a Frozen")
 extension Results: Sendable {}
 
+@available(*, unavailable, message: "a collection belongs to its Realm's thread; pass a ThreadSafeReference")
+extension AnyRealmCollection: Sendable {}
+
 @available(*, unavailable, message: "a list belongs to its Realm's thread; pass a ThreadSafeReference or a Frozen")
 extension List: Sendable {}
 

@@ -1,5 +1,6 @@
 import Dispatch
 import StrataStorage
+import Synchronization
 
 /// A number by which an asynchronous write or commit can be taken back.
 public typealias AsyncTransactionId = Int
@@ -38,11 +39,40 @@ extension Realm {
         return Realm(try InstanceCache.instance(configuration, shared, .actor(actor)))
     }
 
-    private static func opened(_ configuration: Configuration) async throws -> SharedStore {
+    /// Opens a file, and migrates it, on another thread, and hands its Realm to `callback` on a queue where it belongs.
+    ///
+    ///     Realm.asyncOpen(configuration: configuration) { result in
+    ///         guard case .success(let realm) = result else { return }
+    ///         show(realm.objects(Dog.self))
+    ///     }
+    @discardableResult
+    public static func asyncOpen(
+        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
+        callback: @escaping (Result<Realm, any Swift.Error>) -> Void
+    ) -> AsyncOpenTask {
+        let task = AsyncOpenTask()
+        // Handed over once, to the queue that calls it.
+        nonisolated(unsafe) let callback = callback
+        DispatchQueue.global().async {
+            let found = Result { try openStore(configuration) }
+            callbackQueue.async {
+                if task.isCancelled { return }
+                callback(
+                    Result { Realm(try InstanceCache.instance(configuration, try found.get(), .queue(callbackQueue))) })
+            }
+        }
+        return task
+    }
+
+    private static func openStore(_ configuration: Configuration) throws -> SharedStore {
         try configuration.requirePlace()
-        return try await withCheckedThrowingContinuation { continuation in
+        return try SharedStore.open(configuration)
+    }
+
+    private static func opened(_ configuration: Configuration) async throws -> SharedStore {
+        try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                do { continuation.resume(returning: try SharedStore.open(configuration)) } catch {
+                do { continuation.resume(returning: try openStore(configuration)) } catch {
                     continuation.resume(throwing: error)
                 }
             }
@@ -211,4 +241,18 @@ extension Realm {
         onComplete(refusal)
         return false
     }
+}
+
+/// An open that runs elsewhere.
+public struct AsyncOpenTask: Sendable {
+    private final class State: Sendable {
+        let isCancelled = Atomic(false)
+    }
+
+    private let state = State()
+
+    /// Keeps the callback from being called. The file may be opened, and migrated, all the same.
+    public func cancel() { state.isCancelled.store(true, ordering: .relaxed) }
+
+    var isCancelled: Bool { state.isCancelled.load(ordering: .relaxed) }
 }

@@ -13,11 +13,20 @@ extension Realm {
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         let cipher = try Configuration.cipher(encryptionKey)
         if try Self.exists(fileURL.path, instance.configuration) {
-            throw Error(.fileExists, "\(fileURL.path) is there already; choose another name")
+            throw Error(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
         }
         do throws(StorageError) { try instance.store.writeCopy(to: fileURL.path, cipher: cipher) } catch {
             throw Error(error)
         }
+    }
+
+    /// Writes a compacted copy of the newest version to the configuration's file, encrypted with its key.
+    /// - Throws: `fileExists` when the file is there, `invalidInput` for a configuration of memory alone.
+    public func writeCopy(configuration: Configuration) throws {
+        guard let fileURL = configuration.fileURL else {
+            throw Error(.invalidInput, "a copy needs a file; give the configuration a fileURL")
+        }
+        try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
     }
 
     /// Whether the configuration's file is there.
@@ -52,7 +61,13 @@ extension Realm {
 
     private static func exists(_ path: String, _ configuration: Configuration) throws -> Bool {
         do throws(FileError) { return try configuration.storeOptions.fileSystem.status(path) != nil } catch {
-            throw Error(.fileAccess, error.description)
+            throw Error(error)
         }
     }
+}
+
+/// The schema version of a file, as ``Realm/schemaVersionAtURL(_:encryptionKey:)`` tells it.
+/// - Throws: `fileNotFound` when there is none.
+public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
+    try Realm.schemaVersionAtURL(fileURL, encryptionKey: encryptionKey)
 }

@@ -47,7 +47,7 @@ struct SeedFile {
 
     private func exists(_ path: String, _ fileSystem: any FileSystem) throws(Realm.Error) -> Bool {
         do throws(FileError) { return try fileSystem.status(path) != nil } catch {
-            throw Realm.Error(.fileAccess, error.description)
+            throw Realm.Error(error)
         }
     }
 

@@ -1,4 +1,11 @@
+import StrataFiles
 import StrataStorage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Realm {
     /// Why the database refused or failed.
@@ -6,7 +13,9 @@ extension Realm {
     ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
     public struct Error: Swift.Error, CustomStringConvertible, Equatable {
         public enum Code: String, Sendable {
-            case fail, fileAccess, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
+            /// Kept for sources that name it: what fails on a file is `fileOperationFailed` or says more.
+            case fileAccess
+            case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
             case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
             case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
             /// A deleted object was used where that is an error.
@@ -34,9 +43,14 @@ extension Realm {
         /// What happened and what to do about it.
         public let message: String
 
-        public init(_ code: Code, _ message: String) {
+        /// The file that an operation failed on; nil for what concerns no file.
+        public let fileURL: URL?
+
+        /// - Parameter message: the code's name when it is left out.
+        public init(_ code: Code, _ message: String? = nil, fileURL: URL? = nil) {
             self.code = code
-            self.message = message
+            self.message = message ?? code.rawValue
+            self.fileURL = fileURL
         }
 
         public var description: String { "\(code.rawValue): \(message)" }
@@ -47,6 +61,11 @@ extension Realm {
         public static let filePermissionDenied = Code.filePermissionDenied
         public static let fileExists = Code.fileExists
         public static let fileNotFound = Code.fileNotFound
+        public static let fileOperationFailed = Code.fileOperationFailed
+        public static let fileFormatUpgradeRequired = Code.fileFormatUpgradeRequired
+        public static let incompatibleLockFile = Code.incompatibleLockFile
+        public static let addressSpaceExhausted = Code.addressSpaceExhausted
+        public static let invalidInput = Code.invalidInput
         public static let schemaMismatch = Code.schemaMismatch
         public static let alreadyOpen = Code.alreadyOpen
         public static let outOfDiskSpace = Code.outOfDiskSpace
@@ -85,6 +104,27 @@ extension Realm.Error {
     }
 
     init(_ error: StorageError) {
+        let found = Self.finding(error)
+        self.init(found.code, found.message, fileURL: Self.path(error).map { URL(fileURLWithPath: $0) })
+    }
+
+    init(_ error: FileError) { self.init(StorageError(error)) }
+
+    /// The file that it happened to, where that is known.
+    private static func path(_ error: StorageError) -> String? {
+        switch error {
+        case .file(let file), .noSpace(let file): file.path
+        case .notAStore(let path), .keyRequired(let path), .wrongKey(let path), .notEncrypted(let path),
+            .unsupportedFormat(let path, _), .logMissing(let path), .logMismatch(let path), .logCorrupt(let path, _),
+            .logOutdated(let path), .inUse(let path), .beingRead(let path, _), .unshared(let path), .stale(let path),
+            .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path):
+            path
+        default: nil
+        }
+    }
+
+    /// The code and the message of what storage says.
+    private static func finding(_ error: StorageError) -> (code: Code, message: String) {
         switch error {
         case .file(let file):
             let code: Code =
@@ -93,50 +133,53 @@ extension Realm.Error {
                 case 1, 13, 30: .filePermissionDenied
                 case 17: .fileExists
                 case 12: .addressSpaceExhausted
-                default: file.operation == .open ? .fileAccess : .fileOperationFailed
+                default: .fileOperationFailed
                 }
-            self.init(code, file.description)
+            return (code, file.description)
         case .noSpace(let file):
-            self.init(.outOfDiskSpace, "\(file); nothing was lost, free some space and try again")
-        case .notAStore(let path): self.init(.invalidDatabase, "\(path) is not a database of this format")
+            return (.outOfDiskSpace, "\(file); nothing was lost, free some space and try again")
+        case .notAStore(let path): return (.invalidDatabase, "\(path) is not a database of this format")
         case .keyRequired(let path):
-            self.init(.invalidDatabase, "\(path) is encrypted; give its key as encryptionKey")
-        case .wrongKey(let path): self.init(.invalidDatabase, "\(path) is encrypted with another key")
+            return (.invalidDatabase, "\(path) is encrypted; give its key as encryptionKey")
+        case .wrongKey(let path): return (.invalidDatabase, "\(path) is encrypted with another key")
         case .notEncrypted(let path):
-            self.init(.invalidDatabase, "\(path) is not encrypted; leave out encryptionKey")
+            return (.invalidDatabase, "\(path) is not encrypted; leave out encryptionKey")
         case .unsupportedFormat(let path, let version):
-            self.init(.unsupportedFileFormatVersion, "\(path) is of format \(version), \(Self.remedy(version))")
+            return (.unsupportedFileFormatVersion, "\(path) is of format \(version), \(Self.remedy(version))")
         case .corrupt(let page, let offset, let reason):
-            self.init(.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
-        case .logMissing, .logMismatch, .logCorrupt, .logOutdated: self.init(.invalidDatabase, Self.logFinding(error))
-        case .inUse(let path): self.init(.alreadyOpen, "another process has \(path) open")
+            return (.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
+        case .logMissing, .logMismatch, .logCorrupt, .logOutdated: return (.invalidDatabase, Self.logFinding(error))
+        case .inUse(let path): return (.alreadyOpen, "another process has \(path) open")
         case .beingRead(let path, let processes):
-            self.init(.alreadyOpen, "\(Self.named(processes)) reads \(path), and shares it with no writer")
+            return (.alreadyOpen, "\(Self.named(processes)) reads \(path), and shares it with no writer")
         case .unshared(let path):
-            self.init(
+            return (
                 .alreadyOpen,
-                "another process keeps \(path) for itself: the disk had no room for the file they would share")
+                "another process keeps \(path) for itself: the disk had no room for the file they would share"
+            )
         case .stale(let path):
-            self.init(.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
-        case .busy(let path): self.init(.fail, "the write lock of \(path) was not to be had in time; try again")
+            return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
+        case .busy(let path): return (.fail, "the write lock of \(path) was not to be had in time; try again")
         case .lockFile(let path):
-            self.init(
-                .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it")
+            return (
+                .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it"
+            )
         case .settingsDiffer(let path):
-            self.init(.alreadyOpen, "another process has \(path) open with another durability")
-        case .readOnly(let path): self.init(.filePermissionDenied, "\(path) was opened for reading only")
-        case .poisoned: self.init(.fail, "an earlier write failed; close every Realm of this file and open it again")
+            return (.alreadyOpen, "another process has \(path) open with another durability")
+        case .readOnly(let path): return (.filePermissionDenied, "\(path) was opened for reading only")
+        case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):
-            self.init(.fail, "whether \(version) is durable is not known; close every Realm and open it again")
-        case .closed: self.init(.fail, "the Realm is closed")
-        case .forked: self.init(.fail, "the Realm was opened before this process was forked off; open it again here")
-        case .misuse(let misuse): self.init(misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
-        case .limit(.processes): self.init(.fail, "32 processes have the file open, which is the limit")
+            return (.fail, "whether \(version) is durable is not known; close every Realm and open it again")
+        case .closed: return (.fail, "the Realm is closed")
+        case .forked: return (.fail, "the Realm was opened before this process was forked off; open it again here")
+        case .misuse(let misuse): return (misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
+        case .limit(.processes): return (.fail, "32 processes have the file open, which is the limit")
         case .limit(.addressSpace):
-            self.init(
+            return (
                 .addressSpaceExhausted,
-                "no address space is left to map the file; raise the limit (ulimit -v, RLIMIT_AS) or close others")
-        case .limit(let limit): self.init(.fail, "limit of \(limit.rawValue) reached")
+                "no address space is left to map the file; raise the limit (ulimit -v, RLIMIT_AS) or close others"
+            )
+        case .limit(let limit): return (.fail, "limit of \(limit.rawValue) reached")
         }
     }
 
