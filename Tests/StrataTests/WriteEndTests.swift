@@ -31,27 +31,31 @@ import Testing
     }
 
     private actor Desk {
-        let realm: Realm
+        private var realm: Realm?
 
-        init(_ configuration: Realm.Configuration) async throws {
-            realm = try await Realm(configuration: configuration, actor: self)
+        func open(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm.open(configuration: configuration)
         }
 
-        var isBusy: Bool { realm.isPerformingAsynchronousWriteOperations }
-        var texts: [String] { realm.objects(Note.self).map(\.text) }
+        var isBusy: Bool { realm?.isPerformingAsynchronousWriteOperations ?? false }
+        var texts: [String] { realm.map { $0.objects(Note.self).map(\.text) } ?? [] }
 
         func add(_ text: String) async throws {
+            guard let realm else { throw Realm.Error(.fail, "not open") }
             try await realm.asyncWrite {
                 #expect(realm.isPerformingAsynchronousWriteOperations)
                 realm.add(Note(text))
             }
         }
+
+        func close() { realm = nil }
     }
 
     @Test func `a task that is cancelled while it waits for its turn leaves the queue at once`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
-        let desk = try await Desk(configuration)
+        let desk = Desk()
+        try await desk.open(configuration)
         let isHeld = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
         let holder = Thread {
@@ -79,6 +83,7 @@ import Testing
         while await desk.isBusy { await Task.yield() }
         try await desk.add("later")
         #expect(await desk.texts == ["kept", "later"])
+        await desk.close()
         withExtendedLifetime(file) {}
     }
 
