@@ -75,12 +75,16 @@ final class KeyPathTrace {
             return linking.traced(enter(target.init())) as? Value
         }
         guard shape.type == .object else { return nil }
-        let next = enter(target.init())
-        switch shape.collection {
-        case .none: return Value._fromAny(next)
-        case .list, .set: return Value._fromAny([next])
-        case .map: return Value._fromAny(["": next])
-        }
+        let object = target.init()
+        let made: Value? =
+            switch shape.collection {
+            case .none: Value._fromAny(object)
+            case .list, .set: Value._fromAny([object])
+            case .map: Value._fromAny(["": object])
+            }
+        // Not before it is made: an optional value of a custom type is made of what it reads of the object.
+        _ = enter(object)
+        return made
     }
 }
 

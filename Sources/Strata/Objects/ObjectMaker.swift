@@ -33,8 +33,9 @@ struct ObjectMaker {
             var key = write.transaction.nextKey(access.table)
             var primaryKey: _StoredValue?
             if let primary = access.primary {
-                let given = Dictionary(pairs, uniquingKeysWith: { $1 })
-                primaryKey = try self.primaryKey(access, primary, given)
+                // By place: where classes are known by name alone, properties go by their names in the program, too.
+                let given = pairs.last { access.positions[$0.0] == access.positions[primary.name] }
+                primaryKey = try self.primaryKey(access, primary, given?.1)
                 let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
                 if !isUnnumbered, let primaryKey, let known = try instance.find(access, primaryKey: primaryKey) {
                     return update(access, known, pairs, policy, primary)
@@ -77,9 +78,9 @@ struct ObjectMaker {
 
     /// The primary key that a new object gets: given, or declared.
     private func primaryKey(
-        _ access: ClassAccess, _ primary: BoundProperty, _ given: [String: Any]
+        _ access: ClassAccess, _ primary: BoundProperty, _ given: Any?
     ) throws(StorageError) -> _StoredValue? {
-        if let value = given[primary.name] {
+        if let value = given {
             guard let value = _flatten(value) else { return .null }
             guard let stored = _StoredValue(any: value, as: primary.tag.type) else {
                 write.fail(.badValue(access, primary, value))
@@ -104,7 +105,8 @@ struct ObjectMaker {
             return instance.invalidObject(access, key: key)
         }
         let known = instance.materializeOrInvalid(access, key)
-        assign(known, access, pairs.filter { $0.0 != primary.name }, policy, isNew: false)
+        let primaryPlace = access.positions[primary.name]
+        assign(known, access, pairs.filter { access.positions[$0.0] != primaryPlace }, policy, isNew: false)
         return known
     }
 
