@@ -12,6 +12,8 @@ enum TypeSizes {
             "shows a version: views, rows, classes, twins, begin and end of writes",
         "Sources/Strata: Realm": "what a program calls, with its configuration and errors",
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
+        "Sources/Strata: RealmCollection":
+            "what a program calls of every collection: no state, an extension for each floor",
         "Sources/Reporting: RunDigest":
             "one value that all reports are made from; each table of it is a function alone",
     ]

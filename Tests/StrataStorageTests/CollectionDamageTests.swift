@@ -102,7 +102,7 @@ import Testing
             ("more elements than rows", { $0.put16(CollectionLeaf.Field.count, 4_000) }),
             ("another form", { $0.put8(CollectionLeaf.Field.form, 3) }),
             ("a set, so that the keys are the elements", { $0.put8(CollectionLeaf.Field.form, 1) }),
-            ("an unknown flag", { $0.put8(CollectionLeaf.Field.flags, 2) }),
+            ("an unknown flag", { $0.put8(CollectionLeaf.Field.flags, 8) }),
             ("more bytes in use", { $0.put16(CollectionLeaf.Field.used, 4_096) }),
             ("null keys", { $0.put8(CollectionLeaf.segmentOffset + 1, Segment.hasNulls) }),
             ("keys that are numbers", { $0.put8(CollectionLeaf.segmentOffset, 1) }),

@@ -7,8 +7,8 @@
 extension Realm {
     /// As ``create(_:value:update:)``, from a JSON object.
     ///
-    /// Dates are ISO 8601 text, data is base64, identifiers and decimals are text. Names that the class does not have are
-    /// passed over.
+    /// Dates are ISO 8601 text, data is base64, identifiers and decimals are text. Names that the class does not have
+    /// are passed over.
     /// - Throws: ``Realm/Error`` with `invalidInput` when the text is no JSON object. A value that a property cannot
     ///   hold fails the write.
     @discardableResult
