@@ -102,8 +102,8 @@ import Testing
             #expect(changed.count <= 1, note)
             #expect(Self.elements(found) <= all, note)
             if isNested {
-                // Nulls stand in the places of what a leaf had. A tree that was one leaf is one null in a list, and in a map
-                // its key goes too.
+                // Nulls stand in the places of what a leaf had. A tree that was one leaf is one null in a list, and in
+                // a map its key goes too.
                 if let lost = Self.plainElements(data, reference) {
                     let missing = all - Self.elements(found)
                     #expect([0, lost, lost + 1].contains(missing), "\(note): \(missing) missing of \(lost)")
