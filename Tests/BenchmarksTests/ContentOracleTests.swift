@@ -31,9 +31,13 @@ struct ContentOracleTests {
         #expect(report.trials.contains { $0.detail.contains("#") }, "\(report.trials)")
     }
 
-    @Test(
-        "a compaction that did nothing is seen", arguments: ["compact", "account-switch"],
-        ["sqlite", "strata-storage", "lmdb", "rocksdb"])
+    /// RocksDB is not among the engines of account-switch here: it compacts by itself between the calls when other
+    /// programs keep the processors busy, and then there is nothing to be seen.
+    static let idle =
+        ["sqlite", "strata-storage", "lmdb"].flatMap { [("compact", $0), ("account-switch", $0)] }
+        + [("compact", "rocksdb")]
+
+    @Test("a compaction that did nothing is seen", arguments: idle)
     func idleCompaction(slug: String, engine: String) throws {
         let spoilt = SpoiltEngine(base: try EnginesUnderTest.engine(engine), spoil: .idleCompaction)
         let parameters = slug == "compact" ? [:] : ["switches": "6", "transactions": "1", "bound": "60000"]

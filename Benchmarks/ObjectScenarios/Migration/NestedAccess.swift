@@ -61,6 +61,8 @@ struct NestedAccess: Scenario {
                 checks.refused(name, .invalidInput) {
                     try Realm.performMigration(
                         for: checks.configuration(url, 1, [Flat.Root.self]) { migration, _ in
+                            // What is left of a refused migration would show this object.
+                            migration.create("Root", value: ["id": 100])
                             // The object without links comes last, so that all others were read before.
                             for root in migration.oldObjects(ofType: "Root").filter("id == 1 OR id == 0") {
                                 try read(root)
@@ -68,6 +70,10 @@ struct NestedAccess: Scenario {
                         })
                 }
                 try checks.version(url, is: 0, name)
+                let left = try Realm(configuration: checks.configuration(url, 0, [Deep.Root.self]))
+                checks.report.check(
+                    "\(name), objects left", expected: Array(0..<100),
+                    got: left.objects(Deep.Root.self).map(\.id).sorted())
             }
             let lifting = checks.configuration(url, 1, [Flat.Root.self]) { migration, _ in
                 try migration.enumerateObjects(ofType: "Root") { old, new in
