@@ -31,7 +31,7 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .processes,
-            .transactions, .checks,
+            .transactions, .checks, .lists,
         ]
 
         package let library = "lmdb"
@@ -86,6 +86,18 @@
             return [
                 DatabaseFile(path: main, role: .data), DatabaseFile(path: main + "-lock", role: .lock),
             ].filter { FileTree.exists($0.path) }
+        }
+    }
+
+    extension LMDBEngine: ListEngine {
+        package var hasOwnLists: Bool { false }
+
+        package func openLists(
+            _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
+        ) throws(EngineError) -> any ListSession {
+            try LMDBLists(
+                path: location.mainFile, settings: LMDBSettings(durability: settings.durability, tuning: tuning),
+                keeping)
         }
     }
 

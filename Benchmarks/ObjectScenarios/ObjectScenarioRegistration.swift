@@ -38,6 +38,7 @@ package enum ObjectScenarioRegistration {
         registry.register(MissedNotification())
         registry.register(KeyPathFilters())
         registry.register(NotifyObservers())
+        registry.register(NotifyList())
         registry.register(UnresolvedReference())
         registry.register(ManyListeners())
         registry.register(VersionLimit())

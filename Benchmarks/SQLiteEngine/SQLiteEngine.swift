@@ -31,7 +31,8 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .threads,
-            .processes, .probes, .transactions, .checks,
+            .processes, .probes, .transactions, .checks, .lists,
+            .columnChanges,
         ]
 
         package let library = "sqlite"
@@ -81,9 +82,15 @@
         }
 
         func session(_ location: DatabaseLocation, _ settings: EngineSettings) throws(EngineError) -> SQLiteSession {
+            SQLiteSession(try connection(location, settings))
+        }
+
+        func connection(
+            _ location: DatabaseLocation, _ settings: EngineSettings
+        ) throws(EngineError) -> SQLiteConnection {
             var own = SQLiteSettings(durability: settings.durability, tuning: tuning)
             own.writers = settings.writers
-            return SQLiteSession(try SQLiteConnection(path: location.mainFile, settings: own))
+            return try SQLiteConnection(path: location.mainFile, settings: own)
         }
 
         package func learn(_ tables: TableSet) { KnownLayouts.learn(tables) }
@@ -98,6 +105,16 @@
                 DatabaseFile(path: main + "-journal", role: .log), DatabaseFile(path: main + "-shm", role: .lock),
             ]
             return candidates.filter { FileTree.exists($0.path) }
+        }
+    }
+
+    extension SQLiteEngine: ListEngine {
+        package var hasOwnLists: Bool { false }
+
+        package func openLists(
+            _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
+        ) throws(EngineError) -> any ListSession {
+            try SQLiteLists(try connection(location, settings), keeping)
         }
     }
 #endif

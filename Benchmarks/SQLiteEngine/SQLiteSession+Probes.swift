@@ -97,6 +97,41 @@
                 average: statement.value(4, isLink: false))
         }
 
+        func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
+            let find = try connection.statement("SELECT id FROM probe WHERE \(column.rawValue) = ? LIMIT 1")
+            var ids: [Int64] = []
+            ids.reserveCapacity(values.count)
+            for value in values {
+                switch value {
+                case .integer(let number): find.bind(1, number)
+                case .text(let text): find.bind(1, copy: text)
+                default: throw EngineError(.unsupported, "no index of \(column) finds \(value)")
+                }
+                ids.append(try find.step() ? find.integer(0) : -1)
+                find.reset()
+            }
+            return ids
+        }
+
+        func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
+            var statements = ["DELETE FROM probe_friends", "DELETE FROM probe"]
+            if let condition {
+                try connection.run("CREATE TEMP TABLE IF NOT EXISTS gone (id INTEGER PRIMARY KEY)")
+                statements = [
+                    "DELETE FROM gone",
+                    "INSERT INTO gone SELECT id FROM probe AS p WHERE \(ProbeSQL.condition(condition))",
+                    "DELETE FROM probe_friends WHERE owner IN (SELECT id FROM gone)",
+                    "DELETE FROM probe_friends WHERE target IN (SELECT id FROM gone)",
+                    "UPDATE probe SET friend = NULL WHERE friend IN (SELECT id FROM gone)",
+                    "DELETE FROM probe WHERE id IN (SELECT id FROM gone)",
+                ]
+            }
+            try connection.bulkTransaction { () throws(EngineError) in
+                for statement in statements { try connection.run(statement) }
+                beforeCommit()
+            }
+        }
+
         func readProbes() throws(EngineError) -> [ProbeRow] {
             var friends: [Int64: [Int64]] = [:]
             let links = try connection.statement("SELECT owner, target FROM probe_friends ORDER BY owner, place")

@@ -60,6 +60,21 @@
             sqlite3_bind_text(handle, place, text, -1, transient)
         }
 
+        /// SQLite keeps a copy.
+        func bind(_ place: Int32, blob values: ArraySlice<Int64>) {
+            let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            values.withUnsafeBytes { bytes in
+                _ = sqlite3_bind_blob(handle, place, bytes.baseAddress, Int32(bytes.count), transient)
+            }
+        }
+
+        /// Valid until the next step or reset.
+        func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+            let start = sqlite3_column_blob(handle, column)
+            return UnsafeRawBufferPointer(
+                start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+        }
+
         func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
         func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
         func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_BLOB }

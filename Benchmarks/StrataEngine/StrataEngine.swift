@@ -19,7 +19,7 @@ package struct StrataEngine: Engine {
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
         .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk, .transactions,
-        .checks,
+        .checks, .lists, .columnChanges,
     ]
 
     package let promises = [
@@ -89,8 +89,9 @@ package struct StrataEngine: Engine {
     package var coordinationPatterns: [String] { ["*.lock"] }
 
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {
-        guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
-        let path = group.path(at: location)
+        let group = ClassGroup.found(at: location, in: POSIXFileSystem())
+        let others = [StrataLists.path(at: location), Self.pathOfResidents(at: location)]
+        guard let path = group?.path(at: location) ?? others.first(where: { FileTree.exists($0) }) else { return [] }
         return [
             DatabaseFile(path: path, role: .data), DatabaseFile(path: path + ".log", role: .log),
             DatabaseFile(path: path + ".lock", role: .lock),
@@ -106,14 +107,29 @@ package struct StrataEngine: Engine {
         _ location: DatabaseLocation, _ settings: EngineSettings, files: any FileSystem,
         compactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil
     ) throws(EngineError) -> StrataSession {
+        var configuration = Self.configuration(settings)
+        configuration.shouldCompactOnLaunch = compactOnLaunch
+        return try StrataSession(location, configuration: configuration, files: files)
+    }
+
+    static func configuration(_ settings: EngineSettings) -> Realm.Configuration {
         var configuration = Realm.Configuration()
         switch settings.durability {
         case .full: configuration.durability = .full
         case .periodic: configuration.durability = .periodic
         case .none: configuration.durability = .none
         }
-        configuration.shouldCompactOnLaunch = compactOnLaunch
-        return try StrataSession(location, configuration: configuration, files: files)
+        return configuration
+    }
+}
+
+extension StrataEngine: ListEngine {
+    package var hasOwnLists: Bool { true }
+
+    package func openLists(
+        _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
+    ) throws(EngineError) -> any ListSession {
+        try StrataLists(location, Self.configuration(settings), keeping)
     }
 }
 

@@ -100,6 +100,36 @@ extension StrataSession: ProbeSession {
         }
     }
 
+    func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
+        try checked {
+            let probes = try probeRealm().objects(Probe.self)
+            return try values.map { value in
+                let found: Probe? =
+                    switch (column, value) {
+                    case (.indexedNumber, .integer(let number)):
+                        probes.where { $0.indexedNumber == Int(number) }.first
+                    case (.indexedText, .text(let text)): probes.where { $0.indexedText == text }.first
+                    default: throw EngineError(.unsupported, "no index of \(column) finds \(value)")
+                    }
+                return found.map { Int64($0.id) } ?? -1
+            }
+        }
+    }
+
+    func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
+        try checked {
+            let realm = try probeRealm()
+            try realm.write {
+                switch condition {
+                case nil: realm.deleteAll()
+                case .and(let parts)? where parts.isEmpty: realm.delete(realm.objects(Probe.self))
+                case let condition?: realm.delete(try Self.filtered(condition, realm))
+                }
+                beforeCommit()
+            }
+        }
+    }
+
     func readProbes() throws(EngineError) -> [ProbeRow] {
         try checked {
             try probeRealm().objects(Probe.self).map { probe in

@@ -51,6 +51,25 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     /// Opening a database that is there ends the process.
     case crashAtOpen = "crash-at-open"
 
+    /// A deletion by a condition is acknowledged and not done.
+    case deletionNothing = "deletion-nothing"
+    /// Several elements that are appended to a list at once lack their last one.
+    case listElementLost = "list-element-lost"
+    /// The last of several elements that are read by their places is its neighbour.
+    case listNeighbour = "list-neighbour"
+    /// The last of several elements that are inserted in front of a list comes second.
+    case listOutOfOrder = "list-out-of-order"
+    /// The last of several elements to be removed stays, and the one before it goes.
+    case listRemovesNeighbour = "list-removes-neighbour"
+    /// A walk over a list ends before its last element.
+    case listWalkShort = "list-walk-short"
+    /// The last element of a new list and the first one of the next change places.
+    case listStrays = "list-strays"
+    /// A change of columns leaves the last half of the rows without the value that it had to give them.
+    case columnsHalf = "columns-half"
+    /// A change of columns loses the last row.
+    case columnsRowLost = "columns-row-lost"
+
     /// What every comparison of contents has to find.
     package static let content: [EngineMistake] = [
         .lastByte, .rowDropped, .rowTwice, .linkSwapped, .commitMissing, .olderState,

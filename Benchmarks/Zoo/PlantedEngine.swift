@@ -4,7 +4,7 @@ import SimulatedDisk
 import StrataFiles
 
 /// Another engine, but for one mistake.
-package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine {
+package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, ListEngine, ColumnChangingEngine {
     let base: any Engine
     let mistake: EngineMistake
 
@@ -68,6 +68,61 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine {
         return PlantedSession(session, self, location, older: older)
     }
 
+    package var hasOwnLists: Bool { (base as? any ListEngine)?.hasOwnLists ?? false }
+
+    package func openLists(
+        _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
+    ) throws(EngineError) -> any ListSession {
+        guard let base = base as? any ListEngine else { throw EngineError(.unsupported, "\(name) has no lists") }
+        let existed = existed(at: location)
+        let older = try OlderState.noteOpen(location, mistake == .olderState && existed)
+        return PlantedLists(
+            try base.openLists(location, settings: real(settings), keeping: keeping), mistake, older: older)
+    }
+
+    private func changing() throws(EngineError) -> any ColumnChangingEngine {
+        guard let base = base as? any ColumnChangingEngine else {
+            throw EngineError(.unsupported, "\(name) changes no columns")
+        }
+        return base
+    }
+
+    package func addResidents(
+        _ rows: [ResidentRow], _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) {
+        try changing().addResidents(rows, location, settings: real(settings))
+    }
+
+    package func change(
+        _ change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings, changed: () -> Void
+    ) throws(EngineError) {
+        if mistake == .commitMissing { return changed() }
+        let older = try OlderState.noteOpen(location, mistake == .olderState)
+        try changing().change(change, location, settings: real(settings), changed: changed)
+        try older?.noteClose()
+    }
+
+    package func readResidents(
+        after change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings,
+        _ body: ([Value]) -> Bool
+    ) throws(EngineError) {
+        let base = try changing()
+        guard mistake == .columnsHalf || mistake == .columnsRowLost else {
+            return try base.readResidents(after: change, location, settings: settings, body)
+        }
+        var rows: [[Value]] = []
+        try base.readResidents(after: change, location, settings: settings) { row in
+            rows.append(row)
+            return true
+        }
+        if mistake == .columnsRowLost { rows.removeLast() }
+        for (place, row) in rows.enumerated() {
+            var row = row
+            if mistake == .columnsHalf, place >= rows.count / 2 { row[row.count - 1] = .null }
+            guard body(row) else { return }
+        }
+    }
+
     package func check(_ location: DatabaseLocation) throws(EngineError) {
         guard let base = base as? any CheckingEngine else {
             throw EngineError(.unsupported, "\(name) has no check of its own")
@@ -103,7 +158,9 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine {
 }
 
 /// The same for an engine that runs on the simulated disk as well.
-struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine {
+struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine, ListEngine,
+    ColumnChangingEngine
+{
     let planted: PlantedEngine
     let simulated: any SimulatableEngine
 
@@ -125,6 +182,33 @@ struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, Check
     func files(at location: DatabaseLocation) -> [DatabaseFile] { planted.files(at: location) }
 
     func check(_ location: DatabaseLocation) throws(EngineError) { try planted.check(location) }
+
+    var hasOwnLists: Bool { planted.hasOwnLists }
+
+    func openLists(
+        _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
+    ) throws(EngineError) -> any ListSession {
+        try planted.openLists(location, settings: settings, keeping: keeping)
+    }
+
+    func addResidents(
+        _ rows: [ResidentRow], _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) {
+        try planted.addResidents(rows, location, settings: settings)
+    }
+
+    func change(
+        _ change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings, changed: () -> Void
+    ) throws(EngineError) {
+        try planted.change(change, location, settings: settings, changed: changed)
+    }
+
+    func readResidents(
+        after change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings,
+        _ body: ([Value]) -> Bool
+    ) throws(EngineError) {
+        try planted.readResidents(after: change, location, settings: settings, body)
+    }
 
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session {
         try planted.open(location, settings: settings)

@@ -319,6 +319,17 @@ extension PlantedSession: ProbeSession {
         return rows
     }
 
+    func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
+        var ids = try role((any ProbeSession).self).first(column, equal: values)
+        if mistake == .wrongRead, let last = ids.indices.last { ids[last] += 1 }
+        return ids
+    }
+
+    func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
+        if mistake == .deletionNothing { return }
+        try role((any ProbeSession).self).delete(where: condition, beforeCommit: beforeCommit)
+    }
+
     func reasonToDecline(_ condition: ProbeCondition) -> String? {
         (base as? any ProbeSession)?.reasonToDecline(condition)
     }

@@ -15,6 +15,8 @@ package enum Capability: String, Sendable, CaseIterable {
     case queries
     /// `ProbeSession`.
     case probes
+    /// The engine is a `ListEngine`.
+    case lists
     /// `UpdateSession`.
     case updates
     /// `DeletionSession`.
@@ -36,6 +38,8 @@ package enum Capability: String, Sendable, CaseIterable {
     /// The object API of Strata itself: for scenarios that import it.
     case objects
     case migrations
+    /// The engine is a `ColumnChangingEngine`.
+    case columnChanges = "column-changes"
     /// The engine is a `SimulatableEngine` of SimulatedDisk.
     case simulatedDisk = "simulated-disk"
 }

@@ -126,8 +126,24 @@ package protocol ProbeSession: Session {
 
     /// Why the engine cannot ask this; nil where it can.
     func reasonToDecline(_ condition: ProbeCondition) -> String?
+
+    /// For each value the id of one row whose column, `indexedNumber` or `indexedText`, is equal to it: the first row
+    /// that the engine finds. -1 where there is none.
+    func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64]
+
+    /// Deletes the rows that match in one transaction, with the links to them; without a condition every row there is.
+    /// `beforeCommit` is called between the last deletion and the commit.
+    func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError)
 }
 
 extension ProbeSession {
+    package func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
+        throw EngineError(.unsupported, "no look-up of one row")
+    }
+
+    package func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
+        throw EngineError(.unsupported, "no deletion by a condition")
+    }
+
     package func reasonToDecline(_ condition: ProbeCondition) -> String? { nil }
 }

@@ -41,9 +41,14 @@ extension _ColumnCollection {
             collection, column, token in
             let observer = ColumnObserver(column, nil) { versions, _ in
                 if versions.isEmpty { return }
+                var changes = PlaceChanges()
+                (changes.deletions, changes.insertions) = (versions.deletions, versions.insertions)
+                #if Zoo
+                    changes = changes.withMistake
+                #endif
                 block(
                     .update(
-                        collection, deletions: versions.deletions, insertions: versions.insertions, modifications: []))
+                        collection, deletions: changes.deletions, insertions: changes.insertions, modifications: []))
             }
             column.owner._access.instance.start(observer, token) { block(.initial(collection)) }
         }

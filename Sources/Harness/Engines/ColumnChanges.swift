@@ -1,0 +1,71 @@
+import RunRecords
+
+/// A row of the table that columns are changed of.
+package struct ResidentRow: Hashable, Sendable {
+    /// The key.
+    package var number: Int64
+    package var first: String
+    package var last: String
+    package var born: Int64
+
+    package init(number: Int64, first: String, last: String, born: Int64) {
+        self.number = number
+        self.first = first
+        self.last = last
+        self.born = born
+    }
+}
+
+/// What a new version of a program does to that table.
+package enum ColumnChange: String, Sendable, CaseIterable {
+    /// There is a new integer column `visits`, 0 in every row.
+    case add
+    /// `born` goes.
+    case remove
+    /// `last` is called `surname`.
+    case rename
+    /// There is a new text column `name`: in each row `first`, a space and `last`.
+    case rewrite
+
+    /// The names of the columns afterwards, in the order in which a row is read.
+    package var columns: [String] {
+        switch self {
+        case .add: ["number", "first", "last", "born", "visits"]
+        case .remove: ["number", "first", "last"]
+        case .rename: ["number", "first", "surname", "born"]
+        case .rewrite: ["number", "first", "last", "born", "name"]
+        }
+    }
+
+    /// What a row has to be afterwards.
+    package func values(of row: ResidentRow) -> [Value] {
+        let start: [Value] = [.integer(row.number), .text(row.first), .text(row.last)]
+        return switch self {
+        case .add: start + [.integer(row.born), .integer(0)]
+        case .remove: start
+        case .rename: start + [.integer(row.born)]
+        case .rewrite: start + [.integer(row.born), .text("\(row.first) \(row.last)")]
+        }
+    }
+}
+
+/// An engine whose tables can get other columns. Capability `columnChanges`.
+package protocol ColumnChangingEngine: Engine {
+    /// Adds the rows in one transaction, and closes; makes the database where there is none.
+    func addResidents(
+        _ rows: [ResidentRow], _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError)
+
+    /// Opens the database as the new version of the program, which changes the columns, and closes it. `changed` is
+    /// called when the change is durable in the class of the settings, and before the close.
+    func change(
+        _ change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings, changed: () -> Void
+    ) throws(EngineError)
+
+    /// Reads every row as the new version sees it, in the order of the numbers, until the body answers false.
+    /// Throws: of kind `refused` where the columns are not those that the change has to leave.
+    func readResidents(
+        after change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings,
+        _ body: ([Value]) -> Bool
+    ) throws(EngineError)
+}
