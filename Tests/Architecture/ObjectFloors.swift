@@ -11,6 +11,8 @@ extension Floors {
             "Values: Realm": errors,
             "Values: ObjectBase": "the shape of a link names the class that it leads to",
             "Values: Object": "a value of any type may be an object",
+            "Values: List": nested, "Values: Map": nested, "Values: _ColumnCollection": nested,
+            "Values: ElementConversion": nested,
             "Values: DynamicObject": "the object in a value of any type may be of no class of the program",
             "Values: PersistableEnum": "a value of any Swift type may be a case of the program's enumeration",
             "Values: FailableCustomPersistable": "a value of any Swift type may be of a type that the program maps",
@@ -27,7 +29,7 @@ extension Floors {
             "Objects: ElementConversion": collections,
             "Objects: AnyCollectionFactory": collections, "Objects: LinkingObjects": collections,
             "Objects: AnyLinkingObjects": collections, "Objects: Results": collections, "Objects: List": collections,
-            "Objects: MutableSet": collections,
+            "Objects: MutableSet": collections, "Objects: Map": collections,
             "Collections: Realm": errors + "; a collection leads to its Realm",
             "Collections: ObjectSource": "a collection of objects is queried and sorted",
             "Collections: ValueSource": "a collection of values is queried and sorted",
@@ -43,5 +45,6 @@ extension Floors {
     private static let errors = "errors are called `Realm.Error` by their public name"
     private static let classes = "what the program's classes declare is read from the classes themselves"
     private static let collections = "a property of an object may be a collection, or follow from links"
+    private static let nested = "a value of any type may be a list or a map of such values"
     private static let plan = "a configuration says how the file is migrated"
 }

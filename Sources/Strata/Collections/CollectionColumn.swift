@@ -1,14 +1,17 @@
 import StrataStorage
 
-/// Where a managed list, set or map stands: its owner's row, and which property.
+/// Where a managed list, set or map stands: its owner's row, which property, and where in values of any type.
 public struct _CollectionColumn {
     let owner: ObjectBase
     /// In the properties of the owner's class.
     let position: Int
+    /// Nil for the property's own collection.
+    let nested: NestedPlace?
 
-    init(_ owner: ObjectBase, _ position: Int) {
+    init(_ owner: ObjectBase, _ position: Int, _ nested: NestedPlace? = nil) {
         self.owner = owner
         self.position = position
+        self.nested = nested
     }
 
     init(_ owner: ObjectBase, offset: Int) {
@@ -17,21 +20,31 @@ public struct _CollectionColumn {
 
     var property: BoundProperty { owner._access.properties[position] }
 
+    /// What the collection is.
+    var tag: ColumnTag {
+        guard let nested else { return property.tag }
+        return .nested(isKeyed: nested.standing?.isKeyed ?? false)
+    }
+
     var context: _ElementContext {
         let property = property
         return _ElementContext(
             instance: owner._instance, target: property.tag.type == .object ? owner._access.target(of: property) : nil)
     }
 
-    /// Whether both are the same property of the same row.
+    /// Whether both are the same collection of the same row.
     func isSame(as other: _CollectionColumn) -> Bool {
-        position == other.position && owner.isSameObject(as: other.owner)
+        guard position == other.position, owner.isSameObject(as: other.owner) else { return false }
+        if nested === other.nested { return true }
+        return nested?.standing != nil && nested?.standing == other.nested?.standing
     }
 
-    /// The same property of the same row in another instance; nil when the row is not there.
+    /// The same collection of the same row in a frozen instance of the version that the Realm has pinned, or in one
+    /// side of a migration; nil when the row is not there.
     func moved(to instance: RealmInstance) -> _CollectionColumn? {
-        guard let owner = instance.twin(of: owner) else { return nil }
-        return _CollectionColumn(owner, position)
+        guard let twin = instance.twin(of: owner) else { return nil }
+        guard let nested else { return _CollectionColumn(twin, position) }
+        return nested.pinned.map { _CollectionColumn(twin, position, $0) }
     }
 
     /// What queries go through; nil for values that are no objects.
@@ -50,12 +63,20 @@ public struct _CollectionColumn {
         guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let location = owner._location
         else { return otherwise }
         do throws(StorageError) {
-            guard let contents = try CollectionContents(view, location, owner._key, property) else { return otherwise }
+            guard let contents = try contents(view, location) else { return otherwise }
             return try body(contents)
         } catch {
             instance.reportDamage(owner, error)
             return otherwise
         }
+    }
+
+    /// The collection as a version has it, or the running write; nil where none stands.
+    func contents(_ view: ReadView, _ location: RowLocation) throws(StorageError) -> CollectionContents? {
+        let property = property
+        guard let nested else { return try CollectionContents(view, location, owner._key, property) }
+        guard let standing = nested.standing else { return nil }
+        return try CollectionContents(view, location, owner._key, column: property.column, property.tag, standing)
     }
 
     /// Whether the elements are rows.
@@ -93,7 +114,7 @@ public struct _CollectionColumn {
         let context = context
         // Several threads may read what is frozen.
         if let value = value(at: place, owner._instance?.isFrozen == false ? window() : nil) {
-            return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+            return decoded(value, context, at: .index(place))
         }
         reportMissing(place, kind)
         return Element._substituteElement(context)
@@ -163,6 +184,8 @@ final class ElementWindow {
             column.owner._isCurrent, let view = column.owner._instance?.currentView
         else { return nil }
         do throws(StorageError) {
+            // What leads to a tree is not read here.
+            if part.isTree(at: place) { return nil }
             let value = column.property.tag.element(try part.value(at: place))
             try view.confirm()
             return value
@@ -265,33 +288,4 @@ protocol UntypedCollection {
 
 extension UntypedCollection where Self: _ColumnCollection {
     var holdsObjects: Bool { Self._elementType.type == .object }
-}
-
-/// Makes elements of what dictionaries, arrays and JSON have.
-enum ElementConversion {
-    static func element<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
-        if let type = Element.self as? any _Persistable.Type, _flatten(value) == nil {
-            return type._fromAny(nil) as? Element
-        }
-        if let same = value as? Element { return same }
-        if let type = Element.self as? any _Persistable.Type { return type._fromAny(value) as? Element }
-        if let type = Element.self as? ObjectBase.Type { return type._wrappedFromAny(value) as? Element }
-        return nil
-    }
-
-    /// The elements of anything that has some.
-    static func elements(_ value: Any) -> [Any]? {
-        if let collection = value as? any UntypedCollection { return collection.anyElements }
-        if let array = value as? [Any] { return array }
-        if value is String || value is [String: Any] || value is any EndlessSequence { return nil }
-        return (value as? any Sequence).map { sequence in sequence.map { $0 as Any } }
-    }
-
-    /// The entries of anything that has keys.
-    static func entries(_ value: Any) -> [(String, Any)]? {
-        if let map = value as? any UntypedCollection {
-            return map.anyKeys.isEmpty && !map.anyElements.isEmpty ? nil : Array(zip(map.anyKeys, map.anyElements))
-        }
-        return (value as? [String: Any])?.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
 }

@@ -25,7 +25,7 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
             return place < unmanaged.count ? unmanaged[place] : nil
         }
         guard let value = walk.next() else { return nil }
-        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+        return walk.decoded(value, context)
     }
 }
 
@@ -42,6 +42,10 @@ final class ElementWalk: CollectionWalk {
     private var values: [_StoredValue] = []
     /// Of a map.
     private var keys: [String] = []
+    /// Where lists and maps among values of any type stand, one for each value.
+    private var places: [NestedPlace?] = []
+    /// Where the collection itself stood when the walk began.
+    private let standing: NestedSteps?
     private var position = 0
     /// Behind what was decoded.
     private var place = 0
@@ -59,6 +63,7 @@ final class ElementWalk: CollectionWalk {
 
     init(_ column: _CollectionColumn) {
         self.column = column
+        standing = column.nested?.standing
         let isInWrite = column.owner._instance?.isInWrite == true
         column.read(()) { (contents) throws(StorageError) in
             if contents.count <= Self.mostAtStart {
@@ -87,12 +92,22 @@ final class ElementWalk: CollectionWalk {
         return (keys[position - 1], value)
     }
 
+    /// The element that was walked last, as the program gets it.
+    func decoded<Element: RealmCollectionValue>(_ value: _StoredValue, _ context: _ElementContext) -> Element {
+        if !places.isEmpty, let place = places[position - 1], let isKeyed = NestedEncoding.isKeyed(value) {
+            let inner = _CollectionColumn(column.owner, column.position, place)
+            if let inner = AnyRealmValue.managed(inner, isKeyed: isKeyed) as? Element { return inner }
+        }
+        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+    }
+
     /// - Returns: false at the end.
     private func decodeMore() -> Bool {
         if isOver { return false }
         column.owner._instance?.checkConfinement()
         values.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
         position = 0
         if let version {
             do throws(StorageError) { try decode(version) } catch {
@@ -110,21 +125,38 @@ final class ElementWalk: CollectionWalk {
     private func decode(_ contents: CollectionContents) throws(StorageError) {
         guard place < contents.count else { return }
         var more = StoredCollection()
-        try contents.append(from: place, atMost: Self.mostAtOnce, to: &more)
+        try contents.append(from: place, atMost: Self.mostAtOnce, to: &more, isWhole: false)
+        if contents.tag.takesNested { try appendPlaces(more, contents.view) }
         place += more.values.count
         values += more.values
         keys += more.keys
+    }
+
+    /// Lists and maps are looked for at once: they go elsewhere when something comes before them.
+    private func appendPlaces(_ more: StoredCollection, _ view: ReadView) throws(StorageError) {
+        for (index, value) in more.values.enumerated() {
+            guard let isKeyed = NestedEncoding.isKeyed(value) else {
+                places.append(nil)
+                continue
+            }
+            let step: NestedSteps.Step = more.keys.isEmpty ? .index(place + index) : .key(more.keys[index])
+            let there =
+                standing?.inner(step, isKeyed: isKeyed) ?? NestedSteps(steps: [step], isKeyed: isKeyed)
+            places.append(try column.place(there, in: view))
+        }
     }
 
     /// Decodes what is left: the collection is about to change.
     func settle() {
         if isOver { return }
         var (all, names) = (Array(values[position...]), keys.isEmpty ? [] : Array(keys[position...]))
+        var inner = places.isEmpty ? [] : Array(places[position...])
         while decodeMore() {
             all += values
             names += keys
+            inner += places
         }
-        (values, keys, position) = (all, names, 0)
+        (values, keys, places, position) = (all, names, inner, 0)
     }
 
     private func end() {

@@ -27,7 +27,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// Whose property it is; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }
-    public var isInvalidated: Bool { _column?.owner.isInvalidated ?? false }
+    public var isInvalidated: Bool { _column?.isInvalidated ?? false }
 
     public static func _make(_ source: ObjectSource) -> Self? {
         guard case .list(let owner, let property) = source.base else { return nil }
@@ -246,7 +246,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 extension List: _ColumnCollection {
     public static var _elementType: _PropertyShape { Element._elementShape }
     public static var _kind: _PropertyCollection { .list }
-    public var _unmanagedObjects: [ObjectBase] { unmanaged.compactMap { $0._elementObject } }
+    public var _unmanagedObjects: [ObjectBase] { unmanaged.flatMap { $0._elementObjects } }
 
     public func _encoded(_ context: _ElementContext, _ shape: _PropertyShape) -> [UInt8] {
         let values = _column?.contents.values ?? unmanaged.map { $0._encodeElement(context) }

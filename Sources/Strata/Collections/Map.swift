@@ -35,7 +35,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }
     /// Whether its owner or its Realm is gone. An invalidated map is empty.
-    public var isInvalidated: Bool { _column?.owner.isInvalidated ?? false }
+    public var isInvalidated: Bool { _column?.isInvalidated ?? false }
     /// Whether it belongs to an immutable version.
     public var isFrozen: Bool { _column?.owner.isFrozen ?? false }
     /// The objects behind it, as queries need them.
@@ -59,7 +59,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         let contents = column.contents
         return zip(contents.keys, contents.values).compactMap { key, value in
             Key._from(mapKey: key).map {
-                (key: $0, value: Value._decodeElement(value, context) ?? Value._substituteElement(context))
+                (key: $0, value: column.decoded(value, context, at: .key(key)))
             }
         }
     }
@@ -81,9 +81,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         get {
             guard let column = _column else { return unmanaged[key] }
             let context = column.context
-            return column.value(forKey: key._mapKey).map {
-                Value._decodeElement($0, context) ?? Value._substituteElement(context)
-            }
+            let name = key._mapKey
+            return column.value(forKey: name).map { column.decoded($0, context, at: .key(name)) }
         }
         set {
             if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
@@ -110,7 +109,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         return AnyIterator {
             while let (name, value) = walk.nextEntry() {
                 guard let key = Key._from(mapKey: name) else { continue }
-                return (key, Value._decodeElement(value, context) ?? Value._substituteElement(context))
+                return (key, walk.decoded(value, context))
             }
             return nil
         }
@@ -180,7 +179,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 extension Map: _ColumnCollection {
     public static var _elementType: _PropertyShape { Value._elementShape }
     public static var _kind: _PropertyCollection { .map }
-    public var _unmanagedObjects: [ObjectBase] { entries().compactMap { $0.value._elementObject } }
+    public var _unmanagedObjects: [ObjectBase] { entries().flatMap { $0.value._elementObjects } }
 
     public func _encoded(_ context: _ElementContext, _ shape: _PropertyShape) -> [UInt8] {
         let contents = _column?.contents ?? stored(context)

@@ -42,7 +42,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     public var isInvalidated: Bool {
         switch content {
         case .objects(let source): return source.isInvalidated
-        case .values(let values): return values.column.owner.isInvalidated
+        case .values(let values): return values.column.isInvalidated
         }
     }
 

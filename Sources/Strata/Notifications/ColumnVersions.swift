@@ -13,36 +13,58 @@ struct ColumnVersions {
     let insertions: [Int]
     /// New places of keys whose values differ, ascending.
     let modifications: [Int]
+    /// Of a list of values of any type: where lists and maps stand that changed, and stood.
+    let changed: [(old: Int, new: Int)]
     private let difference: CollectionDifference?
     private let column: _CollectionColumn
     private let batch: ChangeBatch
 
+    /// - Parameters:
+    ///   - earlier: where one stood in the old version that stands in a value of any type; nil for others.
+    ///   - later: where it stands in the new one.
     /// - Complexity: the leaves that the versions do not share, and the elements in them.
-    init(_ column: _CollectionColumn, _ batch: ChangeBatch) throws(StorageError) {
+    init(
+        _ column: _CollectionColumn, _ batch: ChangeBatch, earlier: NestedSteps? = nil, later: NestedSteps? = nil
+    ) throws(StorageError) {
         self.column = column
         self.batch = batch
-        old = try Self.contents(column, batch.old.view, batch)
-        new = try Self.contents(column, batch.new.view, batch)
+        old = try Self.contents(column, batch.old.view, batch, earlier)
+        new = try Self.contents(column, batch.new.view, batch, later)
         guard let old, let new else {
             difference = nil
             deletions = Array(0..<(old?.count ?? 0))
             insertions = Array(0..<(new?.count ?? 0))
             modifications = []
+            changed = []
             return
         }
         let made = try CollectionDifference(from: old.reader, to: new.reader)
         difference = made
-        deletions = made.deletions.flatMap { Array($0) }
-        insertions = made.insertions.flatMap { Array($0) }
+        var gone = made.deletions.flatMap { Array($0) }
+        var come = made.insertions.flatMap { Array($0) }
+        if new.tag.takesNested, new.tag.collection == .list {
+            // One that changed where it stands is the same one.
+            changed = try NestedMatch(old.reader, new.reader, made).changed()
+            if !changed.isEmpty {
+                let (before, after) = (Set(changed.map(\.old)), Set(changed.map(\.new)))
+                gone.removeAll { before.contains($0) }
+                come.removeAll { after.contains($0) }
+            }
+        } else {
+            changed = []
+        }
+        deletions = gone
+        insertions = come
         modifications = made.modifications.map(\.new)
     }
 
     private static func contents(
-        _ column: _CollectionColumn, _ view: ReadView, _ batch: ChangeBatch
+        _ column: _CollectionColumn, _ view: ReadView, _ batch: ChangeBatch, _ standing: NestedSteps?
     ) throws(StorageError) -> CollectionContents? {
         let (owner, property) = (column.owner, column.property)
         let newest = batch.new.view.schema
-        guard property.column >= 0, let elements = property.elements,
+        if column.nested != nil && standing == nil { return nil }
+        guard property.column >= 0, column.nested != nil || property.isCollection,
             let known = newest.position(of: owner._access.tableID),
             newest.tables[known].columns.indices.contains(property.column),
             let table = view.schema.position(of: owner._access.tableID),
@@ -50,10 +72,14 @@ struct ColumnVersions {
             let row = try view.locate(table, RowKey(owner._key)),
             try view.creationVersion(row).rawValue == owner._creation
         else { return nil }
+        if let standing {
+            return try CollectionContents(view, row, owner._key, column: place, property.tag, standing)
+        }
+        guard let elements = property.elements else { return nil }
         return try CollectionContents(view, row, owner._key, column: place, property.tag, elements)
     }
 
-    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && changed.isEmpty }
 
     /// Where an element stands now; nil when it is gone.
     func newPlace(of old: Int) -> Int? { difference?.newPlace(of: old) }

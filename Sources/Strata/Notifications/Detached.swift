@@ -119,10 +119,19 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     private let owner: DetachedObject
     private let property: String
     private let steps: [ValueSource.Step]
+    /// Where a collection stands that stands in a value of any type, and the version in which it does: the only one
+    /// that says where it went, so it is kept where the collection stands in an element of a list.
+    private let nested: (standing: NestedSteps, version: Snapshot?)?
 
     init?(_ column: _CollectionColumn, _ steps: [ValueSource.Step] = []) {
         guard let owner = DetachedObject(column.owner) else { return nil }
         self.owner = owner
+        if let nested = column.nested {
+            guard let standing = nested.pinned else { return nil }
+            self.nested = (standing, standing.hasIndex ? column.owner._instance?.snapshot : nil)
+        } else {
+            nested = nil
+        }
         property = column.property.name
         self.steps = steps
     }
@@ -130,7 +139,22 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     /// The values there; nil when their owner is gone.
     func found(in instance: RealmInstance) -> ValueSource? {
         guard let owner = owner.found(in: instance), let place = owner._access.positions[property] else { return nil }
-        return ValueSource(_CollectionColumn(owner, place), steps: steps)
+        guard let nested else { return ValueSource(_CollectionColumn(owner, place), steps: steps) }
+        guard let standing = standing(nested.standing, nested.version, owner, place, instance) else { return nil }
+        let column = _CollectionColumn(owner, place, standing)
+        return column.isInvalidated ? nil : ValueSource(column, steps: steps)
+    }
+
+    private func standing(
+        _ standing: NestedSteps, _ version: Snapshot?, _ owner: ObjectBase, _ place: Int, _ instance: RealmInstance
+    ) -> NestedSteps? {
+        guard let old = version?.view, let new = instance.currentView,
+            let holder = _CollectionColumn(owner, place).holder
+        else { return standing }
+        do throws(StorageError) { return try NestedFollowing(old: old, new: new).followed(holder, standing) } catch {
+            instance.noteDamage(Realm.Error(error))
+            return nil
+        }
     }
 }
 

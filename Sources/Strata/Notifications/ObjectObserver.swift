@@ -66,6 +66,8 @@ final class ObjectObserver: Observer {
 final class ColumnObserver: Observer {
     let isActive = ActiveFlag()
     private let column: _CollectionColumn
+    /// Where it stood in the version that was told last, where it stands in a value of any type.
+    private var told: NestedSteps?
     private let filter: KeyPathFilter?
     private let call: (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
 
@@ -77,19 +79,30 @@ final class ColumnObserver: Observer {
         _ call: @escaping (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
     ) {
         self.column = column
+        told = column.nested?.pinned
         self.filter = filter
         self.call = call
     }
 
     func update(_ batch: ChangeBatch, isSilenced: Bool) {
         do throws(StorageError) {
-            if column.owner.isInvalidated { isActive.clear() }
+            let earlier = told
+            told = try standing(batch)
+            if column.owner.isInvalidated || column.nested != nil && told == nil { isActive.clear() }
             if isSilenced { return }
-            let versions = try ColumnVersions(column, batch)
+            let versions = try ColumnVersions(column, batch, earlier: earlier, later: told)
             try call(versions, try filter?.touched(batch) ?? [])
         } catch {
             column.owner._access.instance.noteDamage(Realm.Error(error))
         }
+    }
+
+    /// Where it stands in the version that is told.
+    private func standing(_ batch: ChangeBatch) throws(StorageError) -> NestedSteps? {
+        guard let nested = column.nested else { return nil }
+        if column.owner._instance?.snapshot?.version == batch.new.version { return nested.pinned }
+        guard let told, let holder = column.holder else { return nil }
+        return try NestedFollowing(old: batch.old.view, new: batch.new.view).followed(holder, told)
     }
 }
 

@@ -20,13 +20,9 @@ extension _ColumnCollection {
             start(self, column, token)
             return token
         }
-        let detached = DetachedObject(column.owner)
-        let name = column.property.name
+        let detached = DetachedValues(column)
         let begin: (RealmInstance, NotificationToken) -> Void = { instance, token in
-            guard let owner = detached?.found(in: instance), let place = owner._access.positions[name] else {
-                return gone(Self())
-            }
-            let column = _CollectionColumn(owner, place)
+            guard let column = detached?.found(in: instance)?.column else { return gone(Self()) }
             start(Self(_column: column), column, token)
         }
         instance.start(on: queue, token, Carried(value: (begin, failed)))
@@ -43,12 +39,14 @@ extension _ColumnCollection {
                 if versions.isEmpty { return }
                 var changes = PlaceChanges()
                 (changes.deletions, changes.insertions) = (versions.deletions, versions.insertions)
+                changes.modifications = versions.changed.map(\.old)
                 #if Zoo
                     changes = changes.withMistake
                 #endif
                 block(
                     .update(
-                        collection, deletions: changes.deletions, insertions: changes.insertions, modifications: []))
+                        collection, deletions: changes.deletions, insertions: changes.insertions,
+                        modifications: changes.modifications))
             }
             column.owner._access.instance.start(observer, token) { block(.initial(collection)) }
         }

@@ -68,6 +68,8 @@ struct CollectionContents {
     private let row: RowLocation
     private let key: Int64
     private let column: Int
+    /// Where it stands in elements of other collections.
+    let path: [Int]
 
     /// - Throws: `corrupt` when the column's value is of another layout.
     init(
@@ -78,7 +80,25 @@ struct CollectionContents {
         self.row = row
         self.key = key
         self.column = column
+        path = []
         reader = try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: tag.type == .object)
+    }
+
+    /// A list or a map that stands in a value of any type; nil when none does.
+    /// - Parameter tag: the property's.
+    init?(
+        _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ standing: NestedSteps
+    ) throws(StorageError) {
+        guard column >= 0,
+            let (reader, path) = try NestedReading(view: view, tag: tag).root(row, key, column)?.found(standing)
+        else { return nil }
+        self.view = view
+        self.tag = .nested(isKeyed: standing.isKeyed)
+        self.row = row
+        self.key = key
+        self.column = column
+        self.path = path
+        self.reader = reader
     }
 
     /// Nil for a property that is no collection, or that the file does not keep.
@@ -95,10 +115,18 @@ struct CollectionContents {
     /// - Complexity: O(log count).
     func part(at place: Int) throws(StorageError) -> CollectionPart { try reader.part(at: place) }
 
-    /// What stands at a place of a part.
+    /// What stands at a place of a part; of a collection that is a tree, no more than its type.
     @inline(__always)
     func element(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
-        try part.element(at: place, tag, view, row)
+        if tag.takesNested, part.isTree(at: place), let inner = try reader.nested(at: place) {
+            return .bytes(NestedEncoding.encode(StoredCollection(), isKeyed: inner.column.isKeyed))
+        }
+        return try part.element(at: place, tag, view, row)
+    }
+
+    /// The same, with all that stands in it.
+    func whole(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
+        tag.takesNested ? try reader.anyValue(part, place) : try part.element(at: place, tag, view, row)
     }
 
     /// Hands out elements, or a map's values, in order, until `body` returns false. It must change nothing.
@@ -117,16 +145,17 @@ struct CollectionContents {
     }
 
     /// Appends elements, or a map's entries, from a place on: those that stand side by side, at most so many.
+    /// - Parameter isWhole: with all that stands in collections among them; else their types do.
     func append(
-        from place: Int, atMost count: Int, to contents: inout StoredCollection
+        from place: Int, atMost count: Int, to contents: inout StoredCollection, isWhole: Bool = true
     ) throws(StorageError) {
-        if isTree {
+        if isTree && !tag.takesNested {
             try reader.forEachBatch(from: place) { (batch) throws(StorageError) in
                 try append(batch, min(batch.count, count), to: &contents)
                 return false
             }
         } else if place < self.count {
-            try append(try part(at: place), from: place, atMost: count, to: &contents)
+            try append(try part(at: place), from: place, atMost: count, to: &contents, isWhole)
         }
     }
 
@@ -147,12 +176,13 @@ struct CollectionContents {
     }
 
     private func append(
-        _ part: CollectionPart, from place: Int, atMost count: Int, to contents: inout StoredCollection
+        _ part: CollectionPart, from place: Int, atMost count: Int, to contents: inout StoredCollection,
+        _ isWhole: Bool
     ) throws(StorageError) {
         let end = min(part.end, count < part.end - place ? place + count : part.end)
         contents.values.reserveCapacity(contents.values.count + end - place)
         for at in place..<end {
-            contents.values.append(try element(part, at))
+            contents.values.append(isWhole ? try whole(part, at) : try element(part, at))
             if tag.collection == .map { contents.keys.append(try part.text(at: at)) }
         }
         try view.confirm()
@@ -161,13 +191,15 @@ struct CollectionContents {
     /// - Complexity: O(elements and their bytes).
     func all() throws(StorageError) -> StoredCollection {
         var contents = StoredCollection()
-        if isTree {
+        if isTree && !tag.takesNested {
             try reader.forEachBatch { (batch) throws(StorageError) in
                 try append(batch, batch.count, to: &contents)
                 return true
             }
         } else {
-            try append(from: 0, atMost: count, to: &contents)
+            while contents.values.count < count {
+                try append(from: contents.values.count, atMost: count, to: &contents)
+            }
         }
         return contents
     }
@@ -207,15 +239,9 @@ struct CollectionContents {
     /// Where a key of a map stands, or would have to be inserted.
     /// - Complexity: O(log keys).
     func place(ofKey key: String) throws(StorageError) -> (place: Int, isThere: Bool) {
-        try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
-            let bytes = wanted.bytesValue
-            let place = try reader.find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
-            guard place < count else { return (place, false) }
-            let found = try reader.part(at: place).key(at: place)
-            let isThere = found.bytesValue.elementsEqual(bytes)
-            try view.confirm()
-            return (place, isThere)
-        }
+        let found = try reader.place(ofKey: key)
+        try view.confirm()
+        return found
     }
 
     /// Where a value of a set stands, or would have to be inserted.

@@ -62,6 +62,8 @@ extension AnyRealmValue {
         switch self {
         case .none: "(null)"
         case .object(let object): Description.text(object, depth)
+        case .list(let list): Description.text(list, depth)
+        case .dictionary(let map): Description.text(map, depth)
         case .bool(let value): Description.text(value, depth)
         case .data(let value): Description.text(value, depth)
         default: description

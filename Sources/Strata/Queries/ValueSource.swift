@@ -20,7 +20,7 @@ final class ValueSource {
         self.steps = steps
     }
 
-    var tag: ColumnTag { column.property.tag }
+    var tag: ColumnTag { column.tag }
     var name: String { "\(column.owner._access.name).\(column.property.name)" }
 
     /// The same values in another instance; nil when their owner is not there.

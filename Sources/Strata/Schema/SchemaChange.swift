@@ -39,11 +39,14 @@ struct SchemaChange {
     }
 
     /// Lets collections become trees that were written before there were any, in classes that the program does not
-    /// have, too. Nothing is rewritten: each stays the value that it is until it is changed.
+    /// have, too, and lists and maps stand in values of any type. Nothing is rewritten: each stays the value that it is
+    /// until it is changed.
     private mutating func sayCollections() {
         for table in schema.tables.indices {
-            for (place, column) in schema.tables[table].columns.enumerated() where column.collection == nil {
+            for (place, column) in schema.tables[table].columns.enumerated() {
                 guard let elements = ColumnTag(rawValue: column.tag)?.elements else { continue }
+                let known = column.collection?.element
+                guard known == nil || known == .opaque && elements.element == .any else { continue }
                 schema.tables[table].columns[place].collection = elements
                 isChange = true
             }

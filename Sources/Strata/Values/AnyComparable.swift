@@ -7,6 +7,8 @@ enum AnyComparable {
     /// What a column holds; nil when the bytes are not of the layout.
     static func value(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
         guard let first = bytes.first else { return .null }
+        // Of no other type: nothing but itself equals it.
+        if NestedEncoding.isKeyed(first) != nil { return .bytes(Array(bytes)) }
         guard let type = PropertyType(rawValue: first) else { return nil }
         if type == .object {
             guard bytes.count == 21 else { return nil }

@@ -14,6 +14,14 @@ import StrataStorage
 ///
 /// An object in it is found by its identity: once it is deleted, the property reads `.none`. No inverse and no delete
 /// rule goes through such a property.
+///
+/// Lists and dictionaries hold values of any type, lists and dictionaries among them, 100 inside one another:
+///
+///     setting.value = .fromDictionary(["sizes": .fromArray([.int(1), .int(2)])])
+///     setting.value.dictionaryValue?["sizes"]?.listValue?.append(.int(3))
+///
+/// What is assigned is copied: the property has a collection of its own. Whoever holds one that another value took the
+/// place of holds one that is invalidated.
 public enum AnyRealmValue: Hashable {
     case none
     case int(Int)
@@ -27,6 +35,8 @@ public enum AnyRealmValue: Hashable {
     case decimal128(Decimal128)
     case uuid(UUID)
     case object(Object)
+    case dictionary(Map<String, AnyRealmValue>)
+    case list(List<AnyRealmValue>)
 
     /// None.
     public init() { self = .none }
@@ -41,6 +51,21 @@ public enum AnyRealmValue: Hashable {
     public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
     public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+
+    public var dictionaryValue: Map<String, AnyRealmValue>? {
+        if case .dictionary(let value) = self { value } else { nil }
+    }
+    public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
+
+    /// A dictionary of its own, which nothing manages.
+    public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
+        let map = Map<String, AnyRealmValue>()
+        for (key, value) in dictionary { map[key] = value }
+        return .dictionary(map)
+    }
+
+    /// A list of its own, which nothing manages.
+    public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue { .list(List(array)) }
 
     /// The object, when it is one of that class.
     public func object<Element: Object>(_ type: Element.Type) -> Element? {
@@ -68,10 +93,12 @@ public enum AnyRealmValue: Hashable {
         case .decimal128(let value): value
         case .uuid(let value): value
         case .object(let value): value
+        case .dictionary(let value): value
+        case .list(let value): value
         }
     }
 
-    /// A value of one of the types that the cases have; nil for others.
+    /// A value of one of the types that the cases have, and of sequences and dictionaries of those; nil for others.
     init?(any value: Any?) {
         switch _flatten(value) {
         case nil: self = .none
@@ -93,7 +120,50 @@ public enum AnyRealmValue: Hashable {
         case let value as any PersistableEnum:
             guard let plain = AnyEncoding.value(value._stored) else { return nil }
             self = plain
-        default: return nil
+        case let value as List<AnyRealmValue>: self = .list(value)
+        case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
+        case let value?:
+            guard let made = Self.collection(value) else { return nil }
+            self = made
+        }
+    }
+
+    private static func collection(_ value: Any) -> AnyRealmValue? {
+        let isOrdered = (value as? any _ColumnCollection).map { type(of: $0)._kind != .map } ?? false
+        if !isOrdered, let entries = ElementConversion.entries(value) {
+            let map = Map<String, AnyRealmValue>()
+            for (key, value) in entries {
+                guard let value = AnyRealmValue(any: value) else { return nil }
+                map[key] = value
+            }
+            return .dictionary(map)
+        }
+        guard let elements = ElementConversion.elements(value) else { return nil }
+        var values: [AnyRealmValue] = []
+        for element in elements {
+            guard let element = AnyRealmValue(any: element) else { return nil }
+            values.append(element)
+        }
+        return .fromArray(values)
+    }
+
+    /// As it is for values of each type; all lists are one number, and all dictionaries.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .none: hasher.combine(0)
+        case .int(let value): hasher.combine(value)
+        case .bool(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .objectId(let value): hasher.combine(value)
+        case .decimal128(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        case .dictionary: hasher.combine(1)
+        case .list: hasher.combine(2)
         }
     }
 }
@@ -113,6 +183,8 @@ extension AnyRealmValue: CustomStringConvertible {
         case .decimal128(let value): "\(value)"
         case .uuid(let value): "\(value)"
         case .object(let value): value._shortDescription
+        case .dictionary(let value): value.description
+        case .list(let value): value.description
         }
     }
 }
@@ -128,8 +200,13 @@ enum AnyEncoding {
         var creation: UInt64
     }
 
-    /// - Returns: nil for an object that is not managed.
-    static func encode(_ value: AnyRealmValue) -> [UInt8]? {
+    /// - Parameters:
+    ///   - depth: in how many collections it stands.
+    ///   - isLinkable: whether an object can be linked to. It may add it, or note why not.
+    /// - Returns: nil for an object that cannot; in collections none stands in its place.
+    static func encode(
+        _ value: AnyRealmValue, depth: Int = 0, _ isLinkable: (Object) -> Bool = { $0._frame != nil }
+    ) -> [UInt8]? {
         switch value {
         case .none: return []
         case .int(let value): return bytes(.int, UInt64(bitPattern: Int64(value)))
@@ -144,12 +221,14 @@ enum AnyEncoding {
         case .uuid(let value):
             return [PropertyType.UUID.rawValue] + withUnsafeBytes(of: value.uuid) { Array($0) }
         case .object(let object):
-            guard object._frame != nil else { return nil }
+            guard isLinkable(object), object._frame != nil else { return nil }
             var encoded = bytes(.object, UInt64(bitPattern: object._key))
             for place in 0..<8 { encoded.append(UInt8(truncatingIfNeeded: object._creation >> UInt64(8 * place))) }
             let table = object._access.tableID.rawValue
             for place in 0..<4 { encoded.append(UInt8(truncatingIfNeeded: table >> UInt32(8 * place))) }
             return encoded
+        case .dictionary, .list:
+            return NestedEncoding.encode(value, depth) { encode($0, depth: $1, isLinkable) ?? [] }
         }
     }
 
@@ -157,12 +236,15 @@ enum AnyEncoding {
         [type.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     }
 
-    /// Nil when the bytes are not of the layout.
+    /// Nil when the bytes are not of the layout. Collections are copies, which nothing manages.
     /// - Parameter find: the object that a link leads to; a link to none is `.none`.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, _ find: (Link) -> Object? = { _ in nil }
+        _ bytes: UnsafeRawBufferPointer, depth: Int = 0, find: (Link) -> Object? = { _ in nil }
     ) -> AnyRealmValue? {
         guard let kind = bytes.first else { return AnyRealmValue.none }
+        if NestedEncoding.isKeyed(kind) != nil {
+            return NestedEncoding.decode(bytes, depth) { decode($0, depth: $1, find: find) }
+        }
         guard let type = PropertyType(rawValue: kind) else { return nil }
         let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         func bits(_ offset: Int = 0) -> UInt64 {
@@ -210,6 +292,7 @@ enum AnyEncoding {
         case .decimal128(let value): value._stored
         case .uuid(let value): value._stored
         case .object(let object): object._frame == nil ? .null : .link(object._key)
+        case .dictionary, .list: .bytes(encode(value) ?? [])
         }
     }
 

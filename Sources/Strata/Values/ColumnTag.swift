@@ -51,11 +51,23 @@ struct ColumnTag: Equatable {
             case .string: .text
             case .data, .objectId, .UUID, .linkingObjects: .data
             // Equal decimals may have different bytes.
-            case .decimal128, .any: .opaque
+            case .decimal128: .opaque
+            case .any: .any
             }
         return CollectionColumn(
             element, isKeyed: collection == .map, isSorted: collection == .set,
             allowsNulls: type == .object ? collection == .map : isOptional)
+    }
+
+    /// Whether lists and maps may stand in the property's values.
+    var takesNested: Bool { type == .any && collection != .set }
+
+    /// A list or a map that stands in a value of any type.
+    static func nested(isKeyed: Bool) -> ColumnTag {
+        var shape = _PropertyShape(.any)
+        shape.collection = isKeyed ? .map : .list
+        shape.isOptional = true
+        return ColumnTag(shape, isPrimary: false)
     }
 
     /// What rows read that are older than the column.

@@ -52,9 +52,10 @@ package struct CollectionColumn: Sendable, Equatable {
     }
 
     /// Whether collections of this kind are ones of another kind as they stand: nothing differs but that elements may
-    /// be null now.
+    /// be null now, or that lists and maps may stand in them.
     func isKept(in other: CollectionColumn?) -> Bool {
         var widened = self
+        if element == .opaque && other?.element == .any { widened.element = .any }
         widened.allowsNulls = other?.allowsNulls == true || allowsNulls
         return widened == other
     }

@@ -162,6 +162,16 @@ package struct CollectionReader {
         self = reader
     }
 
+    /// Of a list or a map that a value of any type is; nil for a value of another type.
+    /// - Parameter value: a row's own, borrowed from the version.
+    /// - Throws: `corrupt` when it is not of the layout.
+    package init?(_ view: ReadView, value: UnsafeRawBufferPointer) throws(StorageError) {
+        guard let (isKeyed, encoded) = NestedCollection.parse(value) else { return nil }
+        let column = CollectionColumn.nested(isKeyed: isKeyed)
+        let shape = try CollectionShape(column, table: 0, column: 0, owner: 0).nested(isKeyed: isKeyed)
+        try self.init(encoded.isEmpty ? .empty : .encoded(encoded), shape, column, isLinks: false, view.reader)
+    }
+
     /// The collection that stands in an element; nil where another value does.
     /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
     /// - Complexity: O(log count).

@@ -120,7 +120,11 @@ extension RealmInstance {
         else { return nil }
         do throws(StorageError) {
             guard let bytes = try view.bytes(location, property.column) else { return nil }
-            if let value = AnyEncoding.decode(bytes, object(of:)) { return value }
+            if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
+                let position = object._access.properties.firstIndex { $0.column == property.column }
+                return position.map { AnyRealmValue.own(isKeyed, object, $0) }
+            }
+            if let value = AnyEncoding.decode(bytes, find: object(of:)) { return value }
             throw view.damage(at: location)
         } catch {
             reportDamage(object, error)

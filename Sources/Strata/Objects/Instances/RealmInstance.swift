@@ -21,6 +21,10 @@ final class RealmInstance {
     private(set) var stamp: UInt64 = 1
     /// What changed at which stamp of the running write.
     var marks = WriteMarks()
+    /// Lists and maps in values of any type that somebody holds.
+    let nested = NestedPlaces()
+    /// The version in which they stand where the last write left them, until it is shown.
+    private var nestedVersion: UInt64?
     private(set) var snapshot: Snapshot?
     private(set) var write: RunningWrite?
     /// What reads see; nil once invalidated or closed.
@@ -100,6 +104,7 @@ final class RealmInstance {
 
     /// Shows a pinned version.
     func show(_ snapshot: Snapshot) {
+        if !nested.isEmpty { followNested(to: snapshot) }
         self.snapshot = snapshot
         setView(snapshot.view)
     }
@@ -117,8 +122,21 @@ final class RealmInstance {
     /// Begins a write, and shows its transaction's own state.
     func show(_ transaction: WriteTransaction) {
         writesBegun &+= 1
+        if !nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
+            followNested(from: snapshot.view, to: transaction.view, isPinned: false)
+        }
         setView(transaction.view)
         write = RunningWrite(self, transaction, number: writesBegun)
+    }
+
+    /// What the last write left of lists and maps that somebody holds is right in the version that it made; in a later
+    /// one they are looked for from where they stood before it.
+    private func followNested(to next: Snapshot) {
+        defer { nestedVersion = nil }
+        guard let snapshot, snapshot.version != next.version, nestedVersion != next.version.rawValue else {
+            return nested.settle()
+        }
+        followNested(from: snapshot.view, to: next.view, isPinned: true)
     }
 
     private func setView(_ view: ReadView) {
@@ -151,7 +169,13 @@ final class RealmInstance {
     /// Ends a write. The view is void until a snapshot is shown.
     func endWrite(cancelled: Bool) {
         if let write {
-            if cancelled { cancelledWrites.insert(write.number) } else { write.noteCommit() }
+            if cancelled {
+                cancelledWrites.insert(write.number)
+                nested.rollBack(write.number)
+            } else {
+                write.noteCommit()
+                nestedVersion = write.version
+            }
         }
         write = nil
     }

@@ -2,8 +2,11 @@ import StrataStorage
 
 extension AnyRealmValue: _Scalar {
     public static var _scalarType: PropertyType { .any }
-    /// An object has to be managed; until then it counts as none.
-    public var _stored: _StoredValue { .bytes(AnyEncoding.encode(self) ?? []) }
+    /// An object has to be managed; until then it counts as none. So does what holds too many collections inside one
+    /// another.
+    public var _stored: _StoredValue {
+        .bytes(NestedEncoding.isTooDeep(self) ? [] : AnyEncoding.encode(self) ?? [])
+    }
     public static func _makeDefault() -> AnyRealmValue { .none }
 
     /// Objects need a Realm to be found in: see ``_decodeElement(_:_:)``.
@@ -12,21 +15,41 @@ extension AnyRealmValue: _Scalar {
     private static func decode(_ value: _StoredValue, _ instance: RealmInstance?) -> AnyRealmValue? {
         switch value {
         case .null: return AnyRealmValue.none
-        case .bytes(let bytes): return bytes.withUnsafeBytes { AnyEncoding.decode($0) { instance?.object(of: $0) } }
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { AnyEncoding.decode($0, find: { instance?.object(of: $0) }) }
         default: return nil
         }
     }
 
     public static func _load(_ object: ObjectBase, _ offset: Int) -> AnyRealmValue? {
-        guard let bytes = object._withBytes(offset, { Array($0) }) else { return nil }
+        // Of a collection no more than its type is read.
+        let read = { (bytes: UnsafeRawBufferPointer) in
+            NestedEncoding.isKeyed(bytes.first) == nil ? Array(bytes) : Array(bytes.prefix(1))
+        }
+        guard let bytes = object._withBytes(offset, read) else { return nil }
+        if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
+            return own(isKeyed, object, object._access.position(ofOffset: offset))
+        }
         return decode(.bytes(bytes), object._instance)
     }
 
-    /// The value as a column of `instance` holds it; nil, and the write marked, when its object cannot be linked to.
+    /// The value as a column of `instance` holds it; nil, and the write marked, when an object cannot be linked to.
     private func encoded(in instance: RealmInstance?) -> _StoredValue? {
-        if case .object(let object) = self, let instance, instance.linkKey(of: object) == nil { return nil }
-        return _stored
+        guard let instance else { return _stored }
+        if NestedEncoding.isTooDeep(self) {
+            instance.fail(NestedEncoding.tooDeep("a value of any type"))
+            return nil
+        }
+        var isRight = true
+        let bytes = AnyEncoding.encode(self) { object in
+            if instance.linkKey(of: object) == nil { isRight = false }
+            return isRight
+        }
+        return isRight ? .bytes(bytes ?? []) : nil
     }
+
+    /// Whether an object in it is not managed yet.
+    private var waits: Bool { _elementObjects.contains { $0._frame == nil } }
 
     public static func _write(_ object: ObjectBase, _ offset: Int, _ value: AnyRealmValue) {
         if let stored = value.encoded(in: object._instance) { object._store(offset, stored) }
@@ -37,7 +60,7 @@ extension AnyRealmValue: _Scalar {
     }
 
     public static func _encode(_ value: AnyRealmValue, _ encoder: _RowEncoder, _ column: Int) {
-        if case .object(let object) = value, object._frame == nil {
+        if value.waits {
             encoder.put(.bytes([]), column)
             return encoder.postpone(column) { value.encoded(in: $0) }
         }
@@ -49,7 +72,7 @@ extension AnyRealmValue: _Scalar {
     }
 
     public static func _addTargets(_ value: AnyRealmValue, _ encoder: _RowEncoder) {
-        if case .object(let object) = value { encoder.addTarget(object) }
+        for object in value._elementObjects { encoder.addTarget(object) }
     }
 
     public static func _addWrapped(_ value: AnyRealmValue, _ encoder: _RowEncoder) { _addTargets(value, encoder) }
@@ -67,9 +90,25 @@ extension AnyRealmValue: _Scalar {
 
     public var _elementObject: ObjectBase? { if case .object(let object) = self { object } else { nil } }
 
+    /// All objects in collections that nothing manages, too.
+    public var _elementObjects: [ObjectBase] {
+        if NestedEncoding.isTooDeep(self) { return [] }
+        switch self {
+        case .object(let object): return [object]
+        case .list(let list): return list._column == nil ? list._unmanagedObjects : []
+        case .dictionary(let map): return map._column == nil ? map._unmanagedObjects : []
+        default: return []
+        }
+    }
+
+    /// Collections become ones that nothing manages.
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> AnyRealmValue {
-        guard case .object(let object) = self, let made = convert(object) as? Object else { return self }
-        return .object(made)
+        switch self {
+        case .object(let object): return (convert(object) as? Object).map { .object($0) } ?? self
+        case .list(let list): return .list(list._mapObjects(convert))
+        case .dictionary(let map): return .dictionary(map._mapObjects(convert))
+        default: return self
+        }
     }
 
     public static func _fromAny(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(any: value) }
@@ -77,17 +116,17 @@ extension AnyRealmValue: _Scalar {
     /// Whoever reads by name gets what is in it.
     public static func _toAny(_ value: AnyRealmValue) -> Any? { value.content }
 
-    /// Values without an object alone: those need a Realm first.
+    /// Values without an object alone, or without one that nothing manages in a collection: those need a Realm first.
     public static func _plain(_ value: AnyRealmValue) -> _StoredValue? {
         if case .object = value { return nil }
-        return value._stored
+        return value.waits ? nil : value._stored
     }
 
     public static func _wrappedPlain(_ value: AnyRealmValue) -> _StoredValue? { _plain(value) }
 }
 
 extension AnyRealmValue: Codable {
-    /// From null, a boolean, a number or text.
+    /// From null, a boolean, a number, text, a list of such values, or a dictionary with them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -98,8 +137,12 @@ extension AnyRealmValue: Codable {
             self = .int(value)
         } else if let value = try? container.decode(Double.self) {
             self = .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let values = try? container.decode([AnyRealmValue].self) {
+            self = .fromArray(values)
         } else {
-            self = .string(try container.decode(String.self))
+            self = .fromDictionary(try container.decode([String: AnyRealmValue].self))
         }
     }
 
@@ -125,6 +168,8 @@ extension AnyRealmValue: Codable {
                         codingPath: encoder.codingPath, debugDescription: "\(type(of: object)) is not Encodable"))
             }
             try container.encode(value)
+        case .list(let list): try container.encode(list)
+        case .dictionary(let map): try container.encode(map)
         }
     }
 }

@@ -44,12 +44,15 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     static func _substituteElement(_ context: _ElementContext) -> Self
     /// The object that the element is or leads to.
     var _elementObject: ObjectBase? { get }
+    /// All objects that it is or leads to, which a value that holds others may several.
+    var _elementObjects: [ObjectBase] { get }
     /// The same with the object replaced.
     func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self
 }
 
 extension RealmCollectionValue {
     public var _elementObject: ObjectBase? { nil }
+    public var _elementObjects: [ObjectBase] { _elementObject.map { [$0] } ?? [] }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { self }
 }
 
@@ -184,5 +187,6 @@ extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue & _
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue { self?._encodeElement(context) ?? .null }
     public static func _substituteElement(_ context: _ElementContext) -> Self { nil }
     public var _elementObject: ObjectBase? { self?._elementObject }
+    public var _elementObjects: [ObjectBase] { self?._elementObjects ?? [] }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { map { $0._mapObject(convert) } }
 }

@@ -24,7 +24,12 @@ struct ElementEditor {
         }
         guard write.failure == nil else { return nil }
         let property = column.property
-        guard property.column >= 0, let elements = property.elements else {
+        if column.nested != nil, column.isInvalidated {
+            write.fail(column.replacedError)
+            return nil
+        }
+        guard property.column >= 0, let elements = column.nested == nil ? property.elements : column.tag.elements
+        else {
             write.fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
             return nil
         }
@@ -64,9 +69,7 @@ struct ElementEditor {
         }
         guard let location = owner._location else { return nil }
         do throws(StorageError) {
-            guard let contents = try CollectionContents(write.transaction.view, location, owner._key, property) else {
-                return nil
-            }
+            guard let contents = try column.contents(write.transaction.view, location) else { return nil }
             return try body(contents)
         } catch {
             write.fail(Realm.Error(error))
@@ -114,17 +117,30 @@ struct ElementEditor {
 
     /// Moves elements of a list; `target` is where the first of them stands afterwards.
     func move(_ range: Range<Int>, to target: Int) {
-        perform { (table, key, place) throws(StorageError) in
-            try write.transaction.collections.move(table, key, place, range, to: target)
+        perform(
+            .moved(range, to: target),
+            { contents in
+                let moved = contents.values[range]
+                contents.values.removeSubrange(range)
+                contents.values.insert(contentsOf: moved, at: target)
+            }
+        ) { (collections, table, key, place) throws(StorageError) in
+            try collections.move(table, key, place, range, to: target)
         }
     }
 
     func swap(_ a: Int, _ b: Int) {
         guard a != b,
             let (first, second) = look({ (contents) throws(StorageError) in
-                (try contents.element(contents.part(at: a), a), try contents.element(contents.part(at: b), b))
+                (try contents.whole(contents.part(at: a), a), try contents.whole(contents.part(at: b), b))
             })
         else { return }
+        if NestedEncoding.isKeyed(first) != nil || NestedEncoding.isKeyed(second) != nil {
+            // They stay what they are, and whoever holds them finds them where they went.
+            let (low, high) = (Swift.min(a, b), Swift.max(a, b))
+            move(low..<(low + 1), to: high)
+            return move((high - 1)..<high, to: low)
+        }
         setNow([second], at: a)
         setNow([first], at: b)
     }
@@ -132,8 +148,8 @@ struct ElementEditor {
     /// Makes it hold what `contents` does. What is equal at both ends stays.
     func assign(_ contents: StoredCollection) {
         exchange(nil, for: contents.values) {
-            perform { (table, key, place) throws(StorageError) in
-                try write.transaction.collections.assign(table, key, place, cells(contents.values, contents.keys))
+            perform(.everything, { $0 = contents }) { (collections, table, key, place) throws(StorageError) in
+                try collections.assign(table, key, place, cells(contents.values, contents.keys))
             }
         }
     }
@@ -155,43 +171,66 @@ struct ElementEditor {
         guard goesOn,
             let (place, isThere) = look({ (contents) throws(StorageError) in try contents.place(ofKey: key) })
         else { return }
-        if isThere { replace(place..<(place + 1), with: [value]) } else { insert([value], keys: [key], at: place) }
+        if isThere {
+            noteInner(.entry(key))
+            replace(place..<(place + 1), with: [value])
+        } else {
+            insert([value], keys: [key], at: place)
+        }
     }
 
     func removeValue(forKey key: String) {
         guard goesOn,
             let (place, isThere) = look({ (contents) throws(StorageError) in try contents.place(ofKey: key) }), isThere
         else { return }
+        noteInner(.entry(key))
         remove(place..<(place + 1))
     }
 
     // MARK: What storage does
 
     private func insertNow(_ values: [_StoredValue], _ keys: [String], at first: Int) {
-        perform { (table, key, place) throws(StorageError) in
+        perform(
+            .inserted(at: first, count: values.count),
+            { contents in
+                contents.values.insert(contentsOf: values, at: first)
+                contents.keys.insert(contentsOf: keys, at: first)
+            }
+        ) { (collections, table, key, place) throws(StorageError) in
             if let value = values.first, values.count == 1, keys.isEmpty {
                 return try value.withCell { (cell) throws(StorageError) in
-                    try write.transaction.collections.insert(table, key, place, one: cell, at: first)
+                    try collections.insert(table, key, place, one: cell, at: first)
                 }
             }
-            try write.transaction.collections.insert(table, key, place, cells(values, keys), at: first)
+            try collections.insert(table, key, place, cells(values, keys), at: first)
         }
     }
 
     private func setNow(_ values: [_StoredValue], at first: Int) {
-        perform { (table, key, place) throws(StorageError) in
+        let range = first..<(first + values.count)
+        perform(.replaced(range), { $0.values.replaceSubrange(range, with: values) }) {
+            (collections, table, key, place) throws(StorageError) in
             if let value = values.first, values.count == 1 {
                 return try value.withCell { (cell) throws(StorageError) in
-                    try write.transaction.collections.set(table, key, place, one: cell, at: first)
+                    try collections.set(table, key, place, one: cell, at: first)
                 }
             }
-            try write.transaction.collections.set(table, key, place, cells(values, []), at: first)
+            try collections.set(table, key, place, cells(values, []), at: first)
         }
     }
 
     private func removeNow(_ range: Range<Int>) {
-        perform { (table, key, place) throws(StorageError) in
-            try write.transaction.collections.remove(table, key, place, range)
+        let isMap = elements.isKeyed
+        // A map's entries are named by whoever takes some of them out.
+        let isAll = isMap && range.count == count
+        perform(
+            isAll ? .everything : .removed(range),
+            { contents in
+                contents.values.removeSubrange(range)
+                if isMap { contents.keys.removeSubrange(range) }
+            }
+        ) { (collections, table, key, place) throws(StorageError) in
+            try collections.remove(table, key, place, range)
         }
     }
 
@@ -206,13 +245,29 @@ struct ElementEditor {
         return made
     }
 
-    private func perform(_ body: (_ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void) {
+    /// - Parameters:
+    ///   - change: what it means for lists and maps that stand in elements.
+    ///   - rewrite: the change of a collection that is part of one value.
+    ///   - body: the change where elements change in place.
+    private func perform(
+        _ change: NestedChange, _ rewrite: (inout StoredCollection) -> Void,
+        _ body: (CollectionWriter, _ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void
+    ) {
         guard goesOn else { return }
         write.walks.settle(access.table, owner._key, property.column)
+        guard let path = column.nested == nil ? [] : look({ $0.path }) else { return }
         instance.marks.markSet(access.table, property.column, owner._key, instance.stamp &+ 1)
-        let isHere = owner._stamp == instance.stamp
+        noteInner(change)
+        let isHere = owner._stamp == instance.stamp && property.isCollection
         let generation = write.transaction.view.generation
-        do throws(StorageError) { try body(access.table, RowKey(owner._key), property.column) } catch {
+        do throws(StorageError) {
+            let key = RowKey(owner._key)
+            if property.isCollection {
+                try body(write.transaction.collections(at: path), access.table, key, property.column)
+            } else {
+                try write.transaction.rewrite(access.table, key, property.column, path, rewrite)
+            }
+        } catch {
             write.fail(Realm.Error(error))
         }
         instance.invalidateMarked()
@@ -220,11 +275,37 @@ struct ElementEditor {
         if isHere && write.transaction.view.generation == generation { owner._stamp = instance.stamp }
     }
 
+    /// Whoever holds a list or a map among the elements finds it where it goes.
+    private func noteInner(_ change: NestedChange) {
+        guard property.tag.takesNested else { return }
+        instance.noteNested(
+            change, access.table, owner._key, property.column, outer: column.nested?.standing?.steps ?? [])
+    }
+
+    /// Whether values may stand here, as deep as their collections are; the write is marked otherwise.
+    private func mayStand(_ values: [_StoredValue]) -> Bool {
+        guard property.tag.type == .any, values.contains(where: { NestedEncoding.isKeyed($0) != nil }) else {
+            return true
+        }
+        let name = "'\(access.name).\(property.name)'"
+        guard property.tag.takesNested else {
+            write.fail(Realm.Error(.invalidInput, "\(name) is a set: no list and no dictionary stands in it"))
+            return false
+        }
+        let outer = (column.nested?.standing?.steps.count ?? 0) + (property.isCollection ? 0 : 1)
+        guard values.allSatisfy({ outer + NestedEncoding.levels($0) <= NestedEncoding.deepest }) else {
+            write.fail(NestedEncoding.tooDeep(name))
+            return false
+        }
+        return true
+    }
+
     // MARK: Embedded objects
 
     /// Embedded objects that come become the owner's, and those that go are deleted.
     /// - Parameter range: what goes; nil for all.
     private func exchange(_ range: Range<Int>?, for values: [_StoredValue], _ body: () -> Void) {
+        guard mayStand(values) else { return }
         guard let children = access.parental.isEmpty ? nil : access.parental[property.column],
             let target = access.target(of: children)
         else { return body() }

@@ -98,6 +98,7 @@ final class RunningWrite {
         }
         if ElementEditor.update(object, access, column, value) { return }
         if skipsEqual, isStored(value, object, column) { return }
+        instance.noteNestedReplaced(access.table, object._key, column)
         walks.settle(access.table, object._key, column)
         instance.marks.markSet(access.table, column, object._key, instance.stamp &+ 1)
         unique.note(access, object._key, column: column)

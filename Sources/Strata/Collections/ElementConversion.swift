@@ -1,0 +1,28 @@
+/// Makes elements of what dictionaries, arrays and JSON have.
+enum ElementConversion {
+    static func element<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
+        if let type = Element.self as? any _Persistable.Type, _flatten(value) == nil {
+            return type._fromAny(nil) as? Element
+        }
+        if let same = value as? Element { return same }
+        if let type = Element.self as? any _Persistable.Type { return type._fromAny(value) as? Element }
+        if let type = Element.self as? ObjectBase.Type { return type._wrappedFromAny(value) as? Element }
+        return nil
+    }
+
+    /// The elements of anything that has some.
+    static func elements(_ value: Any) -> [Any]? {
+        if let collection = value as? any UntypedCollection { return collection.anyElements }
+        if let array = value as? [Any] { return array }
+        if value is String || value is [String: Any] || value is any EndlessSequence { return nil }
+        return (value as? any Sequence).map { sequence in sequence.map { $0 as Any } }
+    }
+
+    /// The entries of anything that has keys.
+    static func entries(_ value: Any) -> [(String, Any)]? {
+        if let map = value as? any UntypedCollection {
+            return map.anyKeys.isEmpty && !map.anyElements.isEmpty ? nil : Array(zip(map.anyKeys, map.anyElements))
+        }
+        return (value as? [String: Any])?.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}

@@ -1,0 +1,78 @@
+import StrataStorage
+
+// Lists and maps that stand in values of any type: the same handles as those of properties, at places of their own.
+
+extension _CollectionColumn {
+    /// What stands somewhere in the values of a property. While the Realm lives on, it goes where its collection goes.
+    init(_ owner: ObjectBase, _ position: Int, _ standing: NestedSteps) {
+        let instance = owner._instance
+        let place = NestedPlace(standing, madeIn: instance?.write?.number)
+        self.init(owner, position, place)
+        if let instance, !instance.isShared, let holder { instance.nested.add(place, holder) }
+    }
+
+    /// The place of what stands somewhere in a version, which need not be the one that is shown.
+    func place(_ standing: NestedSteps, in view: ReadView) throws(StorageError) -> NestedPlace {
+        guard let instance = owner._instance, let shown = instance.currentView, let holder else {
+            return NestedPlace(nil)
+        }
+        if shown.version == view.version {
+            return _CollectionColumn(owner, position, standing).nested ?? NestedPlace(nil)
+        }
+        let followed = try NestedFollowing(old: view, new: shown).followed(holder, standing)
+        return followed.flatMap { _CollectionColumn(owner, position, $0).nested } ?? NestedPlace(nil)
+    }
+
+    /// By what the row and the column are found again.
+    var holder: NestedPlaces.Holder? {
+        let access = owner._access
+        return access.instance.nestedHolder(access.table, owner._key, property.column)
+    }
+
+    /// Whether its owner is gone, or another value stands in its place.
+    var isInvalidated: Bool {
+        if owner.isInvalidated { return true }
+        guard let nested else { return false }
+        return nested.standing == nil || read(true) { _ in false }
+    }
+
+    var replacedError: Realm.Error {
+        Realm.Error(
+            .objectDeleted,
+            "A list or a dictionary in '\(owner._access.name).\(property.name)' has been replaced or deleted; check "
+                + "isInvalidated, and read the property again")
+    }
+
+    /// An element as the program gets it.
+    /// - Parameter step: where it stands.
+    @inline(__always)
+    func decoded<Element: RealmCollectionValue>(
+        _ value: _StoredValue, _ context: _ElementContext, at step: @autoclosure () -> NestedSteps.Step
+    ) -> Element {
+        if property.tag.type == .any, let inner = inner(value, step()) as? Element { return inner }
+        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+    }
+
+    /// The collection that an element is; nil for any other value.
+    private func inner(_ value: _StoredValue, _ step: NestedSteps.Step) -> AnyRealmValue? {
+        guard let isKeyed = NestedEncoding.isKeyed(value), property.tag.takesNested else { return nil }
+        let standing =
+            if let nested { nested.standing?.inner(step, isKeyed: isKeyed) } else {
+                NestedSteps(steps: [step], isKeyed: isKeyed)
+            }
+        guard let standing else { return nil }
+        return .managed(_CollectionColumn(owner, position, standing), isKeyed: isKeyed)
+    }
+}
+
+extension AnyRealmValue {
+    /// The list or the map that a property is.
+    static func own(_ isKeyed: Bool, _ object: ObjectBase, _ position: Int) -> AnyRealmValue {
+        .managed(
+            _CollectionColumn(object, position, NestedSteps(steps: [], isKeyed: isKeyed)), isKeyed: isKeyed)
+    }
+
+    static func managed(_ column: _CollectionColumn, isKeyed: Bool) -> AnyRealmValue {
+        isKeyed ? .dictionary(Map(_column: column)) : .list(List(_column: column))
+    }
+}

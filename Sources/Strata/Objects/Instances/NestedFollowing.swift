@@ -1,0 +1,63 @@
+import StrataStorage
+
+/// Leads lists and maps in values of any type from one version to another.
+struct NestedFollowing {
+    let old: ReadView
+    let new: ReadView
+
+    /// Where what stood somewhere stands now; nil when it is gone.
+    func followed(
+        _ holder: NestedPlaces.Holder, _ standing: NestedSteps
+    ) throws(StorageError) -> NestedSteps? {
+        guard let before = try root(holder, old), let after = try root(holder, new) else { return nil }
+        return try NestedReading.followed(standing, before, after)
+    }
+
+    private func root(_ holder: NestedPlaces.Holder, _ view: ReadView) throws(StorageError) -> CollectionReader? {
+        guard let table = view.schema.position(of: TableID(holder.table)),
+            let column = view.schema.tables[table].position(of: ColumnID(holder.column)),
+            let tag = ColumnTag(rawValue: view.schema.tables[table].columns[column].tag),
+            let row = try view.locate(table, RowKey(holder.key))
+        else { return nil }
+        return try NestedReading(view: view, tag: tag).root(row, holder.key, column)
+    }
+}
+
+extension RealmInstance {
+    func nestedHolder(_ table: Int, _ key: Int64, _ column: Int) -> NestedPlaces.Holder? {
+        guard let schema = currentView?.schema, schema.tables.indices.contains(table),
+            schema.tables[table].columns.indices.contains(column)
+        else { return nil }
+        let definition = schema.tables[table]
+        return NestedPlaces.Holder(
+            table: definition.id.rawValue, key: key, column: definition.columns[column].id.rawValue)
+    }
+
+    /// Elements of a collection of values of any type change in the running write.
+    /// - Parameter outer: the steps to it.
+    func noteNested(
+        _ change: NestedChange, _ table: Int, _ key: Int64, _ column: Int, outer: [NestedSteps.Step]
+    ) {
+        if nested.isEmpty { return }
+        nestedHolder(table, key, column).map { nested.note(change, $0, outer: outer) }
+    }
+
+    /// A column gets another value in the running write.
+    @inline(__always)
+    func noteNestedReplaced(_ table: Int, _ key: Int64, _ column: Int) {
+        if nested.isEmpty { return }
+        nestedHolder(table, key, column).map { nested.noteReplaced($0) }
+    }
+
+    /// Another version is to be shown than the one that is pinned.
+    /// - Parameter isPinned: whether it is pinned from now on.
+    func followNested(from old: ReadView, to new: ReadView, isPinned: Bool) {
+        let following = NestedFollowing(old: old, new: new)
+        nested.follow(isPinned: isPinned) { holder, standing in
+            do throws(StorageError) { return try following.followed(holder, standing) } catch {
+                noteDamage(Realm.Error(error))
+                return nil
+            }
+        }
+    }
+}

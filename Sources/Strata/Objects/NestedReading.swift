@@ -1,0 +1,156 @@
+import StrataStorage
+
+/// Finds lists and maps that stand in values of any type.
+struct NestedReading {
+    let view: ReadView
+    /// Of the property: a single value, or a collection of them.
+    let tag: ColumnTag
+
+    /// The property's own collection, or the one that its value is; nil where there is none.
+    func root(_ row: RowLocation, _ key: Int64, _ column: Int) throws(StorageError) -> CollectionReader? {
+        if let elements = tag.elements {
+            return try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: false)
+        }
+        guard let bytes = try view.bytes(row, column) else { return nil }
+        return try CollectionReader(view, value: bytes)
+    }
+
+    /// Where what stood somewhere in another version stands now; nil when it is gone. A list or a map that changed is
+    /// the same one as long as its neighbours say where it stands.
+    static func followed(
+        _ standing: NestedSteps, _ earlier: CollectionReader, _ later: CollectionReader
+    ) throws(StorageError) -> NestedSteps? {
+        var (old, new) = (earlier, later)
+        var made: [NestedSteps.Step] = []
+        for step in standing.steps {
+            guard old.column.isKeyed == new.column.isKeyed, let place = try old.place(of: step) else { return nil }
+            var now: Int?
+            switch step {
+            case .key:
+                now = try new.place(of: step)
+                made.append(step)
+            case .index:
+                now = try NestedMatch(old, new).newPlace(of: place)
+                if let now { made.append(.index(now)) }
+            }
+            guard let now, let before = try old.nested(at: place), let after = try new.nested(at: now) else {
+                return nil
+            }
+            (old, new) = (before, after)
+        }
+        return new.column.isKeyed == standing.isKeyed ? NestedSteps(steps: made, isKeyed: standing.isKeyed) : nil
+    }
+}
+
+/// What became of lists and maps in the elements of a list from one version to another.
+struct NestedMatch {
+    private let old: CollectionReader
+    private let new: CollectionReader
+    private let difference: CollectionDifference
+
+    init(_ old: CollectionReader, _ new: CollectionReader) throws(StorageError) {
+        self.init(old, new, try CollectionDifference(from: old, to: new))
+    }
+
+    init(_ old: CollectionReader, _ new: CollectionReader, _ difference: CollectionDifference) {
+        self.old = old
+        self.new = new
+        self.difference = difference
+    }
+
+    func newPlace(of place: Int) throws(StorageError) -> Int? {
+        if let kept = difference.newPlace(of: place) { return kept }
+        return try changed().first { $0.old == place }?.new
+    }
+
+    /// Lists and maps that changed where they stand, by their places: of those between the same two neighbours, one
+    /// after the other, where there are as many now as before.
+    func changed() throws(StorageError) -> [(old: Int, new: Int)] {
+        var pairs: [(old: Int, new: Int)] = []
+        var (gone, come) = (0, 0)
+        var insertions = difference.insertions[...]
+        for range in difference.deletions {
+            while let next = insertions.first, next.lowerBound < range.lowerBound - gone + come {
+                come += next.count
+                insertions = insertions.dropFirst()
+            }
+            let start = range.lowerBound - gone + come
+            gone += range.count
+            guard let next = insertions.first, next.lowerBound == start else { continue }
+            come += next.count
+            insertions = insertions.dropFirst()
+            let (before, after) = (try Self.nested(old, range), try Self.nested(new, next))
+            guard before.map(\.isKeyed) == after.map(\.isKeyed) else { continue }
+            pairs += zip(before, after).map { ($0.place, $1.place) }
+        }
+        return pairs
+    }
+
+    private static func nested(
+        _ reader: CollectionReader, _ range: Range<Int>
+    ) throws(StorageError) -> [(place: Int, isKeyed: Bool)] {
+        var found: [(place: Int, isKeyed: Bool)] = []
+        for place in range {
+            if let inner = try reader.nested(at: place) { found.append((place, inner.column.isKeyed)) }
+        }
+        return found
+    }
+}
+
+extension CollectionReader {
+    /// The place that a step leads to; nil when there is none.
+    func place(of step: NestedSteps.Step) throws(StorageError) -> Int? {
+        switch step {
+        case .index(let place): return !column.isKeyed && place >= 0 && place < count ? place : nil
+        case .key(let key):
+            guard column.isKeyed else { return nil }
+            let (place, isThere) = try self.place(ofKey: key)
+            return isThere ? place : nil
+        }
+    }
+
+    /// What stands at the end of steps, and the places on the way; nil when nothing does.
+    func found(_ standing: NestedSteps) throws(StorageError) -> (reader: CollectionReader, path: [Int])? {
+        var reader = self
+        var path: [Int] = []
+        for step in standing.steps {
+            guard let place = try reader.place(of: step), let inner = try reader.nested(at: place) else { return nil }
+            path.append(place)
+            reader = inner
+        }
+        return reader.column.isKeyed == standing.isKeyed ? (reader, path) : nil
+    }
+
+    /// Where a key of a map stands, or would have to be inserted.
+    /// - Complexity: O(log keys).
+    func place(ofKey key: String) throws(StorageError) -> (place: Int, isThere: Bool) {
+        try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
+            let bytes = wanted.bytesValue
+            let place = try find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
+            guard place < count else { return (place, false) }
+            return (place, try part(at: place).key(at: place).bytesValue.elementsEqual(bytes))
+        }
+    }
+
+    /// All of a collection that stands in an element, as the element's bytes would be if it were short.
+    /// - Complexity: O(elements and their bytes).
+    func encodedNested(at place: Int) throws(StorageError) -> [UInt8]? {
+        guard let inner = try nested(at: place) else { return nil }
+        var contents = StoredCollection()
+        try inner.forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                contents.values.append(try inner.anyValue(part, place))
+                if inner.column.isKeyed { contents.keys.append(try part.text(at: place)) }
+            }
+            return true
+        }
+        return NestedEncoding.encode(contents, isKeyed: inner.column.isKeyed)
+    }
+
+    /// An element that is a value of any type, whole.
+    func anyValue(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
+        if part.isTree(at: place), let bytes = try encodedNested(at: place) { return .bytes(bytes) }
+        let cell = try part.value(at: place)
+        return cell.kind == .bytes ? .bytes(Array(cell.bytesValue)) : .null
+    }
+}

@@ -1,0 +1,18 @@
+import StrataStorage
+
+extension WriteTransaction {
+    /// Changes a list or a map that stands in the value of a property of any type: the value is written anew.
+    /// - Parameter path: places in collections, from the value itself on.
+    /// - Complexity: O(bytes of the value).
+    func rewrite(
+        _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int], _ change: (inout StoredCollection) -> Void
+    ) throws(StorageError) {
+        guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
+        guard let bytes = try view.bytes(row, column), let made = NestedEncoding.changed(bytes, path[...], change)
+        else {
+            throw view.damage(at: row)
+        }
+        try view.confirm()
+        try Cell.withCopy(of: made) { (cell) throws(StorageError) in try set(table, key, column, cell) }
+    }
+}
