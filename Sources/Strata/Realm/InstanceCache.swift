@@ -101,7 +101,7 @@ extension RealmInstance {
         if isInWrite { return }
         if autorefresh {
             refresh()
-        } else if let snapshot, store.newestVersion > snapshot.version {
+        } else if let snapshot, store.hasNewer(than: snapshot) {
             observation.tellRefreshIsRequired()
         }
     }

@@ -90,7 +90,10 @@ package final class Store: Sendable {
                 try ForeignVersions(commits: commits, processes: processes).pinNewest()
             }
             guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
-            return (Snapshot(self, commits.state.visible), commits.state.isOwner)
+            let publication = processes == nil ? nil : commits.state.others.publication
+            return (
+                Snapshot(self, commits.state.visible, publication: publication), commits.state.isOwner
+            )
         }
         // The pin keeps the file open. Beside another process that has written, the limit here may be older than the
         // end that it gave back.
@@ -125,6 +128,13 @@ package final class Store: Sendable {
         return .corrupt(
             page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
             offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
+    }
+
+    /// Whether readers may pin a newer version than a snapshot's.
+    /// - Complexity: O(1), without locks where the snapshot is of the newest version.
+    package func hasNewer(than snapshot: Snapshot) -> Bool {
+        if let processes, let known = snapshot.publication, processes.versions.publication == known { return false }
+        return newestVersion > snapshot.version
     }
 
     /// The newest version that readers may pin.

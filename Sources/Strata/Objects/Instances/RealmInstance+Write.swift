@@ -171,7 +171,7 @@ extension RealmInstance {
     @discardableResult
     func refresh() -> Bool {
         guard kind == .live, write == nil else { return false }
-        if let snapshot, currentView != nil, store.newestVersion <= snapshot.version {
+        if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
             if observation.isBehind { observation.deliver(self) }
             return false
         }
