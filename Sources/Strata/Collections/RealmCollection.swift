@@ -56,18 +56,13 @@ extension RealmCollection where Element: ObjectBase {
         }
         return source.index(of: object._key)
     }
+}
 
+extension RealmCollection where Element: _RowElement {
     var requiredSource: ObjectSource {
         guard let source = _source else {
             fatalError("an unmanaged list cannot be queried; add its owner to a Realm first")
         }
         return source
     }
-}
-
-/// A key path's property names, for messages, sorts and queries.
-///
-///     _name(for: \Person.dogs[0].name)        // "dogs.name"
-public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
-    KeyPathTrace.names(of: keyPath).joined(separator: ".")
 }

@@ -1,5 +1,5 @@
-extension RealmCollection where Element: ObjectBase {
-    /// In sections by a property, in its order.
+extension RealmCollection where Element: _RowElement {
+    /// In sections by a property, in its order; of projections, in that of what is projected.
     public func sectioned<Key: Hashable>(
         by keyPath: KeyPath<Element, Key>, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
@@ -20,8 +20,7 @@ extension RealmCollection where Element: ObjectBase {
         by key: @escaping (Element) -> Key, sortDescriptors: Descriptors
     ) -> SectionedResults<Key, Element> {
         let descriptors = Array(sortDescriptors)
-        let results = descriptors.isEmpty ? Results<Element>(requiredSource) : sorted(by: descriptors)
-        return SectionedResults(results, key)
+        return SectionedResults(descriptors.isEmpty ? Results(requiredSource) : sorted(by: descriptors), key)
     }
 }
 

@@ -105,7 +105,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
     }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: _RowElement {
     /// What the collection is, and its changes; see ``observe(keyPaths:on:_:)``.
     ///
     ///     for await change in results.changes { ... }

@@ -12,7 +12,7 @@ extension Realm {
     }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: _RowElement {
     /// Tells what the collection is, and then every change of it.
     ///
     ///     token = results.observe { change in
@@ -27,7 +27,7 @@ extension RealmCollection where Element: ObjectBase {
     /// went before `.initial` is empty there, and nothing follows.
     /// - Parameters:
     ///   - keyPaths: what counts as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it leads
-    ///     to and for their names. Nil for the elements' own properties.
+    ///     to and for their names. Nil for the elements' own properties, of projections for what is projected.
     ///   - queue: where to be told; nil for where the Realm lives, at its commits, refreshes and begins of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -52,7 +52,7 @@ extension RealmCollection where Element: ObjectBase {
         keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
     }
 
     /// Tells an actor what the collection is, before this returns, and then every change of it.
@@ -77,7 +77,7 @@ extension RealmCollection where Element: ObjectBase {
         keyPaths: [PartialKeyPath<Element>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
-        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
     func observableSource() -> ObjectSource {
@@ -110,7 +110,7 @@ extension RealmCollection where Element: ObjectBase {
     ) {
         if source.owner?.isInvalidated ?? false { return block(.initial(collection)) }
         do throws(Realm.Error) {
-            let observer = try CollectionObserver(source, keyPaths: keyPaths) { result in
+            let observer = try CollectionObserver(source, keyPaths: keyPaths ?? Element._watchedPaths) { result in
                 switch result {
                 case .success(let changes):
                     block(
@@ -157,7 +157,7 @@ extension _CheckedReading {
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
     }
 
     /// Tells an actor of every change of the object, and of its end.
@@ -177,7 +177,7 @@ extension _CheckedReading {
         keyPaths: [PartialKeyPath<Self>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
     // MARK: What objects and projections of them share

@@ -22,7 +22,7 @@ public enum SectionedResultsChange<Collection> {
         sectionsToInsert: [Int], sectionsToDelete: [Int])
 }
 
-extension SectionedResults where SectionElement: ObjectBase {
+extension SectionedResults where SectionElement: _RowElement {
     /// Tells what the sections are, and then every change of them.
     ///
     ///     let token = byLetter.observe { change in
@@ -53,7 +53,7 @@ extension SectionedResults where SectionElement: ObjectBase {
     }
 }
 
-extension ResultsSection where SectionElement: ObjectBase {
+extension ResultsSection where SectionElement: _RowElement {
     /// Tells what the section is, and then every change of it: also that it went, and that it is there again.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What a ``Projection`` is to those who do not know its class.
-public protocol ProjectionObservable: AnyObject, RealmCollectionValue, ThreadConfined {
+public protocol ProjectionObservable: AnyObject, _RowElement, ThreadConfined {
     associatedtype Root: ObjectBase
     var rootObject: Root { get }
     init(projecting object: Root)

@@ -1,16 +1,15 @@
 import Dispatch
 
-/// The names of the properties behind a key path of a class of projections.
-///
-///     _name(for: \PersonProjection.homeCity)        // "address.city"
-public func _name<Observed: ProjectionObservable>(for keyPath: PartialKeyPath<Observed>) -> String {
-    Observed.path(of: keyPath)
-}
-
 extension ProjectionObservable {
-    static func path(of keyPath: PartialKeyPath<Self>) -> String {
-        KeyPathTrace.follow(keyPath, from: { (root: Root) in Self(projecting: root) }).names.joined(separator: ".")
+    public static func _path(of keyPath: AnyKeyPath) -> String {
+        guard let keyPath = keyPath as? PartialKeyPath<Self> else {
+            preconditionFailure("\(keyPath) is no key path of \(Self.self)")
+        }
+        let names = KeyPathTrace.follow(keyPath, from: { (root: Root) in Self(projecting: root) }).names
+        return names.joined(separator: ".")
     }
+
+    public static var _watchedPaths: [String]? { Self(projecting: Root()).projectedProperties.map(\.watched) }
 
     /// Tells of every change of what is projected, and of the end of the object.
     ///
@@ -32,7 +31,7 @@ extension ProjectionObservable {
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { Self.path(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
     }
 
     /// Tells an actor of every change of what is projected, and of the end of the object.
@@ -52,7 +51,7 @@ extension ProjectionObservable {
         keyPaths: [PartialKeyPath<Self>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        await observe(keyPaths: keyPaths.map { Self.path(of: $0) }, on: actor, isolation: isolation, block)
+        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
     /// The properties that are observed; stops the program when a key path is of none of them.

@@ -13,30 +13,6 @@ extension RealmCollection where Element: ObjectBase {
         }
     }
 
-    /// The objects that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`.
-    ///
-    /// Stops the program when the format cannot be read or names what is not there: it is written by the programmer,
-    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that somebody else writes.
-    public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
-        do throws(Realm.Error) { return try matching(try PredicateParser.parse(format, arguments)) } catch {
-            fatalError(error.description)
-        }
-    }
-
-    /// The objects that match a format, or what is wrong with it.
-    ///
-    ///     let found = try people.tryFilter(field.text)
-    /// - Throws: ``Realm/Error`` with `invalidInput`: where the format cannot be read and what was expected there, a
-    ///   property that the class does not have, operands that cannot be compared.
-    public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
-        try matching(try PredicateParser.parse(format, arguments))
-    }
-
-    func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
-        let source = requiredSource
-        return Results(source.filtered(predicate, try PredicateBinder.bind(predicate, source.instance, source.access)))
-    }
-
     /// The place of the first match. An unmanaged list is asked element by element.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         place(of: isIncluded(Query(Predicate.Path())).predicate)
@@ -59,6 +35,32 @@ extension RealmCollection where Element: ObjectBase {
         } catch {
             fatalError(error.description)
         }
+    }
+}
+
+extension RealmCollection where Element: _RowElement {
+    /// The objects that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`.
+    ///
+    /// Stops the program when the format cannot be read or names what is not there: it is written by the programmer,
+    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that somebody else writes.
+    public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
+        do throws(Realm.Error) { return try matching(try PredicateParser.parse(format, arguments)) } catch {
+            fatalError(error.description)
+        }
+    }
+
+    /// The objects that match a format, or what is wrong with it.
+    ///
+    ///     let found = try people.tryFilter(field.text)
+    /// - Throws: ``Realm/Error`` with `invalidInput`: where the format cannot be read and what was expected there, a
+    ///   property that the class does not have, operands that cannot be compared.
+    public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
+        try matching(try PredicateParser.parse(format, arguments))
+    }
+
+    func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
+        let source = requiredSource
+        return Results(source.filtered(predicate, try PredicateBinder.bind(predicate, source.instance, source.access)))
     }
 
     // MARK: Order
@@ -93,7 +95,7 @@ extension RealmCollection where Element: ObjectBase {
     }
 
     public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
-        distinct(by: keyPaths.map { KeyPathTrace.names(of: $0).joined(separator: ".") })
+        distinct(by: keyPaths.map { _name(for: $0) })
     }
 
     /// At most so many objects. What comes later in a chain looks at these alone.
@@ -106,7 +108,7 @@ extension RealmCollection where Element: ObjectBase {
     }
 }
 
-extension Results where Element: ObjectBase {
+extension Results where Element: _RowElement {
     /// How the results are found, a line per step: which index is asked and how many rows it names at most, what is
     /// looked up over whole columns, and what is asked row by row. For people and for tests of an application's speed.
     ///

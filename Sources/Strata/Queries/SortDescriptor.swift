@@ -17,8 +17,8 @@ public struct SortDescriptor: Hashable, Sendable {
         self.order = order
     }
 
-    public init<Root: ObjectBase>(keyPath: PartialKeyPath<Root>, ascending: Bool = true) {
-        self.init(keyPath: KeyPathTrace.names(of: keyPath).joined(separator: "."), ascending: ascending)
+    public init<Element: _RowElement>(keyPath: PartialKeyPath<Element>, ascending: Bool = true) {
+        self.init(keyPath: _name(for: keyPath), ascending: ascending)
     }
 
     /// The same property in the other direction.

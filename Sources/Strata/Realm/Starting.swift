@@ -83,10 +83,3 @@ extension RealmInstance {
         return true
     }
 }
-
-extension KeyPathTrace {
-    /// A key path as names with dots between them.
-    static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
-        names(of: keyPath).joined(separator: ".")
-    }
-}

@@ -1,0 +1,29 @@
+/// An element that a row stands behind: an object, or a projection of one. What its collections are filtered, sorted
+/// and observed by are the properties of the row's class. For the library's own use.
+public protocol _RowElement: RealmCollectionValue {
+    /// The names of the properties behind a key path of the element, with dots between them.
+    static func _path(of keyPath: AnyKeyPath) -> String
+    /// What counts as a modification where the program does not say it; nil for the properties of the row itself.
+    static var _watchedPaths: [String]? { get }
+}
+
+extension ObjectBase: _RowElement {
+    public static var _watchedPaths: [String]? { nil }
+}
+
+extension _CheckedReading {
+    public static func _path(of keyPath: AnyKeyPath) -> String {
+        guard let keyPath = keyPath as? PartialKeyPath<Self> else {
+            preconditionFailure("\(keyPath) is no key path of \(Self.self)")
+        }
+        return KeyPathTrace.names(of: keyPath).joined(separator: ".")
+    }
+}
+
+/// A key path's property names, for messages, sorts and queries.
+///
+///     _name(for: \Person.dogs[0].name)              // "dogs.name"
+///     _name(for: \PersonProjection.homeCity)        // "address.city"
+public func _name<Element: _RowElement>(for keyPath: PartialKeyPath<Element>) -> String {
+    Element._path(of: keyPath)
+}
