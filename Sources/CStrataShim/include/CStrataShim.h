@@ -2,6 +2,7 @@
 #pragma once
 #include "CStrataFork.h"
 #include "CStrataKernels.h"
+#include "CStrataObjects.h"
 #include "CStrataShared.h"
 #include <pthread.h>
 #include <stddef.h>

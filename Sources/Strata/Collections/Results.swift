@@ -103,27 +103,48 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 }
 
 /// Walks objects whose keys were found before.
+///
+/// What it gives is a new instance for each row, or the one of the row before where the program kept no reference to
+/// it: the rule stands in docs/objects.md.
 public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Nil where there is nothing to walk.
+    /// Nil where there are no objects, or elements that are objects in another form.
+    @usableFromInline let walk: ObjectWalk?
+    @usableFromInline let keys: [Int64]
+    @usableFromInline var place = 0
+    /// Of all other elements.
     private let source: ObjectSource?
-    private let keys: [Int64]
     /// Plain values, in the place of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
-    private var place = 0
 
     init(_ source: ObjectSource?, keys: [Int64]) {
+        var walk = Element.self is ObjectBase.Type ? source.map { ObjectWalk($0.access) } : nil
+        #if Zoo
+            if PlantedMistake.loopLive.isPlanted { walk = nil }
+        #endif
+        self.walk = walk
         self.source = source
         self.keys = keys
         values = nil
     }
 
     init(_ values: ValueSource) {
+        walk = nil
         source = nil
         keys = []
         self.values = (values, values.values)
     }
 
+    @inlinable
     public mutating func next() -> Element? {
+        guard let walk else { return nextOther() }
+        guard place < keys.count else { return nil }
+        let key = keys[place]
+        place &+= 1
+        return unsafeBitCast(walk.object(key), to: Element.self)
+    }
+
+    @usableFromInline
+    mutating func nextOther() -> Element? {
         guard let source else { return nextValue() }
         guard place < keys.count else { return nil }
         defer { place += 1 }

@@ -1,3 +1,4 @@
+import CStrataShim
 import StrataStorage
 
 /// What all persisted classes have in common. Applications subclass ``Object``.
@@ -36,6 +37,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         _birthWrite = 0
         _isBeingAdded = false
     }
+
+    /// By this call ``ClassPlan`` knows a class without a deinit of its own.
+    deinit { strata_object_ends() }
 
     /// Where the row stands; nil before it was first found.
     @inline(__always)

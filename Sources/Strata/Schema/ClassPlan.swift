@@ -1,3 +1,4 @@
+import CStrataShim
 @_spi(Reflection) import Swift
 import Synchronization
 
@@ -23,6 +24,10 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let bound: [Int]
     /// For each of them, where it stands, when it is one word; else -1.
     let boundOffsets: [Int]
+
+    /// Whether an object of the class is nothing but the place of its row: the program added no stored property and no
+    /// deinit, so that nobody who has no reference to it can tell one object from the next.
+    let isOnlyPlace: Bool
 
     private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
 
@@ -51,12 +56,19 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         self.uniqueKeys = uniqueKeys
         var fields: [PlanField] = []
         let object = prototype
+        var otherFields = 0
         // Option 1: a class.
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
-            guard let field = fieldType as? any PersistedField.Type else { return true }
+            guard let field = fieldType as? any PersistedField.Type else {
+                otherFields += 1
+                return true
+            }
             let label = String(cString: label)
             let name = label.hasPrefix("_") && !field.isPlain ? String(label.dropFirst()) : label
-            if ignoredNames.contains(name) { return true }
+            if ignoredNames.contains(name) {
+                otherFields += 1
+                return true
+            }
             let address = object._field(offset)
             let options = field.options(address)
             let isPrimary = options & PersistedOptions.primaryKey != 0 || name == primaryName
@@ -80,6 +92,22 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
         self.bound = bound
         boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
+        isOnlyPlace = otherFields == Self.ownFields && plainFields.isEmpty && Self.endsPlainly(type)
+    }
+
+    /// Stored properties that every object has.
+    private static let ownFields: Int = {
+        var count = 0
+        _ = _forEachField(of: ObjectBase.self, options: _EachFieldOptions(rawValue: 1)) { _, _, _, _ in
+            count += 1
+            return true
+        }
+        return count
+    }()
+
+    /// Whether a class has no deinit, nor one that it inherits. False where that cannot be told.
+    private static func endsPlainly(_ type: ObjectBase.Type) -> Bool {
+        strata_ends_plainly(unsafeBitCast(type, to: UnsafeRawPointer.self)) != 0
     }
 
     /// Classes that `types` name or lead to.

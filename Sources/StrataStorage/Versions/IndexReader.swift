@@ -42,16 +42,17 @@ struct IndexReader {
         return Int(clamping: count)
     }
 
-    /// Rows whose column equals a value, in key order.
-    func rows(equalTo cell: Cell) throws(StorageError) -> [RowKey] {
+    /// Rows whose column equals a value, in key order; nil when the index names more than `limit` rows for it.
+    func rows(equalTo cell: Cell, limit: Int = .max) throws(StorageError) -> [RowKey]? {
         let high = IndexKey.high(cell, definition)
         var candidates: [RowKey] = []
         try EntryTree.forEach(
             in: root, from: (high, .min), through: (high, .max), reading: view.reader
         ) { (_, low, _) throws(StorageError) in
             candidates.append(RowKey(low))
-            return true
+            return candidates.count <= limit
         }
+        if candidates.count > limit { return nil }
         var found: [RowKey] = []
         for key in candidates {
             guard let group = try view.group(table, key.rawValue),

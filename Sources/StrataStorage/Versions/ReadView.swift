@@ -341,7 +341,14 @@ package final class ReadView: Sendable {
     /// Rows whose indexed column equals a value, in key order.
     /// - Throws: `misuse` when the column has no index.
     package func rows(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> [RowKey] {
-        try IndexReader(self, table, column).rows(equalTo: cell)
+        try IndexReader(self, table, column).rows(equalTo: cell) ?? []
+    }
+
+    /// The same, or nil when the index names more than `limit` rows for the value.
+    package func rows(
+        _ table: Int, _ column: Int, equalTo cell: Cell, limit: Int
+    ) throws(StorageError) -> [RowKey]? {
+        try IndexReader(self, table, column).rows(equalTo: cell, limit: limit)
     }
 
     /// Rows whose column lies between two values, ends included. Null comes before all values.

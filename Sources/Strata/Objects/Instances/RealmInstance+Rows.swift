@@ -55,7 +55,7 @@ extension RealmInstance {
 
     /// The write that a row was born in, if that write still runs.
     @inline(__always)
-    private func birthWrite(_ creation: UInt64) -> UInt32 {
+    func birthWrite(_ creation: UInt64) -> UInt32 {
         guard let write, write.version == creation else { return 0 }
         return write.number
     }
@@ -69,7 +69,7 @@ extension RealmInstance {
     }
 
     /// A primary key that is not the row's key is read once, so that it outlives the row.
-    private func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
+    func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
         guard let primary = access.primary, primary.column >= 0, let field = access.plan?.primary else { return }
         field.field.capture(object._field(field.offset), object, field.offset)
     }

@@ -53,14 +53,14 @@ struct PredicateBinder {
 
     private func bind(_ written: Predicate.Comparison) throws(Realm.Error) -> BoundComparison {
         var comparison = written
-        if comparison.comparator == .contains, !comparison.isQuantified, case .path(let path) = comparison.left,
-            try bind(path).steps.last?.isMany == true
-        {
+        // Followed once: a query for one row is made of little else.
+        let (left, right) = (try path(of: comparison.left), try path(of: comparison.right))
+        if comparison.comparator == .contains, !comparison.isQuantified, left?.steps.last?.isMany == true {
             // A collection contains a member, not a part of one.
             comparison.comparator = .equal
         }
-        let leftType = try type(of: comparison.left)
-        let rightType = try type(of: comparison.right)
+        let leftType = try type(of: comparison.left, left)
+        let rightType = try type(of: comparison.right, right)
         let known = leftType ?? rightType
         let shown = comparison.left.isConstant ? comparison.right : comparison.left
         if let known { try OperandType.check(comparison.comparator, known, "\(shown)") }
@@ -80,16 +80,23 @@ struct PredicateBinder {
             throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
         }
         return BoundComparison(
-            try bind(comparison.left, as: known, shown), comparison.comparator,
-            try bind(comparison.right, as: known, shown), comparison.quantifier,
+            try bind(comparison.left, left, as: known, shown), comparison.comparator,
+            try bind(comparison.right, right, as: known, shown), comparison.quantifier,
             known.map(\.isText) ?? true ? comparison.options : [], isAny: isAny)
+    }
+
+    private func path(of expression: Predicate.Expression) throws(Realm.Error) -> BoundPath? {
+        guard case .path(let path) = expression else { return nil }
+        return try bind(path)
     }
 
     // MARK: Operands
 
     private func bind(
-        _ expression: Predicate.Expression, as type: OperandType?, _ other: Predicate.Expression
+        _ expression: Predicate.Expression, _ path: BoundPath? = nil, as type: OperandType?,
+        _ other: Predicate.Expression
     ) throws(Realm.Error) -> BoundExpression {
+        if let path { return .path(path) }
         switch expression {
         case .path(let path): return .path(try bind(path))
         case .aggregate(let path, let aggregate): return .aggregate(try bindMany(path, aggregate.rawValue), aggregate)
@@ -254,7 +261,10 @@ struct PredicateBinder {
     // MARK: Types
 
     /// What the values of an operand are; nil for constants.
-    private func type(of expression: Predicate.Expression) throws(Realm.Error) -> OperandType? {
+    private func type(
+        of expression: Predicate.Expression, _ path: BoundPath? = nil
+    ) throws(Realm.Error) -> OperandType? {
+        if let path { return OperandType(path) }
         switch expression {
         case .value, .object, .members, .shape: return nil
         case .values(let parts):

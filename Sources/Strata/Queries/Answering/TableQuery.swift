@@ -82,21 +82,49 @@ struct TableQuery {
     /// The way of a question to one property alone, which leads to the rows that match and to no others: there is
     /// nothing to choose from, and nothing to ask of the rows.
     private func direct(_ view: ReadView) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        guard let (filter, _) = try ownQuestion() else { return nil }
+        return try AccessPath.best(filter, access, view)
+    }
+
+    /// The question, where it is one to one property alone.
+    private func ownQuestion() throws(StorageError) -> (filter: RowFilter, property: BoundProperty)? {
         guard parts.count == 1, case .comparison(let comparison) = parts[0].node, comparison.quantifier == .any,
             case .path(let path) = comparison.left, let step = path.ownStep, !step.isMany, !step.isEntry,
             let filter = try FilterTranslation(inner: nil).filter(parts[0].node)
         else { return nil }
-        return try AccessPath.best(filter, access, view)
+        return (filter, step.property)
     }
+
+    /// The rows with one value in an indexed property, or with one key, without asking first how many there are: what a
+    /// program looks up has few. Nil for every other question, and where there are many.
+    private func lookUp(_ view: ReadView) throws(StorageError) -> [Int64]? {
+        guard let (filter, property) = try ownQuestion() else { return nil }
+        let value: _StoredValue
+        switch filter {
+        case .key(let range) where range.lowerBound == range.upperBound:
+            return try view.locate(access.table, RowKey(range.lowerBound)) == nil ? [] : [range.lowerBound]
+        case .integer(_, let range) where range.lowerBound == range.upperBound: value = .integer(range.lowerBound)
+        case .bytes(_, .equal(let bytes)): value = .bytes(bytes)
+        default: return nil
+        }
+        guard property.isIndexed, property.tag.columnType != .link else { return nil }
+        return try value.withCell { (cell) throws(StorageError) in
+            try view.rows(access.table, property.column, equalTo: cell, limit: Self.fewRows)?.map(\.rawValue)
+        }
+    }
+
+    /// So many rows that an index names are always faster by it.
+    private static let fewRows = 64
 
     /// A row that an index names costs as much as some tens of rows that storage looks at in a column.
     private static func pays(_ way: (path: AccessPath, estimate: Int), _ rows: Int) -> Bool {
-        if case .keyRange = way.path { return way.estimate <= 64 }
-        return way.estimate <= 64 || way.estimate <= rows / 64
+        if case .keyRange = way.path { return way.estimate <= fewRows }
+        return way.estimate <= fewRows || way.estimate <= rows / 64
     }
 
     /// Keys in ascending order.
     func run(_ view: ReadView) throws(StorageError) -> [Int64] {
+        if let found = try lookUp(view) { return found }
         let plan = try plan(view)
         let candidates: [Int64]
         if let way = plan.way {

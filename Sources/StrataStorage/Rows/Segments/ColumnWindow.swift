@@ -47,4 +47,20 @@ package struct ColumnWindow {
         self.firstSlot = Int32(truncatingIfNeeded: firstSlot)
         rows = Int32(truncatingIfNeeded: segment.rows)
     }
+
+    /// Whether the map lost no page until now: asked after values were read, before they are believed.
+    @inline(__always)
+    var isIntact: Bool { damage.pointee.load(ordering: .relaxed) == 0 }
+
+    /// An integer of the window, by its place in it.
+    @inline(__always)
+    func integer(_ index: Int) -> UInt64 {
+        switch width {
+        case 0: base
+        case 1: base &+ UInt64(values.load(fromByteOffset: index, as: UInt8.self))
+        case 2: base &+ UInt64(values.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self))
+        case 4: base &+ UInt64(values.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+        default: base &+ values.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
+        }
+    }
 }

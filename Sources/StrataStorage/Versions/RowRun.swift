@@ -1,0 +1,50 @@
+/// Rows with neighbouring keys that stand side by side in a group, all of them there: the place and the creation of
+/// each follow from its key.
+///
+/// Void when its version is let go; in a transaction after its next write.
+package struct RowRun {
+    private let table: Int32
+    private let firstKey: Int64
+    private let created: ColumnWindow
+
+    init(_ table: Int32, firstKey: Int64, _ created: ColumnWindow) {
+        self.table = table
+        self.firstKey = firstKey
+        self.created = created
+    }
+
+    /// Where a row stands, and the version that made it; nil for a key that is not in the run, and where the map lost a
+    /// page.
+    @inline(__always)
+    package func find(_ key: Int64) -> (place: RowLocation, creation: UInt64)? {
+        let index = UInt64(bitPattern: key &- firstKey)
+        guard index < UInt64(created.rows) else { return nil }
+        let place = Int(truncatingIfNeeded: index)
+        let creation = created.integer(place)
+        guard created.isIntact else { return nil }
+        return (
+            RowLocation(
+                group: created.group, slot: created.firstSlot &+ Int32(truncatingIfNeeded: place), table: table),
+            creation
+        )
+    }
+}
+
+extension ReadView {
+    /// The rows around one that was found just now; nil where they do not stand side by side, because rows came or went
+    /// since their group was written.
+    package func run(around row: RowLocation) throws(StorageError) -> RowRun? {
+        guard row.slot >= 0 else { return nil }
+        let group = Group(row.group)
+        guard group.isDense, group.deleted == 0 else { return nil }
+        for index in 0..<group.patched where group.patch(index).column == RowSet.createdColumn { return nil }
+        let number = group.segmentIndex(RowSet.createdColumn, Int(row.slot))
+        let first = group.descriptor(number).firstSlot
+        let segment = try group.segment(number, reader)
+        guard let created = ColumnWindow(row.group, segment, .integer, firstSlot: first, reader.damage) else {
+            return nil
+        }
+        try reader.confirm()
+        return RowRun(row.table, firstKey: group.baseKey &+ Int64(first), created)
+    }
+}
