@@ -45,7 +45,7 @@ struct LockFileJunkTests {
     /// Places that one run tries; all of them with JUNK set.
     private static let places = getenv("JUNK") == nil ? 6 : words.count
     /// Of seconds: an owner without the lock of owners is given one, who waits has `timeout` below.
-    private static let patience = 20
+    private static let patience = 60
 
     private static let seeds: ClosedRange<UInt64> = {
         let first = getenv("SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
@@ -66,7 +66,7 @@ struct LockFileJunkTests {
         let path = directory.path + "/store"
         let workers = try (1...2).map {
             try StoreWorkerProcess(
-                path, ["increment", "\($0)", "times=60", "short", "timeout=5000000"], name: "w\($0)")
+                path, ["increment", "\($0)", "times=60", "short", "timeout=15000000"], name: "w\($0)")
         }
         for worker in workers { try worker.waitFor("a", times: 4) }
         let descriptor = open(path + ".lock", O_RDWR)
