@@ -59,7 +59,7 @@ extension StrataSession: ProbeSession {
     func select(_ query: ProbeQuery) throws(EngineError) -> [Int64] {
         try checked {
             let realm = try probeRealm()
-            var found = try Self.filtered(query.condition, realm)
+            var found = try ProbeRealm(realm: realm).filtered(query.condition)
             if !query.sort.isEmpty {
                 found = found.sorted(
                     by: query.sort.map { SortDescriptor(keyPath: $0.column.rawValue, ascending: $0.isAscending) })
@@ -70,15 +70,9 @@ extension StrataSession: ProbeSession {
         }
     }
 
-    private static func filtered(_ condition: ProbeCondition, _ realm: Realm) throws -> Strata.Results<Probe> {
-        var text = ProbeFormat()
-        text.add(condition)
-        return try realm.objects(Probe.self).tryFilter(text.format)
-    }
-
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates {
         try checked {
-            let found = try Self.filtered(condition, try probeRealm())
+            let found = try ProbeRealm(realm: try probeRealm()).filtered(condition)
             if column == .real {
                 let (least, most): (Double?, Double?) = (found.min(ofProperty: "real"), found.max(ofProperty: "real"))
                 let (sum, average): (Double, Double?) = (
@@ -101,33 +95,11 @@ extension StrataSession: ProbeSession {
     }
 
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
-        try checked {
-            let probes = try probeRealm().objects(Probe.self)
-            return try values.map { value in
-                let found: Probe? =
-                    switch (column, value) {
-                    case (.indexedNumber, .integer(let number)):
-                        probes.where { $0.indexedNumber == Int(number) }.first
-                    case (.indexedText, .text(let text)): probes.where { $0.indexedText == text }.first
-                    default: throw EngineError(.unsupported, "no index of \(column) finds \(value)")
-                    }
-                return found.map { Int64($0.id) } ?? -1
-            }
-        }
+        try checked { try ProbeRealm(realm: try probeRealm()).first(column, equal: values) }
     }
 
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
-        try checked {
-            let realm = try probeRealm()
-            try realm.write {
-                switch condition {
-                case nil: realm.deleteAll()
-                case .and(let parts)? where parts.isEmpty: realm.delete(realm.objects(Probe.self))
-                case let condition?: realm.delete(try Self.filtered(condition, realm))
-                }
-                beforeCommit()
-            }
-        }
+        try checked { try ProbeRealm(realm: try probeRealm()).delete(where: condition, beforeCommit: beforeCommit) }
     }
 
     func readProbes() throws(EngineError) -> [ProbeRow] {
@@ -145,7 +117,7 @@ extension StrataSession: ProbeSession {
 }
 
 /// A condition as a format.
-private struct ProbeFormat {
+struct ProbeFormat {
     private(set) var format = ""
 
     mutating func add(_ condition: ProbeCondition) {

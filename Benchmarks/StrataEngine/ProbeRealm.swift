@@ -1,0 +1,38 @@
+import Harness
+import RunRecords
+import Strata
+
+/// The file of the rows that questions are asked about.
+struct ProbeRealm {
+    let realm: Realm
+
+    func filtered(_ condition: ProbeCondition) throws -> Strata.Results<Probe> {
+        var text = ProbeFormat()
+        text.add(condition)
+        return try realm.objects(Probe.self).tryFilter(text.format)
+    }
+
+    func first(_ column: ProbeColumn, equal values: [Value]) throws -> [Int64] {
+        let probes = realm.objects(Probe.self)
+        return try values.map { value in
+            let found: Probe? =
+                switch (column, value) {
+                case (.indexedNumber, .integer(let number)): probes.where { $0.indexedNumber == Int(number) }.first
+                case (.indexedText, .text(let text)): probes.where { $0.indexedText == text }.first
+                default: throw EngineError(.unsupported, "no index of \(column) finds \(value)")
+                }
+            return found.map { Int64($0.id) } ?? -1
+        }
+    }
+
+    func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws {
+        try realm.write {
+            switch condition {
+            case nil: realm.deleteAll()
+            case .and(let parts)? where parts.isEmpty: realm.delete(realm.objects(Probe.self))
+            case let condition?: realm.delete(try filtered(condition))
+            }
+            beforeCommit()
+        }
+    }
+}
