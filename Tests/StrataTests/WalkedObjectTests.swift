@@ -364,13 +364,16 @@ private final class UnownedBox {
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.id + 1 == $1.id })
         #expect(all.sorted { $0.id > $1.id }.map(\.id) == Array((0..<rows).reversed()))
 
-        struct Left: Error { let object: Counted }
-        do {
-            for object in all where object.id == 5 { throw Left(object: object) }
-        } catch let left as Left {
-            for object in all { #expect(object !== left.object) }
-            #expect(left.object.id == 5)
-        } catch { throw error }
+        struct Left: Error {}
+        var left: Counted?
+        #expect(throws: Left.self) {
+            for object in all where object.id == 5 {
+                left = object
+                throw Left()
+            }
+        }
+        for object in all { #expect(object !== left) }
+        #expect(left?.id == 5)
     }
 
     @Test func `copies of an iterator go on from the same row, each by itself`() throws {
