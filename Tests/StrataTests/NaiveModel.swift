@@ -145,7 +145,7 @@ struct NaiveModel {
                 switch names.dropFirst().first.flatMap(Predicate.MapPart.init) {
                 case .keys?: found = map.keys.sorted().map { .text($0) }
                 case .entry(let key)?: found = [map[key] ?? .null]
-                case .values?, nil: found = Array(map.values)
+                case .values?, .index?, .each?, nil: found = Array(map.values)
                 }
                 if names.dropFirst().first.flatMap(Predicate.MapPart.init) != nil { names.removeFirst() }
             case let value?: found = [value]

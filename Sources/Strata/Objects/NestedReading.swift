@@ -63,8 +63,8 @@ struct NestedMatch {
         return try changed().first { $0.old == place }?.new
     }
 
-    /// Lists and maps that changed where they stand, by their places: of those between the same two neighbours, one
-    /// after the other, where there are as many now as before.
+    /// Lists and maps that changed where they stand, by their places: of the lists, or maps, between the same two
+    /// neighbours one after the other, where there are as many now as before.
     func changed() throws(StorageError) -> [(old: Int, new: Int)] {
         var pairs: [(old: Int, new: Int)] = []
         var (gone, come) = (0, 0)
@@ -80,10 +80,24 @@ struct NestedMatch {
             come += next.count
             insertions = insertions.dropFirst()
             let (before, after) = (try Self.nested(old, range), try Self.nested(new, next))
-            guard before.map(\.isKeyed) == after.map(\.isKeyed) else { continue }
-            pairs += zip(before, after).map { ($0.place, $1.place) }
+            pairs += Self.pairs(before, after)
         }
         return pairs
+    }
+
+    private static func pairs(
+        _ before: [(place: Int, isKeyed: Bool)], _ after: [(place: Int, isKeyed: Bool)]
+    ) -> [(old: Int, new: Int)] {
+        var pairs: [(old: Int, new: Int)] = []
+        for isKeyed in [false, true] {
+            let old = before.filter { $0.isKeyed == isKeyed }
+            let new = after.filter { $0.isKeyed == isKeyed }
+            if old.count == new.count { pairs += zip(old, new).map { ($0.place, $1.place) } }
+        }
+        pairs.sort { $0.old < $1.old }
+        // Those that exchanged their order did more than change.
+        let ascend = zip(pairs, pairs.dropFirst()).allSatisfy { $0.new < $1.new }
+        return ascend ? pairs : []
     }
 
     private static func nested(

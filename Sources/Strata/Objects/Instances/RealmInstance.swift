@@ -184,6 +184,8 @@ final class RealmInstance {
 
     /// Lets go of the version that is shown; objects and results are invalid until the next refresh.
     func invalidate() {
+        // Nothing will say where they went.
+        nested.follow(isPinned: true) { _, _ in nil }
         snapshot = nil
         currentView = nil
         stamp &+= 1

@@ -116,8 +116,12 @@ struct BoundPath {
         let originColumn: Int
         /// Of a map, what is asked of it.
         var part = Predicate.MapPart.values
+        /// Of a value of any type, what is asked of the lists and maps in it, from the outermost on.
+        var inside: [Predicate.MapPart] = []
 
-        var isMany: Bool { !isEntry && (property.tag.collection != .none || property.isLinkingObjects) }
+        var isMany: Bool {
+            inside.contains(.each) || !isEntry && (property.tag.collection != .none || property.isLinkingObjects)
+        }
         /// Whether it is the value of one key of a map.
         var isEntry: Bool {
             if case .entry = part { return true }

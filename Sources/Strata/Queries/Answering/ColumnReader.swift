@@ -13,8 +13,8 @@ struct ColumnReader {
         guard path.isSingle else {
             throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': it has several values")
         }
-        guard !path.steps.contains(where: \.isEntry) else {
-            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': keys of maps are for conditions")
+        guard !path.steps.contains(where: { $0.isEntry || !$0.inside.isEmpty }) else {
+            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': keys and places are for conditions")
         }
         self.instance = instance
         self.access = access

@@ -102,6 +102,8 @@ struct FieldEvaluator {
                 if try deeper.holds(inner) { count += 1 }
             }
             return [.plain(.integer(count), .int)]
+        case .value(let constant) where constant.type == .any:
+            throw Realm.Error(.invalidInput, "nothing can be compared with a list or a dictionary; ask its elements")
         case .value(let constant): return [.plain(constant.stored, constant.type)]
         case .object(let object): return [.object(object)]
         case .values(let parts):
@@ -125,6 +127,10 @@ struct FieldEvaluator {
         var plan: ClassPlan? = ClassPlan.plan(for: type(of: start))
         for (place, name) in path.names.enumerated() where Predicate.MapPart(name) == nil {
             guard let field = plan?.fields.first(where: { $0.name == name }) else { return true }
+            if field.shape.type == .any {
+                let inside = path.names[(place + 1)...].compactMap { Predicate.MapPart($0) }
+                if inside.contains(.each) { return false }
+            }
             let part = place + 1 < path.names.count ? Predicate.MapPart(path.names[place + 1]) : nil
             if case .entry? = part {
             } else if field.shape.collection != .none || field.shape.type == .linkingObjects {
@@ -148,10 +154,15 @@ struct FieldEvaluator {
                     + plan.fields.map(\.name).joined(separator: ", "))
         }
         var rest = names.dropFirst()
-        let part = rest.first.flatMap { Predicate.MapPart($0) }
+        let part = field.shape.collection == .none ? nil : rest.first.flatMap { Predicate.MapPart($0) }
         if part != nil { rest.removeFirst() }
+        var inside: [Predicate.MapPart] = []
+        if field.shape.type == .any {
+            inside = rest.prefix { Predicate.MapPart($0) != nil }.compactMap { Predicate.MapPart($0) }
+            rest = rest.dropFirst(inside.count)
+        }
         var found: [Value] = []
-        for value in elements(object[name], part, field.shape) {
+        for value in elements(object[name], part, field.shape).flatMap({ Self.elements($0, inside[...]) }) {
             guard !rest.isEmpty else {
                 found.append(try self.value(value, field.shape.type))
                 continue
@@ -172,7 +183,7 @@ struct FieldEvaluator {
             case .entry(let key)?:
                 let place = collection.anyKeys.firstIndex(of: key)
                 return [place.flatMap { _flatten(collection.anyElements[$0]) }]
-            case .values?, nil: return collection.anyElements.map { _flatten($0) }
+            case .values?, .index?, .each?, nil: return collection.anyElements.map { _flatten($0) }
             }
         }
         if shape.type == .linkingObjects {
@@ -181,7 +192,29 @@ struct FieldEvaluator {
         return [_flatten(value)]
     }
 
+    /// What stands in the lists and dictionaries of a value of any type.
+    private static func elements(_ value: Any?, _ parts: ArraySlice<Predicate.MapPart>) -> [Any?] {
+        guard let part = parts.first else { return [_flatten(value)] }
+        let value = _flatten(value)
+        let any = value as? AnyRealmValue
+        let list = value as? List<AnyRealmValue> ?? any?.listValue
+        let map = value as? Map<String, AnyRealmValue> ?? any?.dictionaryValue
+        let found: [AnyRealmValue]
+        switch part {
+        case .index(let place): found = list.map { $0.indices.contains(place) ? [$0[place]] : [] } ?? []
+        case .entry(let key): found = map?[key].map { [$0] } ?? []
+        case .each: found = list.map { Array($0) } ?? map?.values ?? []
+        case .keys, .values: found = []
+        }
+        if found.isEmpty, part != .each { return [nil] }
+        return found.flatMap { elements($0.content, parts.dropFirst()) }
+    }
+
     private func value(_ value: Any?, _ type: PropertyType) throws(Realm.Error) -> Value {
+        // No other value equals a list or a dictionary.
+        if type == .any, value is List<AnyRealmValue> || value is Map<String, AnyRealmValue> {
+            return .any(.bytes(AnyRealmValue(any: value).flatMap { AnyEncoding.encode($0) } ?? []), .any)
+        }
         switch PredicateParser.value(value) {
         case .object(let object)?: return .object(object)
         case .value(let constant)?:

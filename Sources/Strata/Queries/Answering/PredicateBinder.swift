@@ -195,12 +195,25 @@ struct PredicateBinder {
         var names = path.names[...]
         while let name = names.popFirst() {
             var step = name == "@links" ? try backlinks(&names, access) : try step(name, access)
-            if let part = names.first.flatMap(Predicate.MapPart.init) {
+            if step.property.tag.collection != .none || step.property.tag.type != .any,
+                let part = names.first.flatMap(Predicate.MapPart.init)
+            {
                 names.removeFirst()
-                guard step.property.tag.collection == .map else {
+                guard step.property.tag.collection == .map, part != .each, part.place == nil else {
                     throw Realm.Error(.invalidInput, "'\(access.name).\(name)' is no map and has no keys")
                 }
                 step.part = part
+            }
+            while let part = names.first.flatMap(Predicate.MapPart.init) {
+                names.removeFirst()
+                guard step.property.tag.type == .any, step.property.tag.collection == .none || step.isEntry,
+                    part != .keys, part != .values
+                else {
+                    throw Realm.Error(
+                        .invalidInput,
+                        "'\(access.name).\(name)' is not one value of any type: no place and no key of it can be asked")
+                }
+                step.inside.append(part)
             }
             bound.steps.append(step)
             guard !names.isEmpty else { break }

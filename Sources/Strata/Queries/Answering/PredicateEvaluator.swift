@@ -171,11 +171,12 @@ final class PredicateEvaluator {
         let property = step.property
         if property.column == Int(ColumnSlot.key) { return .integer(key) }
         guard property.column >= 0 else { return .null }
-        if isRoot, !step.isEntry, let batch, let index = batch.columns[property.column] {
+        if isRoot, !step.isEntry, step.inside.isEmpty, let batch, let index = batch.columns[property.column] {
             return batch.rows.value(index, batch.row, property.tag)
         }
         let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
         guard let location else { return .null }
+        if !step.inside.isEmpty { return try NestedValues(step).all(view, location, key).first ?? .null }
         if step.isEntry { return try CollectionValues.read(view, location, key, property, step.part).first ?? .null }
         return try view.value(location, property.column, property.tag)
     }
@@ -213,7 +214,10 @@ final class PredicateEvaluator {
         } else if step.isMany {
             let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
             guard let location else { return }
-            let elements = try CollectionValues.read(view, location, key, step.property, step.part)
+            let elements =
+                step.inside.isEmpty
+                ? try CollectionValues.read(view, location, key, step.property, step.part)
+                : try NestedValues(step).all(view, location, key)
             for element in elements {
                 if index + 1 == path.steps.count {
                     values.append(element)
@@ -276,7 +280,7 @@ enum CollectionValues {
                 let value: _StoredValue =
                     isKeys
                     ? .text(try part.text(at: place))
-                    : comparable(tag.element(try part.value(at: place)) ?? .null, tag)
+                    : comparable(try element(reader, part, place, tag), tag)
                 if !body(value) { return false }
             }
             return true
@@ -310,8 +314,15 @@ enum CollectionValues {
             guard place < reader.count else { return .null }
             let part = try reader.part(at: place)
             guard try part.key(at: place).bytesValue.elementsEqual(bytes) else { return .null }
-            return comparable(tag.element(try part.value(at: place)) ?? .null, tag)
+            return comparable(try element(reader, part, place, tag), tag)
         }
+    }
+
+    private static func element(
+        _ reader: CollectionReader, _ part: CollectionPart, _ place: Int, _ tag: ColumnTag
+    ) throws(StorageError) -> _StoredValue {
+        if tag.takesNested { return try reader.anyValue(part, place) }
+        return tag.element(try part.value(at: place)) ?? .null
     }
 
     /// A value as queries compare it: one of any type is kept as bytes that say which.

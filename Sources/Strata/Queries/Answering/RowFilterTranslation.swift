@@ -32,6 +32,7 @@ struct FilterTranslation {
         case .path(let path):
             guard path.scope == 0, let constants = comparison.right.constants else { return nil }
             if let step = path.ownStep {
+                guard step.inside.isEmpty else { return nil }
                 if step.isMany || step.isEntry { return Self.collection(comparison, step, constants) }
                 let filter = ScalarFilter(comparison, step.property).filter(constants)
                 return comparison.quantifier == .none ? filter.map { .not($0) } : filter
@@ -39,7 +40,7 @@ struct FilterTranslation {
             if path.steps.isEmpty { return Self.object(comparison, constants) }
             return try inner?.filter(comparison, path)
         case .aggregate(let path, let aggregate):
-            guard path.scope == 0, let step = path.ownStep, step.property.column >= 0,
+            guard path.scope == 0, let step = path.ownStep, step.property.column >= 0, step.inside.isEmpty,
                 let operands = comparison.right.constants
             else { return nil }
             return Self.aggregate(comparison, aggregate, step, operands)

@@ -90,6 +90,10 @@ enum OperandType: CustomStringConvertible {
         let isNumber = constant.stored.number != nil && constant.type != .date
         switch (self, constant.stored) {
         case (_, .null): return constant.stored
+        case _ where constant.type == .any:
+            throw Realm.Error(
+                .invalidInput,
+                "'\(shown())' cannot be compared with a list or a dictionary; ask its elements: value[0], value['key']")
         case (.scalar(.any), .link):
             guard let link = constant.link else { return constant.stored }
             return AnyComparable.link(table: link.table, key: link.key, creation: link.creation)

@@ -35,10 +35,11 @@ extension Predicate.Path: CustomStringConvertible {
         if names.isEmpty { return variable ?? "SELF" }
         var text = variable ?? ""
         for name in names {
-            if case .entry(let key)? = Predicate.MapPart(name) {
-                text += "[\(Predicate.Constant.quoted(key))]"
-            } else {
-                text += (text.isEmpty ? "" : ".") + name
+            switch Predicate.MapPart(name) {
+            case .entry(let key): text += "[\(Predicate.Constant.quoted(key))]"
+            case .index(let place): text += "[\(place)]"
+            case .each: text += "[*]"
+            case .keys, .values, nil: text += (text.isEmpty ? "" : ".") + name
             }
         }
         return text

@@ -58,23 +58,33 @@ indirect enum Predicate {
         var collectionLength: Int?
     }
 
-    /// What a path asks of a map, as a name behind the map's own.
+    /// What a path asks of a map, or of the lists and maps in a value of any type, as a name behind the property's own.
     enum MapPart: Hashable {
         /// Any of its values, as of other collections.
         case values
         case keys
         /// The value of one key; null when the map does not have it.
         case entry(String)
+        /// The element at a place of a list in a value of any type; null when the list does not have it.
+        case index(Int)
+        /// Each element of a list, or value of a map, in a value of any type.
+        case each
+
+        var place: Int? {
+            if case .index(let place) = self { return place }
+            return nil
+        }
 
         var isValues: Bool {
             if case .values = self { return true }
             return false
         }
 
-        /// `@allKeys`, `@allValues`, or a bracket and a key.
+        /// `@allKeys`, `@allValues`, a bracket and a key, or a closing one and a place, or nothing.
         init?(_ name: String) {
             switch name.first {
             case "[": self = .entry(String(name.dropFirst()))
+            case "]": self = Int(name.dropFirst()).map { .index($0) } ?? .each
             case "@" where name.lowercased() == "@allkeys": self = .keys
             case "@" where name.lowercased() == "@allvalues": self = .values
             default: return nil
@@ -86,6 +96,8 @@ indirect enum Predicate {
             case .values: return "@allValues"
             case .keys: return "@allKeys"
             case .entry(let key): return "[" + key
+            case .index(let place): return "]\(place)"
+            case .each: return "]"
             }
         }
     }

@@ -44,24 +44,13 @@ extension PredicateParser {
         }
     }
 
-    /// Behind a path: `['key']` or `[%@]`, any number of times, each with a path behind it or not.
+    /// Behind a path: `['key']`, `[0]`, `[*]` or `[%@]`, any number of times, each with a path behind it or not.
     private mutating func entries(of operand: Predicate.Expression) throws(Realm.Error) -> Predicate.Expression {
         guard case .path(let path) = operand, token.isSymbol("[") else { return operand }
         advance()
-        let key: String
-        switch token.kind {
-        case .text(let text):
-            key = text
-            advance()
-        case .argument("@"):
-            guard case .value(let constant) = try argument("@"), case .text(let text) = constant.stored else {
-                throw error("the key of a map, a text")
-            }
-            key = text
-        default: throw error("the key of a map, such as 'name'")
-        }
+        let part = try entry()
         guard take(symbol: "]") else { throw error("']'") }
-        let names = path.names + [Predicate.MapPart.entry(key).name]
+        let names = path.names + [part.name]
         let behind = token
         guard behind.kind == .word, behind.text.hasPrefix("."), behind.text.uppercased() != ".@COUNT" else {
             return try entries(of: .path(Predicate.Path(names: names, variable: path.variable)))
@@ -69,6 +58,33 @@ extension PredicateParser {
         advance()
         let rest = String(behind.text.dropFirst())
         return try entries(of: try self.path(rest, behind.column + 1, behind: names, path.variable))
+    }
+
+    /// Between brackets: the key of a map, or what is asked of a list or a map in a value of any type.
+    private mutating func entry() throws(Realm.Error) -> Predicate.MapPart {
+        let token = token
+        switch token.kind {
+        case .text(let text):
+            advance()
+            return .entry(text)
+        case .number:
+            guard let place = Int(token.text) else { break }
+            advance()
+            return .index(place)
+        case .symbol where token.text == "*":
+            advance()
+            return .each
+        case .argument("K"):
+            guard _flatten(try argument()) as? String == "#any" else { break }
+            advance()
+            return .each
+        case .argument("@"), .argument("d"), .argument("i"):
+            guard case .value(let constant) = try argument("@") else { break }
+            if case .text(let text) = constant.stored { return .entry(text) }
+            if case .integer(let place) = constant.stored, constant.type != .bool { return .index(Int(place)) }
+        default: break
+        }
+        throw error("the key of a map, such as 'name', or a place")
     }
 
     private mutating func list() throws(Realm.Error) -> Predicate.Expression {

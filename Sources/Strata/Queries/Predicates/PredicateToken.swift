@@ -68,7 +68,7 @@ struct PredicateLexer {
             place += 2
             return made(.symbol, start, two)
         }
-        guard "=<>!(){}[],".contains(character) else {
+        guard "=<>!(){}[],*".contains(character) else {
             throw PredicateSyntax.error(format, place, "a property, a value or an operator", "'\(character)'")
         }
         place += 1

@@ -188,3 +188,20 @@ extension Query where Value: RealmKeyedCollection, Value.Value: OptionalProtocol
     /// What is stored of the values.
     public var rawValue: Query<Map<Value.Key, Value.Value.Wrapped.RawValue?>> { retyped() }
 }
+
+// MARK: Lists and dictionaries in values of any type
+
+extension Query where Value == AnyRealmValue {
+    /// The element at a place of a list; null where there is none: `$0.content[0] == .int(1)`.
+    public subscript(position: Int) -> Query { member([Predicate.MapPart.index(position).name]) }
+
+    /// The value of a key of a dictionary; null where there is none: `$0.content["size"] > .int(3)`.
+    public subscript(key: String) -> Query { member([Predicate.MapPart.entry(key).name]) }
+
+    /// Any of the elements of a list, or of the values of a dictionary: `$0.content["sizes"].any == .int(4)`.
+    public var any: Query {
+        var path = path
+        path.names.append(Predicate.MapPart.each.name)
+        return Query(path, quantifier ?? .any)
+    }
+}

@@ -21,6 +21,8 @@ extension _Scalar {
 extension AnyRealmValue {
     public var _queryConstant: _QueryConstant {
         if case .object(let object) = self { return _QueryConstant(.object(object)) }
+        // Of any type, which no value is: whoever compares with it is told.
+        if listValue != nil || dictionaryValue != nil { return _QueryConstant(.bytes([]), .any) }
         let type = AnyEncoding.encode(self)?.first.flatMap(PropertyType.init(rawValue:))
         return _QueryConstant(AnyEncoding.plain(self), type)
     }

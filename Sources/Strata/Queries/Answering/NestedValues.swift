@@ -1,0 +1,49 @@
+import StrataStorage
+
+/// What a path leads to in the lists and maps of a value of any type.
+struct NestedValues {
+    private let property: BoundProperty
+    private let parts: ArraySlice<Predicate.MapPart>
+
+    init(_ step: BoundPath.Step) {
+        property = step.property
+        parts = (step.isEntry ? [step.part] + step.inside : step.inside)[...]
+    }
+
+    /// - Complexity: O(log elements) for each place and key; O(elements) where each is asked.
+    func all(_ view: ReadView, _ row: RowLocation, _ key: Int64) throws(StorageError) -> [_StoredValue] {
+        guard property.column >= 0,
+            let root = try NestedReading(view: view, tag: property.tag).root(row, key, property.column)
+        else { return [] }
+        var values: [_StoredValue] = []
+        try gather(root, parts, &values)
+        try view.confirm()
+        return values
+    }
+
+    private func gather(
+        _ reader: CollectionReader, _ parts: ArraySlice<Predicate.MapPart>, _ values: inout [_StoredValue]
+    ) throws(StorageError) {
+        switch parts.first {
+        case .index(let place): try gather(reader, try reader.place(of: .index(place)), parts, &values)
+        case .entry(let key): try gather(reader, try reader.place(of: .key(key)), parts, &values)
+        case .each: for place in 0..<reader.count { try gather(reader, place, parts, &values) }
+        case .keys, .values, nil: return
+        }
+    }
+
+    /// - Parameter place: of an element; nil when there is none.
+    private func gather(
+        _ reader: CollectionReader, _ place: Int?, _ parts: ArraySlice<Predicate.MapPart>,
+        _ values: inout [_StoredValue]
+    ) throws(StorageError) {
+        guard let place else { return }
+        let rest = parts.dropFirst()
+        if !rest.isEmpty {
+            if let inner = try reader.nested(at: place) { try gather(inner, rest, &values) }
+            return
+        }
+        let value = try reader.anyValue(try reader.part(at: place), place)
+        values.append(CollectionValues.comparable(value, property.tag))
+    }
+}
