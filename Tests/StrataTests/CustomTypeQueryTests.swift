@@ -155,6 +155,21 @@ import Testing
         #expect(ids(query) == [0, 1, 2, 3])
     }
 
+    final class Linked: EmbeddedObject { @Persisted var trip: Trip? }
+    struct Connection: CustomPersistable {
+        init(persistedValue: Linked) {}
+        var persistableValue: Linked { Linked() }
+    }
+    final class Ticket: Object { @Persisted var connection: Connection? }
+
+    @Test func `embedded objects with links are not compared, whether a link leads anywhere`() throws {
+        let tickets = try makeRealm([Ticket.self, Linked.self, Trip.self]).objects(Ticket.self)
+        let error = #expect(throws: Realm.Error.self) {
+            try tickets.tryFilter("connection == %@", Connection(persistedValue: Linked()))
+        }
+        #expect(error?.code == .invalidInput && error?.message.contains("'Linked.trip' is a link") == true)
+    }
+
     @Test func `an order of embedded objects is refused`() throws {
         let trips = try trips()
         let error = #expect(throws: Realm.Error.self) { try trips.tryFilter("start < %@", Place(x: 1, name: nil)) }

@@ -8,6 +8,7 @@ import Testing
         @Persisted var items: List<Item>
         @Persisted var spares: MutableSet<Item>
         @Persisted var value: AnyRealmValue
+        @Persisted var named: Map<String, Item?>
         override class func propertiesMapping() -> [String: String] { ["first": "first_word"] }
     }
     final class Item: Object {
@@ -18,15 +19,18 @@ import Testing
         }
     }
 
-    @Test func `lists and sets of objects are read and changed by name`() throws {
+    @Test func `collections of objects are read and changed by name`() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
         crate.items.append(Item("a"))
         crate.spares.insert(Item("s"))
+        crate.named["k"] = Item("m")
         try realm.write { realm.add(crate) }
         let list = crate.dynamicList("items")
         #expect(list.map { $0["name"] as? String } == ["a"] && list[0].dynamicClassName == "Item")
         #expect(crate.dynamicMutableSet("spares").first?["name"] as? String == "s")
+        let named: Map<String, DynamicObject?> = crate.dynamicMap("named")
+        #expect(named.keys == ["k"] && named["k"]??.dynamicClassName == "Item" && named["k"]??.name as? String == "m")
         try realm.write {
             list.append(realm.dynamicCreate("Item", value: ["name": "b"]))
             list[0]["name"] = "z"

@@ -94,6 +94,30 @@ import Testing
             cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg"])
     }
 
+    @Test func `a polygon whose lines cross, or whose holes lie wrong, is an error`() throws {
+        let cities = try cities()
+        func square(_ low: Double, _ high: Double) -> [(Double, Double)] {
+            [(low, low), (low, high), (high, high), (high, low), (low, low)]
+        }
+        let bow = [(0.0, 0.0), (10.0, 10.0), (10.0, 0.0), (0.0, 10.0), (0.0, 0.0)]
+        let shared = [(0.0, 0.0), (0.0, 20.0), (10.0, 10.0), (0.0, 0.0)]
+        let wrong: [([(Double, Double)], [[(Double, Double)]], String)] = [
+            (bow, [], "the outer ring crosses itself"),
+            (square(0, 20), [square(5, 30)], "the outer ring crosses hole 1"),
+            (square(0, 20), [shared], "the outer ring and hole 1 share a line"),
+            (square(0, 20), [square(2, 4), square(30, 40)], "hole 2 is not inside of the outer ring"),
+            (square(0, 20), [square(6, 8), square(5, 9)], "hole 1 is in hole 2"),
+            (square(0, 20), [square(5, 9), square(6, 8)], "hole 2 is in hole 1"),
+        ]
+        for (ring, holes, message) in wrong {
+            let polygon = try #require(GeoPolygon(outerRing: ring, holes: holes))
+            let error = #expect(throws: Realm.Error.self) { try cities.tryFilter("location IN %@", polygon) }
+            #expect(error?.message.contains(message) == true, "\(message): \(String(describing: error))")
+        }
+        try check(
+            cities, GeoPolygon(outerRing: square(-1, 60), holes: [square(5, 9), square(10, 11)]), ["Berlin", "Hamburg"])
+    }
+
     @Test func `links and collections lead to places`() throws {
         let cities = try cities()
         let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))

@@ -65,6 +65,40 @@ import Testing
         }
     }
 
+    private actor Watcher {
+        private(set) var told: [[String]] = []
+
+        /// - Returns: whether the token of a task that was cancelled kept an observer.
+        func watch(_ configuration: Realm.Configuration) async throws -> Bool {
+            let realm = try await Realm.open(configuration: configuration)
+            guard let store = realm.objects(Store.self).first else { return true }
+            let token = await store.goods.observe(keyPaths: [\Good.weight], on: self) { watcher, change in
+                if case .update(_, _, _, let modifications) = change { watcher.note(modifications) }
+            }
+            let good = store.goods["p"] ?? nil
+            try realm.write { good?.name = "n" }
+            try realm.write { good?.weight = 7 }
+            withUnsafeCurrentTask { $0?.cancel() }
+            let late = await store.stock.observe(on: self) { watcher, _ in watcher.note(["late"]) }
+            withExtendedLifetime(token) {}
+            return late.invalidate()
+        }
+
+        private func note(_ keys: [String]) { told.append(keys) }
+    }
+
+    @Test func `an actor is told of key paths alone, and nothing by a task that was cancelled`() async throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Store.self])
+        do {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.create(Store.self, value: ["goods": ["p": ["name": "z"]]]) }
+        }
+        let watcher = Watcher()
+        #expect(try await watcher.watch(configuration) == false)
+        #expect(await watcher.told == [["p"]])
+    }
+
     @Test func `an actor is told of a map and of its changes`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Store.self])

@@ -47,6 +47,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func `an entry is there with its key and its value`(managed: Bool) throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        registry.counts.merge([(key: "a", value: 1), (key: "b", value: 2)]) { $1 }
+        registry.words["none"] = .some(nil)
+        if managed { try realm.write { realm.add(registry) } }
+        #expect(registry.counts.contains((key: "b", value: 2)) && !registry.counts.contains((key: "b", value: 1)))
+        #expect(!registry.counts.contains((key: "c", value: 2)) && registry.counts.allSatisfy(registry.counts.contains))
+        #expect(registry.words.contains((key: "none", value: nil)) && !registry.words.contains((key: "x", value: nil)))
+        #expect(registry.counts.asKeyValueSequence().map { "\($0.key)\($0.value)" } == ["a1", "b2"])
+    }
+
     @Test func `a map holds every kind of value`() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()

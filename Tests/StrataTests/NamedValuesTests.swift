@@ -35,6 +35,25 @@ import Testing
         #expect(realm.objects(Tool.self).value(forKey: "name") as? [String] == ["all", "all", "all"])
     }
 
+    @Test(arguments: [false, true]) func `properties of one object are read and written by name`(
+        managed: Bool
+    ) throws {
+        let realm = try makeRealm([Tool.self])
+        let saw = Tool("saw", 3)
+        saw.maker = Tool("smith")
+        realm.beginWrite()
+        if managed { realm.add(saw) }
+        saw.setValue(4, forKey: "weight")
+        saw.setValue("Smith", forKeyPath: "maker.name")
+        saw.setValue("nobody", forKeyPath: "maker.maker.name")
+        saw.setValue("Saw", forKeyPath: "name")
+        try realm.commitWrite()
+        #expect(saw.weight == 4 && saw.name == "Saw" && saw.maker?.name == "Smith")
+        #expect(saw.value(forKey: "weight") as? Int == 4 && saw.value(forKey: "self") as? Tool === saw)
+        #expect(saw.value(forKeyPath: "maker.name") as? String == "Smith" && saw.value(forKey: "spares") != nil)
+        #expect(saw.value(forKeyPath: "maker.maker.name") == nil && saw.maker?.value(forKey: "maker") == nil)
+    }
+
     @Test func `a name or a value that does not fit fails the write`() throws {
         let realm = try makeRealm([Tool.self])
         try realm.write { realm.add([Tool("a", 1), Tool("b", 2)]) }

@@ -61,7 +61,7 @@ import Testing
         try realm.write { realm.add(crate) }
         #expect(crate.notes.index(of: notes[1]) == 1 && crate.notes.index(of: notes[0]) == 0)
         #expect(crate.notes.index(of: Note("d")) == nil && crate.notes.index(matching: { $0.text == "c" }) == 2)
-        #expect(crate.notes.objects(at: [3, 1]).map(\.text) == ["a", "b"])
+        #expect(crate.notes.objects(at: [3, 1, 3]).map(\.text) == ["b", "a"])
         #expect(crate.notes.first == notes[0] && crate.notes.last == notes[0] && crate.notes.count == 4)
         #expect(!crate.notes.isInvalidated)
         let held = crate.notes

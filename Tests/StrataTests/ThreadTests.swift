@@ -191,6 +191,21 @@ import Testing
         #expect(seen.current == ["b 1"])
     }
 
+    @Test func `what @ThreadSafe was read at on one thread is what others see`() throws {
+        let realm = try makeRealm(liveTypes)
+        let person = LivePerson(1, "a")
+        try realm.write { realm.add(person) }
+        realm.autorefresh = false
+        let holder = Holder(person)
+        OtherThread.run {
+            guard let dogs = holder.dogs else { return }
+            try? dogs.realm?.write { dogs.append(LiveDog("d")) }
+        }
+        #expect(holder.dogs?.count == 0)
+        OtherThread.run { _ = holder.dogs }
+        #expect(person.dogs.isEmpty && holder.dogs?.count == 1 && person.dogs.count == 1)
+    }
+
     @Test("frozen: objects, lists, inverses and Realms, on many threads, after everything was deleted")
     func frozen() throws {
         let realm = try makeRealm(liveTypes)

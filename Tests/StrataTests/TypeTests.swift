@@ -105,6 +105,20 @@ import Testing
         try realm.store.checkInvariants()
     }
 
+    @Test func `create takes values of custom types that are embedded objects, and no object for one`() throws {
+        let realm = try makeRealm([Custom.self])
+        let points = [Point(x: 1, y: 2), Point(x: 3, y: 4)]
+        let values: [String: Any] = ["place": points[1], "path": points]
+        let made = try realm.write { realm.create(Custom.self, value: values) }
+        #expect(made.place.x == 3 && made.path.map(\.y) == [2, 4])
+        #expect(realm.objects(Custom.self).count == 1 && made.isInvalidated == false)
+        try realm.write { made["place"] = Point(x: 5, y: 6) }
+        #expect(made.place.x == 5)
+        let empty = Custom(value: ["place": NSNull()])
+        #expect(empty.place.x == 0 && empty.place.y == 0)
+        #expect(try realm.write { realm.create(Custom.self, value: ["place": NSNull()]) }.place.x == 0)
+    }
+
     @Test func `enumerations work everywhere, and a case that is not there is refused`() throws {
         let realm = try makeRealm([Custom.self])
         let custom = Custom()

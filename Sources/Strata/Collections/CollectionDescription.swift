@@ -1,12 +1,12 @@
 // What collections print: see ``Description``.
 
-extension List: Describing, CustomStringConvertible {
+extension List: Describing {
     func described(_ depth: Int) -> String { Description.elements("List", self, self, depth) }
     /// Its elements, and what they lead to.
     public var description: String { described(Description.depth) }
 }
 
-extension MutableSet: Describing, CustomStringConvertible {
+extension MutableSet: Describing {
     func described(_ depth: Int) -> String { Description.elements("MutableSet", self, self, depth) }
     /// Its members, and what they lead to.
     public var description: String { described(Description.depth) }
@@ -22,7 +22,7 @@ extension Map: Describing, CustomStringConvertible {
     public var description: String { described(Description.depth) }
 }
 
-extension Results: Describing, CustomStringConvertible {
+extension Results: Describing {
     func described(_ depth: Int) -> String {
         Description.elements("Results", self, _source ?? _values?.source, depth)
     }
@@ -31,13 +31,13 @@ extension Results: Describing, CustomStringConvertible {
     public var description: String { described(Description.depth) }
 }
 
-extension LinkingObjects: Describing, CustomStringConvertible {
+extension LinkingObjects: Describing {
     func described(_ depth: Int) -> String { Description.elements("LinkingObjects", self, _source ?? anchor, depth) }
     /// The objects that lead here, and what they lead to.
     public var description: String { described(Description.depth) }
 }
 
-extension AnyRealmCollection: Describing, CustomStringConvertible {
+extension AnyRealmCollection: Describing {
     func described(_ depth: Int) -> String {
         Description.elements("AnyRealmCollection", self, _source ?? _values?.source, depth)
     }

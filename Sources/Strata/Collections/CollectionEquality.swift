@@ -12,11 +12,11 @@ extension _ColumnCollection {
     }
 }
 
-extension List: Equatable {
+extension List {
     public static func == (a: List, b: List) -> Bool { a === b || (a.isSameColumn(as: b) ?? a.elementsEqual(b)) }
 }
 
-extension MutableSet: Equatable {
+extension MutableSet {
     public static func == (a: MutableSet, b: MutableSet) -> Bool {
         a === b || (a.isSameColumn(as: b) ?? (a.count == b.count && a.isSubset(of: b)))
     }
@@ -28,7 +28,7 @@ extension Map: Equatable {
     }
 }
 
-extension Results: Equatable {
+extension Results {
     public static func == (a: Results, b: Results) -> Bool {
         if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
         if let mine = a._values?.source, let yours = b._values?.source { return mine === yours }
@@ -36,14 +36,14 @@ extension Results: Equatable {
     }
 }
 
-extension LinkingObjects: Equatable {
+extension LinkingObjects {
     public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool {
         if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
         return a._source == nil && b._source == nil && a.propertyName == b.propertyName && a.anchor === b.anchor
     }
 }
 
-extension AnyRealmCollection: Equatable {
+extension AnyRealmCollection {
     public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool {
         if let mine = a._source, let yours = b._source { return mine.isSame(as: yours) }
         if let mine = a._values?.source, let yours = b._values?.source {

@@ -101,6 +101,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         }
     }
 
+    /// Whether an entry with that key and that value is there.
+    public func contains(_ entry: Element) -> Bool { self[entry.key] == .some(entry.value) }
+
+    /// The entries as pairs, as the map itself walks them.
+    public func asKeyValueSequence() -> AnySequence<Element> { AnySequence(self) }
+
     /// Walks the entries of this moment.
     public func makeIterator() -> AnyIterator<Element> {
         guard let column = _column else { return AnyIterator(entries().makeIterator()) }

@@ -1,5 +1,6 @@
 /// What lists, results and linking objects have in common.
-public protocol RealmCollection<Element>: RandomAccessCollection where Element: RealmCollectionValue, Index == Int {
+public protocol RealmCollection<Element>: RandomAccessCollection, Equatable, ThreadConfined, CustomStringConvertible
+where Element: RealmCollectionValue, Index == Int {
     /// The Realm that manages it; nil for an unmanaged list.
     var realm: Realm? { get }
     /// Whether its owner or its Realm is gone. An invalidated collection is empty.
@@ -43,8 +44,8 @@ extension RealmCollection {
         return elements
     }
 
-    /// The elements at several places.
-    public func objects(at indexes: some Sequence<Int>) -> [Element] { indexes.map { self[$0] } }
+    /// The elements at several places, each once, in the order of the collection.
+    public func objects(at indexes: some Sequence<Int>) -> [Element] { Set(indexes).sorted().map { self[$0] } }
 }
 
 extension RealmCollection where Element: ObjectBase {

@@ -133,6 +133,13 @@ extension Map {
         }
     }
 
+    public func observe<Place: Actor, Target: ObjectBase>(
+        keyPaths: [PartialKeyPath<Target>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken where Value == Target? {
+        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+    }
+
     private func start(
         _ column: _CollectionColumn, _ keyPaths: [String]?, _ token: NotificationToken,
         _ block: @escaping (RealmMapChange<Map>) -> Void

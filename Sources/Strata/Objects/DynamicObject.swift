@@ -66,6 +66,13 @@ extension ObjectBase {
         _dynamicCollection(propertyName, "set of objects")
     }
 
+    /// A map of objects by name, whose values are known by name as well.
+    ///
+    /// Stops the program when the property is no map of objects, or the object is not managed.
+    public final func dynamicMap<Key>(_ propertyName: String) -> Map<Key, DynamicObject?> {
+        _dynamicCollection(propertyName, "map of objects")
+    }
+
     private final func _dynamicCollection<Collection: _ColumnCollection>(_ name: String, _ kind: String) -> Collection {
         guard let twin = _dynamicTwin else {
             fatalError("only an object that a Realm manages gives its collections by name: '\(name)'")

@@ -61,6 +61,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Indexed properties in the older form of declaration.
     open class func indexedProperties() -> [String] { [] }
 
+    /// Whether the class is opened by a configuration that names no classes. One that names it opens it all the same.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
     /// Properties that no two objects of the class share all of, one list per key.
     ///
     ///     override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }

@@ -2,14 +2,16 @@ import StrataStorage
 
 // Queries on lists and sets of plain values, and on what they find.
 
-extension RealmCollection where Element: _QueryElement {
-    private var requiredValues: ValueSource {
+extension RealmCollection {
+    fileprivate var requiredValues: ValueSource {
         guard let source = _values?.source else {
             fatalError("an unmanaged collection cannot be queried; add its owner to a Realm first")
         }
         return source
     }
+}
 
+extension RealmCollection where Element: _QueryElement {
     /// The values that match, in their order. Live, as other results.
     ///
     ///     let good = student.marks.where { $0 < 3 }
@@ -63,17 +65,6 @@ extension RealmCollection where Element: _QueryElement {
         }
     }
 
-    /// In the order of the values: null, then NaN, then by value; text by Unicode scalars.
-    public func sorted(ascending: Bool) -> Results<Element> {
-        Results(requiredValues.adding(.sort(ascending: ascending)))
-    }
-
-    /// In ascending order. See ``sorted(ascending:)``.
-    public func sorted() -> Results<Element> { sorted(ascending: true) }
-
-    /// Each value once, where it stands first.
-    public func distinct() -> Results<Element> { Results(requiredValues.adding(.distinct)) }
-
     /// At most so many values, behind so many others.
     public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
         precondition(count >= 0 && offset >= 0, "a limit and its offset are not negative")
@@ -90,19 +81,32 @@ extension RealmCollection where Element: _QueryElement {
     }
 }
 
-extension RealmCollection where Element: _QueryElement & Comparable {
+extension RealmCollection where Element.PersistedType: SortableType {
+    /// In the order of the values: null, then NaN, then by value; text by Unicode scalars.
+    public func sorted(ascending: Bool) -> Results<Element> {
+        Results(requiredValues.adding(.sort(ascending: ascending)))
+    }
+
+    /// In ascending order. See ``sorted(ascending:)``.
+    public func sorted() -> Results<Element> { sorted(ascending: true) }
+
+    /// Each value once, where it stands first.
+    public func distinct() -> Results<Element> { Results(requiredValues.adding(.distinct)) }
+}
+
+extension RealmCollection where Element: Comparable, Element.PersistedType: SortableType {
     /// In ascending order. See ``sorted(ascending:)``.
     public func sorted() -> Results<Element> { sorted(ascending: true) }
 }
 
-extension RealmCollection where Element: MinMaxType & Comparable {
+extension RealmCollection where Element: MinMaxType & _Scalar & Comparable {
     /// The smallest value that is not NaN; nil when there is none.
     public func min() -> Element? { aggregate(.min) }
     /// The largest value that is not NaN; nil when there is none.
     public func max() -> Element? { aggregate(.max) }
 }
 
-extension RealmCollection where Element: AddableType {
+extension RealmCollection where Element: AddableType & _Scalar & Comparable {
     /// The sum of the values; 0 when there is none. Integers wrap around at 64 bits.
     public func sum() -> Element { aggregate(.sum) ?? Element._makeDefault() }
     /// The mean of the values; nil when there is none. The mean of integers is rounded towards zero.

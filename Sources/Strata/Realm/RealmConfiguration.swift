@@ -211,6 +211,7 @@ extension Realm.Configuration {
 
     /// The classes that this configuration opens.
     func plans() throws(Realm.Error) -> [ClassPlan] {
-        try ClassPlan.closure(of: objectTypes ?? ClassDiscovery.allClasses())
+        let types = objectTypes ?? ClassDiscovery.allClasses().filter { $0.shouldIncludeInDefaultSchema() }
+        return try ClassPlan.closure(of: types)
     }
 }

@@ -49,6 +49,8 @@ extension RealmInstance {
         isolatedOn actor: isolated any Actor, _ configuration: Realm.Configuration, _ shared: SharedStore,
         _ token: NotificationToken, _ carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
+        // Nobody waits for the token of a task that was cancelled on the way.
+        if Task.isCancelled { return }
         let instance: RealmInstance?
         do { instance = try InstanceCache.instance(configuration, shared, .actor(actor)) } catch { instance = nil }
         instance?.refresh()

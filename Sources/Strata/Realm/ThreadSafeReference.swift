@@ -69,13 +69,16 @@ extension Realm {
 ///     @ThreadSafe var person = realm.objects(Person.self).first
 ///     queue.async { print(person?.name ?? "gone") }
 ///
-/// It keeps the file open, and no version.
+/// It keeps the file open, and no version. Who reads it sees what anybody saw before who read it: a Realm that is
+/// behind is refreshed first.
 @propertyWrapper
 public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
     private struct Kept {
         var value: _DetachedValue
         var configuration: Realm.Configuration
         var shared: SharedStore
+        /// The newest version that it was read at.
+        var version: TransactionID
     }
 
     private let kept = Mutex<Kept?>(nil)
@@ -84,10 +87,13 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
 
     public var wrappedValue: Confined? {
         get {
-            guard let kept = kept.withLock({ $0 }),
-                let instance = InstanceCache.live(kept.configuration, kept.shared)
+            guard let known = kept.withLock({ $0 }),
+                let instance = InstanceCache.live(known.configuration, known.shared)
             else { return nil }
-            return Confined._found(kept.value, in: Realm(instance))
+            if instance.snapshotVersion < known.version, !instance.isInWrite { instance.refresh() }
+            let shown = instance.snapshotVersion
+            kept.withLock { kept in if let version = kept?.version { kept?.version = max(version, shown) } }
+            return Confined._found(known.value, in: Realm(instance))
         }
         set {
             guard let newValue else { return kept.withLock { $0 = nil } }
@@ -95,7 +101,8 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
                 fatalError("@ThreadSafe keeps what a Realm manages; add the value to one first")
             }
             let made = newValue._detached().map {
-                Kept(value: $0, configuration: instance.configuration, shared: shared)
+                Kept(
+                    value: $0, configuration: instance.configuration, shared: shared, version: instance.snapshotVersion)
             }
             kept.withLock { $0 = made }
         }
@@ -126,11 +133,6 @@ extension RealmCollection {
         }
     }
 }
-
-extension Results: ThreadConfined {}
-extension List: ThreadConfined {}
-extension LinkingObjects: ThreadConfined {}
-extension MutableSet: ThreadConfined {}
 
 extension Map: ThreadConfined {
     public func _detached() -> _DetachedValue? {

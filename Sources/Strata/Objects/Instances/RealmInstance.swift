@@ -111,6 +111,8 @@ final class RealmInstance {
 
     /// Pins a version without showing it: the one that the running write began with.
     func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
+    /// The version that is pinned; 0 for none.
+    var snapshotVersion: TransactionID { snapshot?.version ?? TransactionID(0) }
 
     var asyncWrites: AsyncWrites {
         if let existingAsyncWrites { return existingAsyncWrites }

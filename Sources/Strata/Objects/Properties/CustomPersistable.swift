@@ -93,7 +93,11 @@ extension FailableCustomPersistable {
 
     public static func _addWrapped(_ value: Self, _ encoder: _RowEncoder) {}
 
-    public static func _fromAny(_ value: Any?) -> Self? { _flatten(value).flatMap { _wrappedFromAny($0) } }
+    /// No object where one is embedded: what the type makes of a new one.
+    public static func _fromAny(_ value: Any?) -> Self? {
+        if let value = _flatten(value) { return _wrappedFromAny(value) }
+        return PersistedType.self is ObjectBase.Type ? start(isNew: true) : nil
+    }
 
     public static func _wrappedFromAny(_ value: Any) -> Self? {
         if let same = value as? Self { return same }
@@ -114,6 +118,8 @@ extension FailableCustomPersistable {
 
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue { persistableValue._encodeElement(context) }
     public static func _substituteElement(_ context: _ElementContext) -> Self { _makeDefault() }
+    /// The embedded object that stands for the value; nil where the type is stored as a plain one.
+    var embeddedObject: ObjectBase? { persistableValue as? ObjectBase }
     /// What a query compares with.
     var storedConstant: _StoredValue? { PersistedType._wrappedPlain(persistableValue) }
 }

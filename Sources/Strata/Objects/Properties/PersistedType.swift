@@ -48,10 +48,16 @@ public protocol _QueryElement: _HasPersistedType {
     var _queryValue: _StoredValue { get }
 }
 
-/// Types that `min` and `max` work on.
-public protocol MinMaxType: _Scalar {}
-/// Types that `sum` and `average` work on.
-public protocol AddableType: _Scalar {}
+/// Types that `min` and `max` work on: what a value is kept as is one of them.
+public protocol MinMaxType {}
+/// Types that `sum` and `average` work on: what a value is kept as is one of them.
+public protocol AddableType {}
+/// Types whose values have an order of their own.
+public protocol SortableType {}
+
+extension Optional: MinMaxType where Wrapped: MinMaxType {}
+extension Optional: AddableType where Wrapped: AddableType {}
+extension Optional: SortableType where Wrapped: SortableType {}
 
 /// An optional, whatever is in it.
 public protocol OptionalProtocol: ExpressibleByNilLiteral {

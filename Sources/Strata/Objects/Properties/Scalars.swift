@@ -159,10 +159,13 @@ extension ObjectId: _Scalar {
 ///     final class Person: Object { @Persisted var gender = Gender.female }
 ///
 /// Cases are in the order of their raw values.
-public protocol PersistableEnum: RawRepresentable, CaseIterable, MinMaxType, Comparable
+public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmOptionalType, _Scalar, MinMaxType, Comparable
 where RawValue: _Scalar & Comparable {
     associatedtype PersistedType = RawValue
 }
+
+/// The name that ``PersistableEnum`` had for enumerations of integers.
+public typealias RealmEnum = PersistableEnum
 
 extension PersistableEnum {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

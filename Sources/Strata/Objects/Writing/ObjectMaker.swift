@@ -265,13 +265,14 @@ struct ObjectMaker {
             }
             return any._encodeElement(_ElementContext(instance: instance, target: nil))
         }
-        guard let value else { return .null }
+        guard var value else { return .null }
         if property.tag.type != .object {
             // The declared type decides, where there is one: its range, its cases, its own conversion.
             if let field { return property.isCollection ? field.plainElement(value) : field.plain(value) }
             return _StoredValue(any: value, as: property.tag.type)
         }
         guard let target = access.target(of: property) else { return nil }
+        if let custom = value as? any FailableCustomPersistable { value = custom.embeddedObject ?? value }
         if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }

@@ -151,6 +151,7 @@ struct PredicateBinder {
         guard comparison.comparator == .isIn, case .path(let path) = comparison.left else {
             throw Realm.Error(.invalidInput, "'\(comparison.left)' IN a shape is all that can be asked of a shape")
         }
+        if let fault = shape.fault { throw Realm.Error(.invalidInput, "no polygon: \(fault.reason)") }
         let bound = try bind(path)
         guard bound.isSingle else {
             let inner = Predicate.Comparison(

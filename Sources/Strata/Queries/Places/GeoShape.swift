@@ -112,7 +112,8 @@ public struct GeoCircle: RLMGeospatial, Hashable {
 /// What lies inside of a ring of shortest lines between points, and in none of its holes.
 ///
 /// A ring has at least four points, the last of which is the first. Of the two parts of the earth that it divides, the
-/// smaller one is its inside, whichever way round the points are given.
+/// smaller one is its inside, whichever way round the points are given. Lines do not cross, and no hole is outside of
+/// the ring, or in another hole: a query with such a polygon is an error.
 public struct GeoPolygon: RLMGeospatial, Hashable {
     public let outerRing: [GeoPoint]
     public let holes: [[GeoPoint]]
@@ -162,16 +163,23 @@ public struct _GeoShape: Sendable {
     }
 
     private let region: Region
+    /// What is wrong with a polygon, which no query can be asked then.
+    let fault: RingFault?
 
     init(_ kind: Kind) {
+        var fault: RingFault?
         switch kind {
         case .box(let box): region = .box(box)
         case .circle(let circle):
             region = .circle(
                 center: SpherePoint(latitude: circle.center.latitude, longitude: circle.center.longitude),
                 radius: circle.radiusInRadians)
-        case .polygon(let polygon): region = .rings(([polygon.outerRing] + polygon.holes).map { SphereRing($0) })
+        case .polygon(let polygon):
+            let rings = ([polygon.outerRing] + polygon.holes).map { SphereRing($0) }
+            region = .rings(rings)
+            fault = RingFault(rings)
         }
+        self.fault = fault
     }
 
     /// - Parameter coordinates: longitude and latitude, and whatever stands behind them.

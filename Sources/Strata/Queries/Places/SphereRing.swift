@@ -54,7 +54,7 @@ struct SpherePoint: Equatable {
 
 /// A closed line of shortest ways on the sphere, with its inside on the left.
 struct SphereRing {
-    private let points: [SpherePoint]
+    let points: [SpherePoint]
 
     /// - Parameter points: the last is the first.
     init(_ points: [GeoPoint]) {

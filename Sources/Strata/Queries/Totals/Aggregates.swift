@@ -6,53 +6,80 @@ import StrataStorage
     import Foundation
 #endif
 
-extension Date: MinMaxType {}
-extension Int: MinMaxType, AddableType {}
-extension Int8: MinMaxType, AddableType {}
-extension Int16: MinMaxType, AddableType {}
-extension Int32: MinMaxType, AddableType {}
-extension Int64: MinMaxType, AddableType {}
-extension Double: MinMaxType, AddableType {}
-extension Float: MinMaxType, AddableType {}
-extension Decimal128: MinMaxType, AddableType {}
+extension Date: MinMaxType, SortableType {}
+extension Int: MinMaxType, AddableType, SortableType {}
+extension Int8: MinMaxType, AddableType, SortableType {}
+extension Int16: MinMaxType, AddableType, SortableType {}
+extension Int32: MinMaxType, AddableType, SortableType {}
+extension Int64: MinMaxType, AddableType, SortableType {}
+extension Double: MinMaxType, AddableType, SortableType {}
+extension Float: MinMaxType, AddableType, SortableType {}
+extension Decimal128: MinMaxType, AddableType, SortableType {}
+
+extension Bool: SortableType {}
+extension String: SortableType {}
+extension Data: SortableType {}
+extension UUID: SortableType {}
+extension ObjectId: SortableType {}
 
 extension RealmCollection where Element: ObjectBase {
     /// The smallest value that is neither null nor NaN; nil when there is none.
-    public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(self, property).least().flatMap { Value._from($0) }
-    }
+    public func min<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: MinMaxType { Aggregates(self, property).least().flatMap { Value._number($0) } }
 
     /// The largest value that is neither null nor NaN; nil when there is none.
-    public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        Aggregates(self, property).most().flatMap { Value._from($0) }
-    }
+    public func max<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: MinMaxType { Aggregates(self, property).most().flatMap { Value._number($0) } }
 
     /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
-    public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        Value._from(Aggregates(self, property).sum().sum) ?? Value._makeDefault()
+    public func sum<Value: _HasPersistedType>(ofProperty property: String) -> Value
+    where Value.PersistedType: AddableType {
+        if let sum = Value._number(Aggregates(self, property).sum().sum) ?? Value._number(.integer(0)) { return sum }
+        fatalError("\(Value.self) has no value for a sum")
     }
 
-    /// The mean of the values that are not null; nil when there is none.
-    public func average<Value: AddableType>(ofProperty property: String) -> Value? {
+    /// The mean of the values that are not null; nil when there is none. A type without fractions gets it rounded
+    /// towards zero.
+    public func average<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: AddableType {
         let numbers = Aggregates(self, property)
-        if Value.self == Decimal128.self, case (.decimal(let sum), let count) = numbers.sum(), count > 0 {
-            return Value._from(.decimal(sum / Decimal128(integerLiteral: Int64(count))))
+        if case (.decimal(let sum), let count) = numbers.sum(), count > 0,
+            let mean = Value._number(.decimal(sum / Decimal128(integerLiteral: Int64(count))))
+        {
+            return mean
         }
-        return numbers.mean().flatMap { Value._from(.double($0)) }
+        return numbers.mean().flatMap { Value._mean(.double($0)) }
     }
 
-    public func min<Value: MinMaxType>(of keyPath: KeyPath<Element, Value>) -> Value? {
-        min(ofProperty: _name(for: keyPath))
+    public func min<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: MinMaxType { min(ofProperty: _name(for: keyPath)) }
+
+    public func max<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: MinMaxType { max(ofProperty: _name(for: keyPath)) }
+
+    public func sum<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value
+    where Value.PersistedType: AddableType { sum(ofProperty: _name(for: keyPath)) }
+
+    public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Double?
+    where Value.PersistedType: AddableType { Aggregates(self, _name(for: keyPath)).mean() }
+
+    /// The mean as the property's own type; one that has no fractions gets it rounded towards zero.
+    @_disfavoredOverload
+    public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: AddableType { average(ofProperty: _name(for: keyPath)) }
+
+    /// The first case in the order of their raw values, which may be text.
+    @_disfavoredOverload
+    public func min<Value: PersistableEnum>(of keyPath: KeyPath<Element, Value>) -> Value? {
+        Aggregates(self, _name(for: keyPath)).least().flatMap { Value._from($0) }
     }
-    public func max<Value: MinMaxType>(of keyPath: KeyPath<Element, Value>) -> Value? {
-        max(ofProperty: _name(for: keyPath))
+
+    /// The last case in the order of their raw values, which may be text.
+    @_disfavoredOverload
+    public func max<Value: PersistableEnum>(of keyPath: KeyPath<Element, Value>) -> Value? {
+        Aggregates(self, _name(for: keyPath)).most().flatMap { Value._from($0) }
     }
-    public func sum<Value: AddableType>(of keyPath: KeyPath<Element, Value>) -> Value {
-        sum(ofProperty: _name(for: keyPath))
-    }
-    public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value>) -> Double? {
-        Aggregates(self, _name(for: keyPath)).mean()
-    }
+
     /// The mean of decimals, which nothing but their 34 digits rounds.
     public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
         average(ofProperty: _name(for: keyPath))
@@ -60,18 +87,17 @@ extension RealmCollection where Element: ObjectBase {
     public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
         average(ofProperty: _name(for: keyPath))
     }
-    public func min<Value: MinMaxType>(of keyPath: KeyPath<Element, Value?>) -> Value? {
-        min(ofProperty: _name(for: keyPath))
-    }
-    public func max<Value: MinMaxType>(of keyPath: KeyPath<Element, Value?>) -> Value? {
-        max(ofProperty: _name(for: keyPath))
-    }
-    public func sum<Value: AddableType>(of keyPath: KeyPath<Element, Value?>) -> Value {
-        sum(ofProperty: _name(for: keyPath))
-    }
-    public func average<Value: AddableType>(of keyPath: KeyPath<Element, Value?>) -> Double? {
-        Aggregates(self, _name(for: keyPath)).mean()
-    }
+    public func min<Value: _OptionalPersistable>(of keyPath: KeyPath<Element, Value?>) -> Value?
+    where Value.PersistedType: MinMaxType { min(ofProperty: _name(for: keyPath)) }
+
+    public func max<Value: _OptionalPersistable>(of keyPath: KeyPath<Element, Value?>) -> Value?
+    where Value.PersistedType: MinMaxType { max(ofProperty: _name(for: keyPath)) }
+
+    public func sum<Value: _OptionalPersistable>(of keyPath: KeyPath<Element, Value?>) -> Value
+    where Value.PersistedType: AddableType { sum(ofProperty: _name(for: keyPath)) }
+
+    public func average<Value: _OptionalPersistable>(of keyPath: KeyPath<Element, Value?>) -> Double?
+    where Value.PersistedType: AddableType { Aggregates(self, _name(for: keyPath)).mean() }
 }
 
 /// One property of the objects of a collection, or one that links lead to.

@@ -1,36 +1,56 @@
 // What the numbers among values of any type come to. Other values are passed over.
 
-extension RealmCollection where Element == AnyRealmValue {
-    /// The smallest number that is not NaN; nil when there is none.
-    public func min() -> AnyRealmValue? { numbers.min { $0.number < $1.number }?.value }
-    /// The largest number that is not NaN; nil when there is none.
-    public func max() -> AnyRealmValue? { numbers.max { $0.number < $1.number }?.value }
-    /// The sum of the numbers, as a decimal; 0 when there is none.
-    public func sum() -> AnyRealmValue { .decimal128(numbers.reduce(0) { $0 + $1.number }) }
+/// The numbers of a collection of values of any type, and its dates where these have an order.
+struct AnyNumbers {
+    private let values: [AnyRealmValue]
 
-    /// The mean of the numbers, as a decimal; nil when there is none.
-    public func average() -> AnyRealmValue? {
+    init(_ values: some Sequence<AnyRealmValue>) { self.values = Array(values) }
+
+    private var numbers: [Decimal128] { values.compactMap(\.decimal).filter { !$0.isNaN } }
+    /// Zero where there is no number.
+    var sum: Decimal128 { numbers.reduce(0, +) }
+
+    var mean: Decimal128? {
         let numbers = numbers
-        return numbers.isEmpty ? nil : .decimal128(numbers.reduce(0) { $0 + $1.number } / Decimal128(numbers.count))
+        return numbers.isEmpty ? nil : numbers.reduce(0, +) / Decimal128(numbers.count)
     }
 
-    private var numbers: [(value: AnyRealmValue, number: Decimal128)] {
-        compactMap { value in value.decimal.flatMap { $0.isNaN ? nil : (value, $0) } }
+    func total(_ aggregate: Predicate.Aggregate) -> AnyRealmValue? {
+        switch aggregate {
+        case .min: ordered.min { Self.precedes($0, $1) }
+        case .max: ordered.max { Self.precedes($0, $1) }
+        case .sum: .decimal128(sum)
+        case .avg: mean.map { .decimal128($0) }
+        case .count: .int(values.count)
+        }
+    }
+
+    private var ordered: [AnyRealmValue] { values.filter { $0.dateValue != nil || $0.decimal?.isNaN == false } }
+
+    /// Dates stand behind all numbers.
+    private static func precedes(_ one: AnyRealmValue, _ other: AnyRealmValue) -> Bool {
+        if let one = one.decimal, let other = other.decimal { return one < other }
+        guard let later = other.dateValue else { return false }
+        return one.dateValue.map { $0 < later } ?? true
     }
 }
 
-extension Map where Value == AnyRealmValue {
-    /// The smallest number that is not NaN; nil when there is none.
-    public func min() -> AnyRealmValue? { List(values).min() }
-    /// The largest number that is not NaN; nil when there is none.
-    public func max() -> AnyRealmValue? { List(values).max() }
-    /// The sum of the numbers, as a decimal; 0 when there is none.
-    public func sum() -> AnyRealmValue { List(values).sum() }
+extension RealmCollection where Element == AnyRealmValue {
     /// The mean of the numbers, as a decimal; nil when there is none.
-    public func average() -> AnyRealmValue? { List(values).average() }
+    public func average() -> AnyRealmValue? { AnyNumbers(self).total(.avg) }
 }
 
-extension AnyRealmValue {
+extension AnyRealmValue: MinMaxType, AddableType, SortableType {
+    /// A number as a column holds it.
+    init?(number: _StoredValue) {
+        switch number {
+        case .integer(let value): self = .int(Int(value))
+        case .double(let value): self = .double(value)
+        case .decimal(let value): self = .decimal128(value)
+        default: return nil
+        }
+    }
+
     /// A number of whichever type; nil for what is none.
     fileprivate var decimal: Decimal128? {
         switch self {

@@ -1,79 +1,98 @@
-// What optional values, cases of enumerations and values of the program's own types come to: nulls are passed over.
+// What the elements of a collection come to, whatever they are stored as: nulls are passed over.
 
-extension RealmCollection {
-    /// Of what the elements are stored as.
-    fileprivate func stored(_ aggregate: Predicate.Aggregate) -> Element? {
-        let value = aggregate.of(map { $0._encodeElement(.unmanaged) })
-        return value.isNull ? nil : Element._decodeElement(value, .unmanaged)
+extension RealmCollectionValue {
+    /// The least or the greatest of some, or their sum; nil when there is none.
+    fileprivate static func total(_ aggregate: Predicate.Aggregate, _ elements: some Sequence<Self>) -> Self? {
+        if Self.self == AnyRealmValue.self {
+            return AnyNumbers(elements.lazy.compactMap { $0 as? AnyRealmValue }).total(aggregate) as? Self
+        }
+        let value = aggregate.of(elements.map { $0._encodeElement(.unmanaged) })
+        return value.isNull ? nil : _decodeElement(value, .unmanaged)
     }
 
-    /// The mean as whatever number is wanted; one that has no fractions gets it rounded towards zero.
-    fileprivate func mean<Number: AddableType>() -> Number? {
-        let mean = Predicate.Aggregate.avg.of(map { $0._encodeElement(.unmanaged) })
-        return Number._from(mean)
-            ?? mean.number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.flatMap { Number._from(.integer($0)) }
+    fileprivate static func sum(_ elements: some Sequence<Self>) -> Self {
+        if let sum = total(.sum, elements) ?? _number(.integer(0)) { return sum }
+        fatalError("\(Self.self) has no value for a sum")
+    }
+
+    /// The mean as whatever number is wanted.
+    fileprivate static func mean<Number: _HasPersistedType>(_ elements: some Sequence<Self>) -> Number? {
+        if Self.self == AnyRealmValue.self {
+            let mean = AnyNumbers(elements.lazy.compactMap { $0 as? AnyRealmValue }).mean
+            return mean.flatMap { Number._mean(.decimal($0)) }
+        }
+        return Number._mean(Predicate.Aggregate.avg.of(elements.map { $0._encodeElement(.unmanaged) }))
     }
 }
 
-extension RealmCollection {
-    /// The smallest value that is neither null nor NaN; nil when there is none.
-    public func min<Wrapped: MinMaxType>() -> Element? where Element == Wrapped? { stored(.min) }
-    /// The largest value that is neither null nor NaN; nil when there is none.
-    public func max<Wrapped: MinMaxType>() -> Element? where Element == Wrapped? { stored(.max) }
-    /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
-    public func sum<Wrapped: AddableType>() -> Element where Element == Wrapped? { stored(.sum) ?? nil }
+extension _HasPersistedType {
+    /// What a column of this type would make of a number; nil when it is no type of values, or refuses the number.
+    static func _number(_ value: _StoredValue) -> Self? {
+        if self == AnyRealmValue.self { return AnyRealmValue(number: value) as? Self }
+        func made<Known: _Persistable>(_ type: Known.Type) -> Self? { Known._fromPlain(value) as? Self }
+        return (self as? any _Persistable.Type).flatMap { made($0) }
+    }
 
-    /// The mean of the values that are not null; nil when there is none.
-    ///
-    ///     let mean: Double? = article.ratings.average()
-    public func average<Wrapped: AddableType, Number: AddableType>() -> Number? where Element == Wrapped? { mean() }
+    /// The same of a mean; a number that has no fractions gets it rounded towards zero.
+    static func _mean(_ value: _StoredValue) -> Self? {
+        if value.isNull { return nil }
+        return _number(value)
+            ?? value.number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.flatMap { _number(.integer($0)) }
+    }
 }
 
-extension RealmCollection where Element: AddableType {
-    /// The mean as a number of the wanted type; nil when there is no value.
+extension RealmCollection where Element.PersistedType: MinMaxType {
+    /// The smallest value that is neither null nor NaN, by what the values are stored as; nil when there is none.
+    @_disfavoredOverload
+    public func min() -> Element? { Element.total(.min, self) }
+    /// The largest value that is neither null nor NaN, by what the values are stored as; nil when there is none.
+    @_disfavoredOverload
+    public func max() -> Element? { Element.total(.max, self) }
+}
+
+extension RealmCollection where Element.PersistedType: AddableType {
+    /// The sum of what the values that are not null are stored as; 0 when there is none. Integers wrap around at 64
+    /// bits. Stops the program where a custom type refuses it.
+    @_disfavoredOverload
+    public func sum() -> Element { Element.sum(self) }
+
+    /// The mean of the values that are not null, as a number of the wanted type; nil when there is none. A type without
+    /// fractions gets it rounded towards zero.
     ///
     ///     let mean: Double? = article.marks.average()
     @_disfavoredOverload
-    public func average<Number: AddableType>() -> Number? { mean() }
+    public func average<Number: _HasPersistedType>() -> Number? where Number.PersistedType: AddableType {
+        Element.mean(self)
+    }
 }
 
-extension RealmCollection where Element: FailableCustomPersistable, Element.PersistedType: MinMaxType {
-    /// The smallest value, by what the values are stored as; nil when there is none.
-    public func min() -> Element? { stored(.min) }
-    /// The largest value, by what the values are stored as; nil when there is none.
-    public func max() -> Element? { stored(.max) }
-}
-
-extension RealmCollection where Element: FailableCustomPersistable, Element.PersistedType: AddableType {
-    /// The sum of what the values are stored as; nil when the type refuses it.
-    public func sum() -> Element? { stored(.sum) }
-    /// The mean of what the values are stored as; nil when there is none.
-    public func average<Number: AddableType>() -> Number? { mean() }
-}
-
-extension Map {
+extension Map where Value.PersistedType: MinMaxType {
     /// The smallest value that is neither null nor NaN; nil when there is none.
-    public func min<Wrapped: MinMaxType>() -> Value? where Value == Wrapped? { List(values).min() }
+    public func min() -> Value? { Value.total(.min, values) }
     /// The largest value that is neither null nor NaN; nil when there is none.
-    public func max<Wrapped: MinMaxType>() -> Value? where Value == Wrapped? { List(values).max() }
+    public func max() -> Value? { Value.total(.max, values) }
+}
+
+extension Map where Value.PersistedType: AddableType {
     /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
-    public func sum<Wrapped: AddableType>() -> Value where Value == Wrapped? { List(values).sum() }
-    /// The mean of the values that are not null; nil when there is none.
-    public func average<Wrapped: AddableType, Number: AddableType>() -> Number? where Value == Wrapped? {
-        List(values).average()
+    public func sum() -> Value { Value.sum(values) }
+
+    /// The mean of the values that are not null, as a number of the wanted type; nil when there is none.
+    @_disfavoredOverload
+    public func average<Number: _HasPersistedType>() -> Number? where Number.PersistedType: AddableType {
+        Value.mean(values)
     }
 
+    /// The mean of the values that are not null; nil when there is none. The mean of integers is rounded towards zero.
+    public func average() -> Value? { Value.mean(values) }
+}
+
+extension Map where Value.PersistedType: SortableType {
     /// The values in their order, null first, without their keys. Live, as other results.
-    public func sorted<Wrapped: _Scalar>(ascending: Bool = true) -> Results<Value> where Value == Wrapped? {
+    public func sorted(ascending: Bool = true) -> Results<Value> {
         guard let column = _column else {
             fatalError("an unmanaged map has no results; add its owner to a Realm first")
         }
         return Results(ValueSource(column).adding(.sort(ascending: ascending)))
     }
-}
-
-extension Map where Value: AddableType {
-    /// The mean as a number of the wanted type; nil when there is no value.
-    @_disfavoredOverload
-    public func average<Number: AddableType>() -> Number? { List(values).average() }
 }

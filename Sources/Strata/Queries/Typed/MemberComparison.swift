@@ -102,11 +102,13 @@ struct ObjectMembers {
                 refusal = "'\(owner).\(field.name)' is a collection, by which objects are not compared"
                 return
             }
+            if let target = field.shape.objectType, !(target is EmbeddedObject.Type) {
+                refusal = "'\(owner).\(field.name)' is a link, by which objects are not compared"
+                return
+            }
             let value = _flatten(object[field.name])
             if let embedded = value as? EmbeddedObject {
                 add(embedded, names + [field.name])
-            } else if field.shape.type == .object, value != nil {
-                refusal = "'\(owner).\(field.name)' is a link, by which objects are not compared"
             } else if let constant = PredicateParser.value(value) {
                 values.append((names + [field.name], constant))
             } else {
