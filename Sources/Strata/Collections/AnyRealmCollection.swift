@@ -23,7 +23,6 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     public static func _make(_ values: _ValueSource) -> Self? { Self(Results<Element>(values.source)) }
 }
 
-
 extension AnyRealmCollection: Encodable where Element: Encodable {
     public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
 }
