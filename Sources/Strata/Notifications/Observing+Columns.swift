@@ -137,7 +137,7 @@ extension Map {
         keyPaths: [PartialKeyPath<Target>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, RealmMapChange<Map>) -> Void
     ) async -> NotificationToken where Value == Target? {
-        await observe(keyPaths: keyPaths.map { KeyPathTrace.path(of: $0) }, on: actor, isolation: isolation, block)
+        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
     private func start(
