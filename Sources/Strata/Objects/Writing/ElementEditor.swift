@@ -194,7 +194,8 @@ struct ElementEditor {
             .inserted(at: first, count: values.count),
             { contents in
                 contents.values.insert(contentsOf: values, at: first)
-                contents.keys.insert(contentsOf: keys, at: first)
+                // A list has none.
+                if !keys.isEmpty { contents.keys.insert(contentsOf: keys, at: first) }
             }
         ) { (collections, table, key, place) throws(StorageError) in
             if let value = values.first, values.count == 1, keys.isEmpty {
