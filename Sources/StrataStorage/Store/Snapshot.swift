@@ -5,7 +5,7 @@ package struct Snapshot: Sendable {
     let publication: UInt64?
 
     /// The version is pinned for this snapshot already.
-    init(_ store: Store, _ version: VersionState, publication: UInt64? = nil) {
+    init(_ store: Store, _ version: VersionState, _ publication: UInt64? = nil) {
         view = ReadView(version, store.reader, pinnedIn: store)
         self.publication = publication
     }

@@ -90,10 +90,7 @@ package final class Store: Sendable {
                 try ForeignVersions(commits: commits, processes: processes).pinNewest()
             }
             guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
-            let publication = processes == nil ? nil : commits.state.others.publication
-            return (
-                Snapshot(self, commits.state.visible, publication: publication), commits.state.isOwner
-            )
+            return (Snapshot(self, commits.state.visible, commits.publication), commits.state.isOwner)
         }
         // The pin keeps the file open. Beside another process that has written, the limit here may be older than the
         // end that it gave back.
@@ -133,21 +130,11 @@ package final class Store: Sendable {
     /// Whether readers may pin a newer version than a snapshot's.
     /// - Complexity: O(1), without locks where the snapshot is of the newest version.
     package func hasNewer(than snapshot: Snapshot) -> Bool {
-        if let processes, let known = snapshot.publication, processes.versions.publication == known { return false }
-        return newestVersion > snapshot.version
+        commits.isNewest(snapshot.publication) ? false : newestVersion > snapshot.version
     }
 
     /// The newest version that readers may pin.
-    package var newestVersion: TransactionID {
-        commits.monitor.withLock {
-            let visible = TransactionID(commits.state.visible.version)
-            guard let processes, !commits.state.isOwner else { return visible }
-            // A table that somebody wrote over says nothing; the next use of the store says so.
-            do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
-                return visible
-            }
-        }
-    }
+    package var newestVersion: TransactionID { commits.newestVersion }
 
     /// How many versions are kept: the newest, and those that somebody has pinned, in this process or in another.
     /// - Complexity: O(pins).

@@ -66,6 +66,27 @@ final class Commits: Sendable {
         allocator.unprotect(version)
     }
 
+    /// The newest version that readers may pin.
+    var newestVersion: TransactionID {
+        monitor.withLock {
+            let visible = TransactionID(state.visible.version)
+            guard let processes, !state.isOwner else { return visible }
+            // A table that somebody wrote over says nothing; the next use of the store says so.
+            do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
+                return visible
+            }
+        }
+    }
+
+    /// The number under which processes were told of the visible version; nil where nobody is told. `monitor` is held.
+    var publication: UInt64? { processes == nil ? nil : state.others.publication }
+
+    /// Whether nothing was made the newest version since. Takes no lock.
+    func isNewest(_ publication: UInt64?) -> Bool {
+        guard let publication, let processes else { return false }
+        return processes.versions.publication == publication
+    }
+
     /// How many versions are kept: the newest, and those that somebody has pinned, in this process or in another.
     /// - Complexity: O(pins).
     var activeVersions: Int {
