@@ -47,7 +47,9 @@ import Testing
     @Test(arguments: [false, true]) func `numbers among values of any type are added up`(managed: Bool) throws {
         let realm = try makeRealm([Mixed.self])
         let mixed = Mixed()
-        let values: [AnyRealmValue] = [.int(3), .string("x"), .double(0.5), .none, .decimal128("1.5"), .bool(true)]
+        let values: [AnyRealmValue] = [
+            .int(3), .string("x"), .double(0.5), .none, .decimal128("1.5"), .bool(true), .double(.nan),
+        ]
         mixed.list.append(objectsIn: values)
         mixed.set.insert(objectsIn: values)
         for (place, value) in values.enumerated() { mixed.map["\(place)"] = value }
@@ -149,11 +151,14 @@ import Testing
         let rounded: Int? = sparse.marks.average()
         let exact: Double? = sparse.whole.average()
         #expect(mean == 2.5 && rounded == 2 && exact == 1.5 && sparse.whole.average() == 1)
+        let negative: Int? = List<Int?>([-3, nil, -2]).average()
+        #expect(negative == -2)
         #expect(sparse.prices.sum() == Decimal128("0.5") && sparse.prices.max() == .some("0.5"))
         #expect(sparse.days.min() == .some(Date(timeIntervalSinceReferenceDate: 4)))
         #expect(sparse.lengths.min()?.length == 0.5 && sparse.lengths.sum().length == 2.5)
         #expect(Sparse().marks.min() == nil && Sparse().marks.sum() == 0 && Sparse().lengths.max() == nil)
         guard managed else { return }
         #expect(Array(sparse.prices.sorted()) == [nil, "0.5"])
+        #expect(Array(sparse.prices.sorted(ascending: false)) == ["0.5", nil])
     }
 }

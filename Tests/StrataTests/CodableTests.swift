@@ -58,6 +58,8 @@ import Testing
         check(try decoder.decode(Letter.self, from: back))
         let text = String(decoding: try encoder.encode(letter.proofs), as: UTF8.self)
         #expect(text == "{\"camelCase\":[9]}")
+        let parts = try encoder.encode(realm.objects(Part.self))
+        #expect(String(decoding: parts, as: UTF8.self) == "[{\"first_name\":\"Ada\"}]")
     }
 
     @Test func `without strategies dates are seconds and data is base64`() throws {

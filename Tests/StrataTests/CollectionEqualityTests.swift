@@ -4,10 +4,13 @@ import Testing
 @Suite struct CollectionEqualityTests {
     final class Bag: Object {
         @Persisted var numbers: List<Int>
+        @Persisted var moreNumbers: List<Int>
         @Persisted var tags: MutableSet<String>
         @Persisted var prices: Map<String, Int>
         @Persisted var others: List<Bag>
+        @Persisted var moreOthers: List<Bag>
         @Persisted(originProperty: "others") var owners: LinkingObjects<Bag>
+        @Persisted(originProperty: "moreOthers") var moreOwners: LinkingObjects<Bag>
     }
 
     @Test func `managed collections are equal when they are the same property of the same object`() throws {
@@ -37,11 +40,32 @@ import Testing
         #expect(AnyRealmCollection(List([1])) == AnyRealmCollection(List([1])))
     }
 
+    @Test func `another property, what is found in one, and a copy of one are not equal to it`() throws {
+        let realm = try makeRealm([Bag.self])
+        let bag = Bag()
+        bag.numbers.append(1)
+        bag.moreNumbers.append(1)
+        bag.others.append(bag)
+        bag.moreOthers.append(bag)
+        try realm.write { realm.add(bag) }
+        #expect(bag.numbers != bag.moreNumbers && bag.others != bag.moreOthers && bag.owners != bag.moreOwners)
+        let (copy, tags, prices) = (List([1]), MutableSet<String>(), Map<String, Int>())
+        #expect(bag.numbers != copy && copy != bag.numbers && bag.tags != tags && bag.prices != prices)
+        let numbers = AnyRealmCollection(bag.numbers)
+        #expect(numbers != AnyRealmCollection(bag.moreNumbers) && numbers != AnyRealmCollection(copy))
+        #expect(numbers != AnyRealmCollection(bag.numbers.sorted()))
+        #expect(AnyRealmCollection(bag.numbers.sorted()) != numbers)
+        let others = AnyRealmCollection(bag.others)
+        #expect(others != AnyRealmCollection(bag.others.where { $0.numbers.count > 0 }))
+        #expect(AnyRealmCollection(bag.others.where { $0.numbers.count > 0 }) != others)
+        #expect(AnyRealmCollection(bag.owners) != AnyRealmCollection(bag.moreOwners))
+    }
+
     @Test func `collections that nothing manages are equal when their elements are`() {
         #expect(List([1, 2]) == List([1, 2]) && List([1, 2]) != List([2, 1]))
         #expect(MutableSet(["a", "b"]) == MutableSet(["b", "a"]) && MutableSet(["a"]) != MutableSet(["b"]))
         let (one, other): (Map<String, Int>, Map<String, Int>) = (["a": 1, "b": 2], ["b": 2, "a": 1])
-        #expect(one == other)
+        #expect(one == other && Map<String, Int>() != one && one != ["a": 1, "c": 2])
         other["b"] = 3
         #expect(one != other)
     }

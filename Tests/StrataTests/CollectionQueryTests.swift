@@ -56,6 +56,18 @@ import Testing
         check()
     }
 
+    @Test func `more elements than are held at once come in their order`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        let shelf = LargeCollectionTests.Shelf()
+        let numbers = (0..<140_000).map { $0 * 7 % 1_000_003 }
+        try realm.write {
+            realm.add(shelf)
+            shelf.numbers.append(objectsIn: numbers)
+        }
+        let isSame = Array(shelf.numbers) == numbers
+        #expect(isSame)
+    }
+
     @Test func `a list that is held shows each change at once, inside and outside of writes`() throws {
         let realm = try makeRealm(LargeCollectionTests.types)
         let shelf = LargeCollectionTests.Shelf()
@@ -80,12 +92,43 @@ import Testing
                 #expect(numbers[place] == model[place] && numbers.count == model.count)
             }
             #expect(numbers[place] == model[place] && numbers[place + 15] == model[place + 15])
+            if round % 10 == 0 {
+                let isSame = model.indices.allSatisfy { numbers[$0] == model[$0] }
+                #expect(isSame)
+            }
             #expect(frozen[place] == place && frozen.count == 6000)
         }
         realm.beginWrite()
         numbers[3000] = -7
         realm.cancelWrite()
         #expect(numbers[3000] == model[3000])
+    }
+
+    @Test func `a walk that began in a write goes on when that is taken back`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        let shelf = LargeCollectionTests.Shelf()
+        try realm.write { realm.add(shelf) }
+        realm.beginWrite()
+        shelf.numbers.append(objectsIn: 0..<9000)
+        var walk = shelf.numbers.makeIterator()
+        var seen = [try #require(walk.next())]
+        realm.cancelWrite()
+        while let number = walk.next() { seen.append(number) }
+        let isWhole = seen == Array(0..<9000)
+        #expect(isWhole && shelf.numbers.isEmpty)
+    }
+
+    @Test func `what is found among the objects of a large map leaves out keys without one`() throws {
+        let realm = try makeRealm(LargeCollectionTests.types)
+        let shelf = LargeCollectionTests.Shelf()
+        for number in 0..<3000 { shelf.topics["\(number)"] = .some(Note("\(number)")) }
+        try realm.write {
+            realm.add(shelf)
+            realm.delete(realm.objects(Note.self).where { $0.text.starts(with: "29") })
+        }
+        #expect(shelf.topics.count == 3000 && shelf.topics["2900"] == .some(nil))
+        #expect(shelf.topics.where { $0.rank == 0 }.count == 2889)
+        #expect(shelf.topics.sorted(byKeyPath: "text").count == 2889)
     }
 
     @Test func `an object of another version is found by what it is, not by its key`() throws {

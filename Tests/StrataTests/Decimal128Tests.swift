@@ -70,6 +70,9 @@ import Testing
         #expect(Decimal128("1E+40") + "1" == "1E+40" && Decimal128("1E+6000") - "1E-6000" == "1E+6000")
         #expect(Decimal128("1") + "1E-33" == "1.000000000000000000000000000000001")
         #expect(Decimal128("1") - "1E-34" == "0.9999999999999999999999999999999999")
+        // Just above a half is cut off, so the difference is just below one.
+        #expect(
+            Decimal128("1") - "5.000000000000000000000000000000001E-35" == "0.9999999999999999999999999999999999")
         #expect(Decimal128("1") / "0" == .infinity && (Decimal128("0") / "0").isNaN)
         #expect((Decimal128.infinity - .infinity).isNaN && -Decimal128.infinity + 1 == -Decimal128.infinity)
         let nines = Decimal128("9999999999999999999999999999999999")

@@ -51,7 +51,10 @@ import Testing
             let newKey = Data(repeating: 3, count: 64)
             try realm.writeCopy(toFile: copy.url, encryptionKey: newKey)
             try realm.writeCopy(toFile: plain.url)
-            for (place, key) in [(copy, newKey), (plain, nil)] as [(TemporaryFile, Data?)] {
+            let configured = TemporaryFile()
+            try realm.writeCopy(configuration: Self.configuration(configured, newKey))
+            for (place, key) in [(copy, newKey), (configured, newKey), (plain, nil)] as [(TemporaryFile, Data?)] {
+                #expect(try schemaVersionAtURL(place.url, encryptionKey: key) == 0)
                 let other = try Realm(configuration: Self.configuration(place, key))
                 #expect(other.objects(Note.self).map(\.text) == ["copied"])
             }

@@ -44,6 +44,21 @@ import Testing
         #expect(Array(marks) == [3, 1, 2] && marks.thaw() == nil && prices.thaw() == nil && found.thaw() == nil)
     }
 
+    @Test func `what is thawed where the Realm is behind is there, as it was frozen or newer`() throws {
+        let file = TemporaryFile()
+        let configuration = file.configuration([Page.self])
+        let realm = try Realm(configuration: configuration)
+        let page = try fill(realm)
+        let frozen = Locked<Frozen<Page>?>(nil)
+        OtherThread.run {
+            guard let other = try? Realm(configuration: configuration) else { return }
+            let made = try? other.write { other.create(Page.self, value: ["id": 9]) }
+            frozen.with { $0 = made.map { Frozen($0) } }
+        }
+        #expect(realm.objects(Page.self).map(\.id) == [page.id])
+        #expect(frozen.current?.value.thaw()?.id == 9)
+    }
+
     @Test func `collections of values and maps go to other threads by reference`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Page.self])

@@ -59,6 +59,24 @@ import Testing
         #expect(registry.counts.asKeyValueSequence().map { "\($0.key)\($0.value)" } == ["a1", "b2"])
     }
 
+    @Test func `keys are told apart, and ordered, by their bytes`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        registry.words[decomposed] = "accent"
+        registry.words["z"] = "last"
+        #expect(registry.words.map(\.value) == ["accent", "last"])
+        try realm.write {
+            realm.add(registry)
+            registry.counts[composed] = 1
+        }
+        #expect(registry.counts[decomposed] == nil && !registry.counts.contains(key: decomposed))
+        try realm.write { registry.counts[decomposed] = 2 }
+        #expect(registry.counts.map(\.value) == [2, 1] && registry.counts[composed] == 1)
+        try realm.write { registry.counts[composed] = nil }
+        #expect(registry.counts.map(\.value) == [2])
+    }
+
     @Test func `a map holds every kind of value`() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()

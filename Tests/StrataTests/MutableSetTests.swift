@@ -64,9 +64,30 @@ import Testing
         try realm.write {
             shelf.doubles.insert(objectsIn: [.nan, .nan, -.infinity])
             shelf.words = ["z"]
+            #expect(!shelf.doubles.insert(-0.0).inserted && !shelf.doubles.insert(.nan).inserted)
+            shelf.doubles.remove(-0.0)
+            #expect(!shelf.doubles.contains(0) && shelf.doubles.insert(-0.0).inserted)
+            #expect(shelf.doubles.contains(0) && shelf.doubles.contains(-0.0))
+            #expect(shelf.doubles.filter { $0 == 0 }.map(\.sign) == [.plus])
         }
         #expect(shelf.doubles.count == 4 && shelf.doubles.contains { $0.isNaN })
         #expect(Array(shelf.words) == ["z"])
+    }
+
+    @Test func `many members that come at once join those that are there`() throws {
+        let realm = try makeRealm([Shelf.self])
+        let shelf = Shelf()
+        try realm.write {
+            realm.add(shelf)
+            shelf.numbers.insert(1000)
+            shelf.numbers.insert(objectsIn: 0..<40)
+            shelf.doubles.insert(0.5)
+            shelf.doubles.insert(objectsIn: (-2000..<2000).map { Double($0) })
+        }
+        #expect(Array(shelf.numbers) == Array(0..<40) + [1000] && shelf.doubles.count == 4001)
+        #expect(shelf.doubles.contains(0.5) && shelf.doubles.contains(-0.0) && !shelf.doubles.contains(.nan))
+        try realm.write { #expect(!shelf.doubles.insert(-0.0).inserted && shelf.doubles.insert(.nan).inserted) }
+        #expect(shelf.doubles.contains(-.nan) && shelf.doubles.first?.isNaN == true)
     }
 
     @Test func `two accessors of one row are one member, and a deleted row leaves the set`() throws {

@@ -203,6 +203,31 @@ import Testing
         token.invalidate()
     }
 
+    @Test func `a list tells of another object with the key of a deleted one, and of changes by old places`() throws {
+        let realm = try makeRealm([CollectionQueryTests.Drawer.self, Counter.self])
+        let drawer = CollectionQueryTests.Drawer()
+        drawer.counters.append(objectsIn: (0..<3).map { Counter($0) })
+        try realm.write { realm.add(drawer) }
+        var seen: [[Int]] = []
+        let token = drawer.counters.observe { change in
+            if case .update(_, let deletions, let insertions, let modifications) = change {
+                seen = [deletions, insertions, modifications]
+            }
+        }
+        try realm.write {
+            drawer.counters[2].name = "changed"
+            realm.delete(drawer.counters[1])
+            drawer.counters.insert(Counter(1), at: 1)
+        }
+        #expect(seen == [[1], [1], [2]])
+        try realm.write {
+            drawer.counters.remove(at: 0)
+            drawer.counters[1].count = 5
+        }
+        #expect(seen == [[0], [], [2]])
+        token.invalidate()
+    }
+
     @Test func `the Realm tells of every version that it shows`() throws {
         let realm = try makeRealm([Note.self])
         var changes = 0

@@ -96,6 +96,8 @@ import Testing
         #expect(cards.sorted(by: \.title, ascending: false).first?.town == "h3")
         #expect(cards.filter("harbour.depth > 1").sorted(by: ["length"]).limit(1).map(\.name) == ["Carla"])
         #expect(cards.index(of: cards[2]) == 2 && cards.distinct(by: ["harbour.town"]).count == 3)
+        #expect(cards.distinct(by: ["owner.mail"]).map(\.mail) == ["m1", "m3"])
+        #expect(cards.limit(1, offset: 1).map(\.name) == ["Berta"])
         #expect(throws: Realm.Error.self) { try cards.tryFilter("name == 'Ada'") }
         let frozen = cards.freeze()
         let card = cards[0].freeze()

@@ -26,6 +26,8 @@ import Testing
         #expect(schema.properties.map(\.columnName) == ["code", "row_number", "_label", "books", "spare", "notes"])
         #expect(schema.objectClass == Shelf.self && schema.primaryKeyProperty?.name == "code" && !schema.isEmbedded)
         #expect(schema["row"]?.isIndexed == true && schema["row_number"] == nil && schema["label"]?.isOptional == true)
+        #expect(schema["label"]?.isIndexed == false && schema["row"]?.isOptional == false)
+        #expect(schema["spare"]?.objectClassName == "Volume" && schema["code"]?.objectClassName == nil)
         #expect(realm.schema["Cover"]?.isEmbedded == true && realm.schema["None"] == nil)
         let shelf = Shelf()
         #expect(shelf.objectSchema == schema)

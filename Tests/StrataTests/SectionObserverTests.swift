@@ -56,6 +56,19 @@ import Testing
         token.invalidate()
     }
 
+    @Test func `an element that moves among the results and stays in its section has changed`() throws {
+        let realm = try makeRealm([Counter.self])
+        try realm.write { for id in 1...3 { realm.add(Counter(id, count: id)) } }
+        let counters = realm.objects(Counter.self)
+        let sections = counters.sectioned(
+            by: { $0.count % 2 }, sortDescriptors: [SortDescriptor(keyPath: "count")])
+        let mirror = Mirror()
+        let token = sections.observe { mirror.apply($0) }
+        try realm.write { counters[1].count = 4 }
+        #expect(mirror.updates == 1 && mirror.modified == [[2]] && mirror.sections == [[1, 3], [2]])
+        token.invalidate()
+    }
+
     @Test("changes of sections applied to a mirror give the sections", arguments: UInt64(1)...6)
     func random(seed: UInt64) throws {
         var dice = Dice(state: seed)

@@ -64,6 +64,7 @@ import Testing
         try realm.write { realm.add(["box", "apple", "banana"].map { Word($0) }) }
         let sections = realm.objects(Word.self).sectioned(by: \.initial)
         #expect(sections.allKeys == ["a", "b"] && sections[IndexPath(item: 1, section: 1)].text == "box")
+        #expect(sections[0] == sections[0] && sections[0] != sections[1])
         let (frozen, first) = (sections.freeze(), sections[0].freeze())
         try realm.write { realm.add([Word("ant"), Word("zoo")]) }
         #expect(frozen.isFrozen && frozen.map(\.count) == [1, 2] && sections.map(\.count) == [2, 2, 1])

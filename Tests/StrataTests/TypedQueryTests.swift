@@ -89,6 +89,10 @@ import Testing
                     } ?? false
                 }
             ),
+            (
+                { $0.name.like($0.nickname, caseInsensitive: true) },
+                { owner in owner.nickname.map { owner.name.lowercased() == $0.lowercased() } ?? false }
+            ),
             ({ $0.name < "C" }, { $0.name.utf8.lexicographicallyPrecedes("C".utf8) }),
             ({ $0.data.starts(with: [0, 1]) }, { $0.data.starts(with: [0, 1]) }),
             ({ $0.friend.name == "Bob" }, { $0.friend?.name == "Bob" }),
