@@ -36,6 +36,10 @@ import Testing
         #expect(parts.sum(ofProperty: "count") == 6 && parts.max(ofProperty: "next.count") == 2)
         #expect(parts[1].parts.sum(of: \.count) == 0 && parts[1].parts.min(of: \.count) == nil)
         #expect(parts[1].parts.average(of: \.weight) == nil)
+        let large = Item(0, nil)
+        large.parts.append(objectsIn: [Item(.max, nil), Item(.max, nil)])
+        if managed { try realm.write { realm.add(large) } }
+        #expect(large.parts.average(of: \.count) == Double(Int.max))
     }
 
     final class Mixed: Object {

@@ -111,5 +111,12 @@ import Testing
         let next = try realm.write { realm.create(Cat.self, value: [1]) }
         #expect(boxes.where { $0.content == .object(next) }.isEmpty)
         #expect(boxes.sorted(byKeyPath: "content").count == 15)
+        try realm.write {
+            for (box, key) in [(0, 3), (1, -5)] {
+                boxes[box].content = .object(realm.create(Cat.self, value: [key]))
+                boxes[box].number = 77
+            }
+        }
+        #expect(boxes.where { $0.number == 77 }.sorted(byKeyPath: "content").map(\.id) == [1, 0])
     }
 }

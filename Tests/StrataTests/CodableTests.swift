@@ -53,6 +53,7 @@ import Testing
         let realm = try makeRealm([Letter.self])
         try realm.write { realm.add(letter) }
         check(letter)
+        #expect(throws: EncodingError.self) { try encoder.encode(letter) }
         let back = try encoder.encode(letter.detached())
         #expect(String(decoding: back, as: UTF8.self).contains("\"sent_at\":\"2024-02-29T12:00:00Z\""))
         check(try decoder.decode(Letter.self, from: back))

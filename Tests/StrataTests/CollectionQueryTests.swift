@@ -111,7 +111,8 @@ import Testing
         realm.beginWrite()
         shelf.numbers.append(objectsIn: 0..<9000)
         var walk = shelf.numbers.makeIterator()
-        var seen = [try #require(walk.next())]
+        let first = walk.next()
+        var seen = [try #require(first)]
         realm.cancelWrite()
         while let number = walk.next() { seen.append(number) }
         let isWhole = seen == Array(0..<9000)

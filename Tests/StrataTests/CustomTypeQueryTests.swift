@@ -119,6 +119,11 @@ import Testing
         #expect(ids(trips.where { $0.legs > Meters(2) }) == [3])
         #expect(ids(trips.where { $0.legs.containsAny(in: [Meters(7), Meters(1.5)]) }) == [2, 3])
         #expect(ids(trips.where { $0.legs.persistableValue.contains(0.5...1.5) }) == [1, 2])
+        #expect(ids(trips.where { $0.legs.persistableValue.contains(1.0...3.0) }) == [])
+        #expect(ids(trips.where { $0.legs.persistableValue.contains(0.5..<1.5) }) == [1])
+        // What is counted inside is counted of each element.
+        let counted = trips.where { (($0.others.id >= 0).count == 1 && $0.others.id >= 0).count == 1 }
+        #expect(ids(counted) == [2, 3])
         #expect(ids(trips.where { $0.legs.max == Meters(1.5) }) == [2])
         #expect(ids(trips.where { $0.legs.sum >= Meters(2) }) == [2, 3])
         #expect(ids(trips.where { $0.legs.avg == Meters(1) }) == [2])

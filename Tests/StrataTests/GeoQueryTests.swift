@@ -83,6 +83,7 @@ import Testing
         let hole = [(53.0, 9.0), (54.0, 9.0), (54.0, 11.0), (53.0, 11.0), (53.0, 9.0)]
         try check(cities, GeoPolygon(outerRing: ring), ["Berlin", "Hamburg"])
         try check(cities, GeoPolygon(outerRing: ring.reversed()), ["Berlin", "Hamburg"])
+        try check(cities, GeoPolygon(outerRing: [(52.52, 13.405), (52, 14), (53, 14), (52.52, 13.405)]), ["Berlin"])
         try check(cities, GeoPolygon(outerRing: ring, holes: hole), ["Berlin"])
         try check(cities, GeoPolygon(outerRing: ring, holes: [hole.reversed()]), ["Berlin"])
         let pacific = [(-25.0, 170.0), (-25.0, -165.0), (-5.0, -165.0), (-5.0, 170.0), (-25.0, 170.0)]

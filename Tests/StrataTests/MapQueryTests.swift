@@ -40,6 +40,8 @@ import Testing
         #expect(names(pupils.filter("friends['best'].scores['math'] == 2")) == ["Ann"])
         #expect(names(pupils.filter("friends['best'].scores.@allKeys CONTAINS 'art'")) == ["Bob"])
         #expect(names(pupils.filter("friends['other'] == %@", pupils[2])) == ["Bob"])
+        // A key without an object leads to none of them.
+        #expect(names(pupils.filter("ALL friends == %@", pupils[1])) == ["Ann"])
     }
 
     @Test func `typed conditions ask for keys and for the value of a key`() throws {
@@ -48,6 +50,7 @@ import Testing
         #expect(names(pupils.where { $0.scores.keys.starts(with: "hist") }) == ["Cleo"])
         #expect(names(pupils.where { $0.scores["math"] > 3 }) == ["Ann"])
         #expect(names(pupils.where { $0.scores["math"] == nil }) == ["Cleo"])
+        #expect(pupils.where { $0.scores["Math"] == nil }.count == 3)
         #expect(names(pupils.where { $0.friends["best"].name == "Ann" }) == ["Bob"])
         #expect(pupils.where { $0.scores["math"] > 3 }.explain().contains("over columns: scores['math'] > 3"))
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Seeds
 import Strata
@@ -129,6 +130,61 @@ import Testing
         try realm.write { realm.delete(outer) }
         #expect(realm.objects(Note.self).isEmpty && inner.namedIn.isEmpty)
         try realm.store.checkInvariants()
+    }
+
+    @Test func `an observer is told which keys came and went, and which lead to something else or changed`() throws {
+        let realm = try makeRealm([Registry.self])
+        let (registry, note) = (Registry(), Note("n"))
+        for (key, count) in [("x", 1), ("y", 2)] { registry.counts[key] = count }
+        for key in ["a", "b"] { registry.notes[key] = note }
+        try realm.write { realm.add(registry) }
+        var told: [[String]] = []
+        let tokens = [
+            registry.counts.observe { change in
+                if case .update(_, let deletions, let insertions, let modifications) = change {
+                    told += [deletions, insertions, modifications]
+                }
+            },
+            registry.notes.observe { change in
+                if case .update(_, let deletions, let insertions, let modifications) = change {
+                    told += [deletions, insertions, modifications]
+                }
+            },
+        ]
+        try realm.write {
+            registry.counts["x"] = nil
+            registry.counts["y"] = 5
+            registry.counts["z"] = 1
+        }
+        #expect(told == [["x"], ["z"], ["y"]])
+        told = []
+        try realm.write {
+            note.text = "changed"
+            registry.notes["new"] = note
+            registry.notes.removeObject(for: "b")
+        }
+        #expect(told == [["b"], ["new"], ["a"]])
+        tokens.forEach { $0.invalidate() }
+    }
+
+    @Test func `an observer that begins on a queue where the owner is gone is told of an empty map`() throws {
+        let realm = try makeRealm([Registry.self])
+        let registry = Registry()
+        registry.counts["x"] = 1
+        try realm.write { realm.add(registry) }
+        let queue = DispatchQueue(label: "late")
+        queue.suspend()
+        let told = DispatchSemaphore(value: 0)
+        let counts = Locked<[Int]>([])
+        let token = registry.counts.observe(on: queue) { change in
+            if case .initial(let map) = change { counts.with { $0.append(map.count) } }
+            told.signal()
+        }
+        try realm.write { realm.delete(registry) }
+        queue.resume()
+        #expect(told.wait(timeout: .now() + 300) == .success)
+        #expect(counts.current == [0])
+        token.invalidate()
     }
 
     @Test func `an unmanaged map becomes managed with its owner and keeps its identity`() throws {

@@ -228,6 +228,64 @@ import Testing
         token.invalidate()
     }
 
+    final class Tray: Object {
+        @Persisted(primaryKey: true) var id = 0
+        @Persisted var cells: List<Int>
+    }
+
+    @Test func `a list whose owner went is told as emptied, whatever has the owner's key now`() throws {
+        let realm = try makeRealm([Tray.self])
+        let tray = Tray(value: ["cells": [1, 2]])
+        try realm.write { realm.add(tray) }
+        var seen: [[Int]] = []
+        let token = tray.cells.observe { change in
+            if case .update(_, let deletions, let insertions, _) = change { seen += [deletions, insertions] }
+        }
+        try realm.write {
+            realm.delete(tray)
+            realm.add(Tray(value: ["cells": [1, 2]]))
+        }
+        #expect(seen == [[0, 1], []])
+        token.invalidate()
+    }
+
+    @Test func `results of a limit tell of what changed and kept its place`() throws {
+        let realm = try makeRealm([Counter.self])
+        try realm.write { for id in 1...3 { realm.add(Counter(id, count: id * 4)) } }
+        let counters = realm.objects(Counter.self)
+        var seen: [[Int]] = []
+        let token = counters.sorted(byKeyPath: "count").limit(2).observe { change in
+            if case .update(_, let deletions, let insertions, let modifications) = change {
+                seen += [deletions, insertions, modifications]
+            }
+        }
+        try realm.write { counters[0].count = 5 }
+        #expect(seen == [[], [], [0]])
+        token.invalidate()
+    }
+
+    @Test func `a key path to an inverse tells of links that come and go, and of owners that go`() throws {
+        let realm = try makeRealm([TypedQueryTests.Owner.self, TypedQueryTests.Pet.self])
+        let pets = realm.objects(TypedQueryTests.Pet.self)
+        try realm.write {
+            for id in 0..<2 {
+                let owner = realm.create(TypedQueryTests.Owner.self, value: ["id": id])
+                owner.pets.append(TypedQueryTests.Pet())
+            }
+            realm.add(TypedQueryTests.Pet())
+        }
+        let owners = realm.objects(TypedQueryTests.Owner.self)
+        var seen: [[Int]] = []
+        let token = pets.observe(keyPaths: ["owners"]) { change in
+            if case .update(_, _, _, let modifications) = change { seen.append(modifications) }
+        }
+        try realm.write { owners[0].pets.append(pets[2]) }
+        try realm.write { owners[0].pets.remove(at: 0) }
+        try realm.write { realm.delete(owners[1]) }
+        #expect(seen == [[2], [0], [1]])
+        token.invalidate()
+    }
+
     @Test func `the Realm tells of every version that it shows`() throws {
         let realm = try makeRealm([Note.self])
         var changes = 0

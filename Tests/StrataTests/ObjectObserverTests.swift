@@ -26,6 +26,16 @@ import Testing
         }
         #expect(names == [["watts", "room"], ["40", "watts"]])
         withExtendedLifetime(tokens) {}
+        names = []
+        let behind = lamp.observe(keyPaths: ["room.name", "room.watts"]) {
+            if case .change(_, let properties) = $0 { names.append(properties.map(\.name)) }
+        }
+        try realm.write {
+            lamp.watts = 60
+            lamp.name = "itself"
+        }
+        #expect(names.filter { $0.contains("room") } == [["room"]])
+        behind.invalidate()
     }
 
     @Test func `an object is observed by a class that it inherits from as well`() throws {

@@ -68,6 +68,8 @@ import Testing
         #expect(Array(student.names.filter("SELF BEGINSWITH[cd] %@", "EM")) == ["Émile", "emil"])
         #expect(Array(student.notes.sorted(ascending: true)) == [nil, "a", "b"])
         #expect(Array(student.notes.where { $0 != nil }) == ["b", "a"])
+        #expect(Array(student.notes.filter("SELF > nil")) == ["b", "a"])
+        #expect(student.notes.filter("SELF >= nil").count == 3 && student.notes.filter("SELF < nil").isEmpty)
         #expect(student.realm?.objects(Student.self).filter("ANY anything == 'x'").count == 1)
     }
 
