@@ -29,7 +29,7 @@ extension Floors {
             "Objects: ElementConversion": collections,
             "Objects: AnyCollectionFactory": collections, "Objects: LinkingObjects": collections,
             "Objects: AnyLinkingObjects": collections, "Objects: Results": collections, "Objects: List": collections,
-            "Objects: MutableSet": collections,
+            "Objects: MutableSet": collections, "Objects: Map": collections,
             "Collections: Realm": errors + "; a collection leads to its Realm",
             "Collections: ObjectSource": "a collection of objects is queried and sorted",
             "Collections: ValueSource": "a collection of values is queried and sorted",
