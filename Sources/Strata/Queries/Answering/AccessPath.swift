@@ -27,15 +27,7 @@ indirect enum AccessPath {
         switch node {
         case .constant, .not, .located: return nil
         case .or(let parts):
-            guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
-            var ways: [AccessPath] = []
-            var total = 0
-            for part in parts {
-                guard let (way, estimate) = try best(part, access, view) else { return nil }
-                ways.append(way)
-                total += estimate
-            }
-            return (.union(ways), total)
+            return try union(of: parts) { (part) throws(StorageError) in try best(part, access, view) }
         case .and(let parts):
             var found: (path: AccessPath, estimate: Int)?
             var filters: [RowFilter] = []
@@ -93,18 +85,25 @@ indirect enum AccessPath {
             guard let property = property(column), property.isIndexed else { return nil }
             way = .equal(property, [.bytes(bytes)])
         case .or(let parts):
-            guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
-            var ways: [AccessPath] = []
-            var total = 0
-            for part in parts {
-                guard let (way, estimate) = try best(part, access, view) else { return nil }
-                ways.append(way)
-                total += estimate
-            }
-            return (.union(ways), total)
+            return try union(of: parts) { (part) throws(StorageError) in try best(part, access, view) }
         case .everything, .nothing, .null, .bytes, .collection, .and, .not: return nil
         }
         return (way, try way.estimate(access, view))
+    }
+
+    /// All that the parts of a disjunction lead to; nil where one of them has no way.
+    private static func union<Part>(
+        of parts: [Part], _ best: (Part) throws(StorageError) -> (path: AccessPath, estimate: Int)?
+    ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
+        guard !parts.isEmpty, parts.count <= maximumLookups else { return nil }
+        var ways: [AccessPath] = []
+        var total = 0
+        for part in parts {
+            guard let (way, estimate) = try best(part) else { return nil }
+            ways.append(way)
+            total += estimate
+        }
+        return (.union(ways), total)
     }
 
     /// Ways that lead over links: to known objects, or to those of another query.
