@@ -137,7 +137,7 @@ public struct _CollectionColumn {
         else { return nil }
         // What has the key in one version may be another object in the next.
         if object._instance !== instance, instance.twin(of: object) == nil { return nil }
-        return .link(object._key)
+        return leadsToObjects ? .link(object._key) : element._encodeElement(.unmanaged)
     }
 
     /// Where an element stands first, found among stored values. The outer nil: elements are to be compared one by one,

@@ -147,7 +147,7 @@ extension ObjectBase {
         let access = _access
         guard let write = access.instance.requireWrite(access.name) else { return }
         guard let place = access.positions[name] else { return write.fail(_unknown(name)) }
-        ObjectMaker(write).assign(self, access, place, value, .error)
+        ObjectMaker(write, copies: false).assign(self, access, place, value, .error)
     }
 
     /// Takes properties from a dictionary, an array or an object, while unmanaged.

@@ -5,10 +5,14 @@ struct ObjectMaker {
     private let write: RunningWrite
     private var instance: RealmInstance { write.instance }
 
+    /// Whether objects that cannot be linked to as they are stay as they are, and copies take their places. Else those
+    /// that nothing manages are added themselves, as by an assignment.
+    private let copies: Bool
     private let copying: Copying
 
-    init(_ write: RunningWrite) {
+    init(_ write: RunningWrite, copies: Bool = true) {
         self.write = write
+        self.copies = copies
         copying = Copying(write.instance)
     }
 
@@ -61,8 +65,14 @@ struct ObjectMaker {
 
     /// Whether a value is an object whose place only a copy can take: unmanaged, of another Realm, or frozen.
     private func isToCopy(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
-        guard !instance.isMigration, !target.isEmbedded, let plan = target.plan else { return false }
+        guard copies, !instance.isMigration, !target.isEmbedded, let plan = target.plan else { return false }
         return type(of: object) == plan.type && !instance.manages(object)
+    }
+
+    /// Whether a value is an object that becomes managed itself.
+    private func isToAdd(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
+        guard !copies, object._frame == nil, let plan = target.plan else { return false }
+        return type(of: object) == plan.type
     }
 
     /// Adds a copy of an object, with copies of what it leads to. The object stays as it is.
@@ -257,7 +267,7 @@ struct ObjectMaker {
     ) -> _StoredValue? {
         if property.tag.type == .any {
             guard var any = AnyRealmValue(any: value) else { return nil }
-            if !instance.isMigration {
+            if copies && !instance.isMigration {
                 any = any._mapObject { object in
                     let isOfHere = instance.manages(object) || object._frame != nil && object._access.plan == nil
                     return isOfHere ? object : copy(object, policy)
@@ -265,7 +275,7 @@ struct ObjectMaker {
             }
             return any._encodeElement(_ElementContext(instance: instance, target: nil))
         }
-        guard var value else { return .null }
+        guard var value = value else { return .null }
         if property.tag.type != .object {
             // The declared type decides, where there is one: its range, its cases, its own conversion.
             if let field { return property.isCollection ? field.plainElement(value) : field.plain(value) }
@@ -273,7 +283,7 @@ struct ObjectMaker {
         }
         guard let target = access.target(of: property) else { return nil }
         if let custom = value as? any FailableCustomPersistable { value = custom.embeddedObject ?? value }
-        if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration {
+        if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration || isToAdd(object, target) {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }
             if isToCopy(object, target) {
