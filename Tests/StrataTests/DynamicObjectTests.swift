@@ -19,6 +19,16 @@ import Testing
         }
     }
 
+    final class Shop: Object {
+        @Persisted var crate: Crate?
+        @Persisted var item: Item?
+    }
+    final class Row: Object {
+        @Persisted var numbers: List<Int>
+        @Persisted var words: MutableSet<String>
+        @Persisted var prices: Map<String, Double>
+    }
+
     @Test func `collections of objects are read and changed by name`() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
@@ -80,5 +90,39 @@ import Testing
         #expect(crate["first"] as? String == "one" && crate["first_word"] as? String == "one")
         try realm.write { crate["first"] = "two" }
         #expect(realm.object(ofType: Crate.self, forPrimaryKey: 3)?.first == "two")
+    }
+
+    @Test func `a link of an object that is read by name leads to an object of the program's class`() throws {
+        let file = TemporaryFile()
+        do {
+            let realm = try Realm(configuration: file.configuration([Shop.self, Crate.self, Item.self]))
+            let shop = Shop(value: ["crate": ["id": 4, "first": "f"], "item": ["name": "i"]])
+            try realm.write { realm.add(shop) }
+            let dynamic = realm.dynamicObjects("Shop")[0]
+            #expect((dynamic["crate"] as? Crate)?.first == "f" && (dynamic.item as? Item)?.name == "i")
+            #expect(dynamic["crate"] as? Crate == shop.crate)
+            #expect(try dynamic.value(for: "crate", "first") as? String == "f")
+            #expect(try dynamic.value("crate.first", as: String.self) == "f")
+            #expect(throws: Realm.Error.self) { try dynamic.value(for: "crate", "last") }
+            #expect(throws: Realm.Error.self) { try dynamic.value("crate.last", as: String?.self) }
+        }
+        let realm = try Realm(configuration: file.configuration([Item.self]))
+        let dynamic = realm.dynamicObjects("Shop")[0]
+        #expect((dynamic["crate"] as? DynamicObject)?["first_word"] as? String == "f" && dynamic["item"] is Item)
+    }
+
+    @Test func `collections of plain values are counted by name, and take no objects`() throws {
+        let realm = try makeRealm([Row.self, Item.self])
+        let row = Row(value: ["numbers": [4, 5, 6], "words": ["a", "b"], "prices": ["x": 1.5]])
+        try realm.write { realm.add(row) }
+        let prices: Map<String, DynamicObject?> = row.dynamicMap("prices")
+        #expect(row.dynamicList("numbers").count == 3 && row.dynamicMutableSet("words").count == 2 && prices.count == 1)
+        #expect(row.dynamicList("numbers")[0].realm == nil && row.dynamicList("numbers").allSatisfy { $0.realm == nil })
+        #expect(Array(try #require(realm.dynamicObjects("Row")[0]["numbers"] as? List<Int>)) == [4, 5, 6])
+        let numbers = realm.dynamicObjects("Row")[0].dynamicList("numbers")
+        #expect(throws: Realm.Error.self) {
+            try realm.write { numbers.append(realm.dynamicCreate("Item", value: ["name": "i"])) }
+        }
+        #expect(Array(row.numbers) == [4, 5, 6] && realm.objects(Item.self).isEmpty)
     }
 }

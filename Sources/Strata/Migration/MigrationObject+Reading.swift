@@ -35,11 +35,11 @@ extension DynamicObject {
         var walked = ""
         for name in path.split(separator: ".", omittingEmptySubsequences: false) {
             guard let next = _flatten(current) else { return nil }
-            guard let object = next as? DynamicObject else {
+            guard let object = next as? ObjectBase else {
                 throw Realm.Error(
                     .invalidInput, "'\(walked)' is no object but \(next); '\(name)' cannot be read from it")
             }
-            current = try object.tryGetValue(for: String(name))
+            current = try object._checkedValue(String(name))
             walked = walked.isEmpty ? String(name) : "\(walked).\(name)"
         }
         return current

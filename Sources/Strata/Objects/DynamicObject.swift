@@ -19,20 +19,17 @@ public final class DynamicObject: Object {
     public func value(for names: String...) throws -> Any? {
         var current: Any? = self
         for (place, name) in names.enumerated() {
-            guard let object = current as? DynamicObject else {
-                if current == nil { return nil }
+            guard let object = _flatten(current) as? ObjectBase else {
+                if _flatten(current) == nil { return nil }
                 throw Realm.Error(.invalidInput, "'\(names[place - 1])' is no object; '\(name)' cannot be read from it")
             }
-            current = try object.tryGetValue(for: name)
+            current = try object._checkedValue(name)
         }
         return current
     }
 
     /// A property's value, or an error when the class has no property of that name.
-    public func tryGetValue(for name: String) throws -> Any? {
-        guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
-        return self[name]
-    }
+    public func tryGetValue(for name: String) throws -> Any? { try _checkedValue(name) }
 }
 
 extension Optional where Wrapped == Any {
@@ -52,35 +49,43 @@ extension ObjectBase {
         return instance.materialize(access, RowKey(_key)) as? DynamicObject
     }
 
-    /// A list of objects by name, whose elements are known by name as well.
+    /// A list by name, whose objects are known by name as well. Of a list of plain values it tells the count; its
+    /// elements are objects without a property, and ``subscript(_:)`` gives a list of what they are.
     ///
-    /// Stops the program when the property is no list of objects, or the object is not managed.
+    /// Stops the program when the property is no list, or the object is not managed.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        _dynamicCollection(propertyName, "list of objects")
+        _dynamicCollection(propertyName, "list")
     }
 
-    /// A set of objects by name, whose elements are known by name as well.
+    /// A set by name, as ``dynamicList(_:)``.
     ///
-    /// Stops the program when the property is no set of objects, or the object is not managed.
+    /// Stops the program when the property is no set, or the object is not managed.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        _dynamicCollection(propertyName, "set of objects")
+        _dynamicCollection(propertyName, "set")
     }
 
-    /// A map of objects by name, whose values are known by name as well.
+    /// A map by name, as ``dynamicList(_:)``.
     ///
-    /// Stops the program when the property is no map of objects, or the object is not managed.
+    /// Stops the program when the property is no map, or the object is not managed.
     public final func dynamicMap<Key>(_ propertyName: String) -> Map<Key, DynamicObject?> {
-        _dynamicCollection(propertyName, "map of objects")
+        _dynamicCollection(propertyName, "map")
     }
 
     private final func _dynamicCollection<Collection: _ColumnCollection>(_ name: String, _ kind: String) -> Collection {
         guard let twin = _dynamicTwin else {
             fatalError("only an object that a Realm manages gives its collections by name: '\(name)'")
         }
-        guard let collection = twin[name] as? Collection else {
-            fatalError("'\(_access.name).\(name)' is no \(kind)")
+        let access = twin._access
+        guard let place = access.positions[name], access.properties[place].tag.collection == Collection._kind else {
+            fatalError("'\(access.name).\(name)' is no \(kind)")
         }
-        return collection
+        return Collection(_column: _CollectionColumn(twin, place))
+    }
+
+    /// A property by name, or an error when there is none of that name.
+    func _checkedValue(_ name: String) throws(Realm.Error) -> Any? {
+        guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
+        return self[name]
     }
 
     func _unknown(_ name: String) -> Realm.Error {
@@ -121,7 +126,9 @@ extension ObjectBase {
             return nil
         }
         if case .link(let key) = value {
-            return access.target(of: property).flatMap { instance.materialize($0, RowKey(key)) }
+            // As what it is, where the program has its class; in a migration classes are known by name alone.
+            return property.target.flatMap { instance.access(named: $0, typed: !instance.isMigration) }
+                .flatMap { instance.materialize($0, RowKey(key)) }
         }
         return value.any(as: property.tag.type)
     }

@@ -285,6 +285,11 @@ struct ElementEditor {
 
     /// Whether values may stand here, as deep as their collections are; the write is marked otherwise.
     private func mayStand(_ values: [_StoredValue]) -> Bool {
+        if case .link? = values.first, property.tag.type != .object {
+            let expected = "'\(access.name).\(property.name)' expects \(property.tag.expected(nil)), got an object"
+            write.fail(Realm.Error(.invalidInput, expected))
+            return false
+        }
         guard property.tag.type == .any, values.contains(where: { NestedEncoding.isKeyed($0) != nil }) else {
             return true
         }
