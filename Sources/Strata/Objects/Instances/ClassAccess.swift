@@ -80,7 +80,7 @@ final class ClassAccess {
         frame.pointee.holdColumns(columnCount)
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
-        if plan == nil, !instance.isMigration { addDeclaredNames() }
+        if plan == nil, instance.migration?.isOld != true { addDeclaredNames() }
         primary = properties.first(where: \.isPrimary)
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
         leads = instance.isFrozen ? [] : Array(repeating: nil, count: max(plan?.offsetLimit ?? 1, 1))

@@ -178,7 +178,7 @@ extension RealmInstance {
     /// The object that a value leads to; nil when it was deleted, or its class is gone.
     func object(of link: AnyEncoding.Link) -> Object? {
         guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
-            let access = access(named: schema.tables[position].name, typed: true),
+            let access = access(named: schema.tables[position].name, typed: !isMigration),
             let made = materialize(access, RowKey(link.key)), made._creation == link.creation
         else { return nil }
         return made as? Object

@@ -1,0 +1,77 @@
+import Strata
+import Testing
+
+/// What a migration's objects are called by, and what they take.
+@Suite struct MigrationNameTests {
+    enum Size: String, PersistableEnum { case small, large }
+    enum Step: Int, PersistableEnum { case first = 1, second = 2 }
+    struct Title: CustomPersistable {
+        let text: String
+        init(persistedValue: String) { text = persistedValue }
+        var persistableValue: String { text }
+    }
+    final class Part: Object {
+        @Persisted var name = ""
+        @Persisted var count = 0
+        override class func propertiesMapping() -> [String: String] { ["name": "part_name"] }
+    }
+    final class Machine: Object {
+        @Persisted(primaryKey: true) var id = 0
+        @Persisted var label = ""
+        @Persisted var part: Part?
+        @Persisted var parts: List<Part>
+        @Persisted var thing: AnyRealmValue
+        override class func propertiesMapping() -> [String: String] {
+            ["id": "key", "label": "the_label", "part": "first_part", "parts": "all_parts"]
+        }
+    }
+
+    private func migrated(_ block: @escaping MigrationBlock) throws -> [Machine] {
+        let file = TemporaryFile()
+        do {
+            let realm = try Realm(configuration: file.configuration([Machine.self]))
+            let part = Part(value: ["name": "p", "count": 3])
+            let machine = Machine(value: ["id": 1, "label": "m", "part": part, "parts": [part], "thing": part])
+            try realm.write { realm.add(machine) }
+        }
+        let realm = try Realm(configuration: file.configuration([Machine.self], version: 1, block))
+        return realm.objects(Machine.self).map { $0.detached() }
+    }
+
+    @Test func `old objects have the names of the file, new ones those of the program as well`() throws {
+        let machines = try migrated { migration, _ in
+            var walked = 0
+            migration.enumerateObjects(ofType: "Machine") { old, new in
+                walked += 1
+                #expect(old?["the_label"] as? String == "m" && new?["the_label"] as? String == "m")
+                #expect(new?["label"] as? String == "m" && new?["id"] as? Int == 1)
+                #expect(old?["first_part"]["part_name"] as? String == "p" && new?["part"]["name"] as? String == "p")
+                #expect((new?["parts"] as? List<MigrationObject>)?.first?["name"] as? String == "p")
+                new?["label"] = "n"
+            }
+            #expect(walked == 1)
+            migration.create("Machine", value: ["id": 2, "label": "made"])
+        }
+        #expect(machines.map(\.id) == [1, 2] && machines.map(\.label) == ["n", "made"])
+    }
+
+    @Test func `a name that only the program has is none of the old objects`() throws {
+        #expect(throws: Realm.Error.self) {
+            try migrated { migration, _ in
+                migration.enumerateObjects(ofType: "Machine") { old, _ in _ = old?["label"] }
+            }
+        }
+    }
+
+    @Test func `an object in a value of any type is known by name`() throws {
+        let machines = try migrated { migration, _ in
+            migration.enumerateObjects(ofType: "Machine") { old, new in
+                let (before, after) = (old?["thing"] as? MigrationObject, new?["thing"] as? MigrationObject)
+                #expect(before?["part_name"] as? String == "p" && after?["count"] as? Int == 3)
+                new?["thing"] = migration.create("Part", value: ["name": "q"])
+                #expect((new?["thing"] as? MigrationObject)?["name"] as? String == "q")
+            }
+        }
+        #expect(machines[0].thing.object(Part.self)?.name == "q")
+    }
+}
