@@ -18,6 +18,12 @@ import Testing
         @Persisted(originProperty: "rooms") var houses: LinkingObjects<House>
     }
     final class Note: Object { @Persisted var text = "n" }
+    final class Labelled: Object {
+        @Persisted(primaryKey: true) var id: ObjectId
+        @Persisted var uuid: UUID
+        @Persisted var any: AnyRealmValue
+        @Persisted var text = ""
+    }
     final class House: Object {
         @Persisted var rooms: List<Room>
         @Persisted var inner: List<House>
@@ -66,5 +72,12 @@ import Testing
             plain(realm.objects(Note.self).description) == "Results<Note> <> (\n\t[0] Note {\n\t\ttext = n;\n\t}\n)")
         #expect(plain(house.rooms[0].houses.description).hasPrefix("LinkingObjects<House> <> (\n\t[0] House {\n"))
         #expect(plain(AnyRealmCollection(house.inner).description) == "AnyRealmCollection<House> <> (\n\n)")
+    }
+
+    @Test func `sort descriptors and property types print by the names that RealmSwift has`() {
+        #expect("\(Strata.SortDescriptor("text"))" == "SortDescriptor(keyPath: text, direction: ascending)")
+        #expect("\(Strata.SortDescriptor("a.b").reversed())" == "SortDescriptor(keyPath: a.b, direction: descending)")
+        let types = Labelled().objectSchema.properties.map { $0.description.split(separator: "\n")[1] }
+        #expect(types == ["\ttype = object id;", "\ttype = uuid;", "\ttype = mixed;", "\ttype = string;"])
     }
 }

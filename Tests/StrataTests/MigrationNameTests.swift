@@ -74,4 +74,18 @@ import Testing
         }
         #expect(machines[0].thing.object(Part.self)?.name == "q")
     }
+
+    @Test func `values of enumerations and of custom types are taken as what they are stored as`() throws {
+        let machines = try migrated { migration, _ in
+            migration.create("Machine", value: ["id": Step.second, "label": Size.large])
+            migration.enumerateObjects(ofType: "Machine") { old, new in
+                if old != nil { new?["label"] = Title(persistedValue: "custom") }
+            }
+            migration.create("Part", value: ["name": Title(persistedValue: "t"), "count": Step.first])
+        }
+        #expect(machines.map(\.label) == ["custom", "large"])
+        #expect(throws: Realm.Error.self) {
+            try migrated { migration, _ in migration.create("Part", value: ["count": Size.small]) }
+        }
+    }
 }

@@ -206,6 +206,32 @@ import Testing
         #expect(person.dogs.isEmpty && holder.dogs?.count == 1 && person.dogs.count == 1)
     }
 
+    @Test func `what @ThreadSafe was read at inside a write is what others see after it`() throws {
+        let realm = try makeRealm(liveTypes)
+        let person = LivePerson(1, "a")
+        try realm.write { realm.add(person) }
+        realm.autorefresh = false
+        let configuration = realm.configuration
+        let holder = Holder(person)
+        OtherThread.run {
+            let other = try? Realm(configuration: configuration)
+            try? other?.write { holder.dogs?.append(LiveDog("d")) }
+        }
+        #expect(person.dogs.isEmpty && holder.dogs?.count == 1 && person.dogs.count == 1)
+        OtherThread.run {
+            let other = try? Realm(configuration: configuration)
+            other?.beginWrite()
+            holder.dogs?.append(LiveDog("e"))
+            other?.cancelWrite()
+        }
+        #expect(holder.dogs?.count == 1)
+        OtherThread.run {
+            let other = try? Realm(configuration: configuration)
+            try? other?.write { _ = holder.person = other?.objects(LivePerson.self).first }
+        }
+        #expect(holder.person == person)
+    }
+
     @Test("frozen: objects, lists, inverses and Realms, on many threads, after everything was deleted")
     func frozen() throws {
         let realm = try makeRealm(liveTypes)

@@ -40,6 +40,7 @@ import Testing
         @Persisted var history: List<Celsius>
         @Persisted var path: List<Point>
         @Persisted var named: Map<String, Celsius>
+        @Persisted var corners: Map<String, Point>
         @Persisted var level = Level.low
         @Persisted var levels: List<Level>
         @Persisted var levelSet: MutableSet<Level>
@@ -117,6 +118,35 @@ import Testing
         let empty = Custom(value: ["place": NSNull()])
         #expect(empty.place.x == 0 && empty.place.y == 0)
         #expect(try realm.write { realm.create(Custom.self, value: ["place": NSNull()]) }.place.x == 0)
+        let cornered: [String: Any] = ["corners": ["a": NSNull(), "b": points[1]]]
+        let corners = try realm.write { realm.create(Custom.self, value: cornered) }.corners
+        #expect(Custom(value: cornered).corners["a"]?.x == 0)
+        #expect(corners.count == 2 && corners["a"]?.x == 0 && corners["b"]?.x == 3)
+        #expect(throws: Realm.Error.self) {
+            try realm.write { realm.create(Custom.self, value: ["path": [NSNull()]]) }
+        }
+    }
+
+    @Test func `Foundation's numbers are values of every number, zeros and ones as well`() throws {
+        let realm = try makeRealm([Custom.self, AllTypes.self])
+        let one = NSNumber(value: 1)
+        let values: [String: Any] = [
+            "int": one, "int8": one, "float": one, "double": one, "bool": one, "optionalInt": one, "ints": [one],
+        ]
+        let made = try realm.write { realm.create(AllTypes.self, value: values) }
+        #expect(made.int == 1 && made.int8 == 1 && made.float == 1 && made.double == 1 && made.bool)
+        #expect(made.optionalInt == 1 && made.ints.first == 1)
+        let levels: [String: Any] = ["level": one, "levels": [one, NSNumber(value: 10)]]
+        let custom = try realm.write { realm.create(Custom.self, value: levels) }
+        #expect(custom.level == .low && Array(custom.levels) == [.low, .high])
+        #expect(Custom(value: ["level": NSNumber(value: 10), "temperature": one]).level == .high)
+        try realm.write {
+            let dynamic = realm.dynamicObjects("AllTypes")[0]
+            for name in ["int", "double", "optionalInt"] { dynamic[name] = NSNumber(value: 0) }
+        }
+        #expect(made.int == 0 && made.double == 0 && made.optionalInt == 0)
+        #expect(throws: Realm.Error.self) { try realm.write { realm.create(AllTypes.self, value: ["int": true]) } }
+        #expect(throws: Realm.Error.self) { try realm.write { realm.create(AllTypes.self, value: ["double": true]) } }
     }
 
     @Test func `enumerations work everywhere, and a case that is not there is refused`() throws {
@@ -150,7 +180,7 @@ import Testing
     @Test func `decimals keep their digits and are queried by value`() throws {
         let realm = try makeRealm([Exact.self])
         try realm.write {
-            for text in ["1.50", "-3", "1E+30"] {
+            for text in ["1.50", "-3", "1E30"] {
                 let exact = Exact()
                 exact.price = try Decimal128(string: text)
                 exact.all.append(objectsIn: ["1.10", "2"])
@@ -161,12 +191,12 @@ import Testing
             realm.add(Exact())
         }
         let all = realm.objects(Exact.self)
-        #expect(all.map(\.price.stringValue) == ["1.50", "-3", "1E+30", "0"])
+        #expect(all.map(\.price.stringValue) == ["1.50", "-3", "1E30", "0"])
         #expect(all[0].all.map(\.stringValue) == ["1.10", "2"] && all[0].distinct.count == 2)
         #expect(all[0].distinct.contains("1.000") && all[0].named["none"] == .some(nil) && all[0].maybe == nil)
         #expect(all.filter("price == %@", Decimal128("1.5")).count == 1)
         #expect(all.filter("price > 1").count == 2)
-        #expect(all.sorted(byKeyPath: "price").map(\.price.stringValue) == ["-3", "0", "1.50", "1E+30"])
+        #expect(all.sorted(byKeyPath: "price").map(\.price.stringValue) == ["-3", "0", "1.50", "1E30"])
     }
 
     final class Anything: Object {

@@ -134,7 +134,7 @@ extension ObjectSource {
                         lines.append("of these: \(predicate)")
                     }
                 case .sort(let descriptors):
-                    lines.append("sorted by " + descriptors.map { "\($0)" }.joined(separator: ", "))
+                    lines.append("sorted by " + descriptors.map(\.shown).joined(separator: ", "))
                 case .distinct(let keyPaths): lines.append("distinct by " + keyPaths.joined(separator: ", "))
                 case .limit(let count, let offset):
                     lines.append("at most \(count)" + (offset > 0 ? " behind the first \(offset)" : ""))

@@ -30,7 +30,10 @@ extension SortDescriptor: ExpressibleByStringLiteral {
 }
 
 extension SortDescriptor: CustomStringConvertible {
-    public var description: String { "\(keyPath) \(ascending ? "ascending" : "descending")\(order.suffix)" }
+    public var description: String { "SortDescriptor(keyPath: \(keyPath), direction: \(direction))" }
+    /// As a query explains itself.
+    var shown: String { "\(keyPath) \(direction)" }
+    private var direction: String { (ascending ? "ascending" : "descending") + order.suffix }
 }
 
 /// How text is put in order.

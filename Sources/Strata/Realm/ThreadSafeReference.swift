@@ -91,7 +91,7 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
                 let instance = InstanceCache.live(known.configuration, known.shared)
             else { return nil }
             if instance.snapshotVersion < known.version, !instance.isInWrite { instance.refresh() }
-            let shown = instance.snapshotVersion
+            let shown = Self.seen(by: instance)
             kept.withLock { kept in if let version = kept?.version { kept?.version = max(version, shown) } }
             return Confined._found(known.value, in: Realm(instance))
         }
@@ -102,10 +102,15 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
             }
             let made = newValue._detached().map {
                 Kept(
-                    value: $0, configuration: instance.configuration, shared: shared, version: instance.snapshotVersion)
+                    value: $0, configuration: instance.configuration, shared: shared, version: Self.seen(by: instance))
             }
             kept.withLock { $0 = made }
         }
+    }
+
+    /// The version that an instance shows; inside a write the one that the write is to make.
+    private static func seen(by instance: RealmInstance) -> TransactionID {
+        instance.write.map { TransactionID($0.version) } ?? instance.snapshotVersion
     }
 }
 

@@ -45,7 +45,7 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         func shown(_ flag: Bool) -> String { flag ? "YES" : "NO" }
-        var lines = ["type = \(type)"]
+        var lines = ["type = \(type.shownName)"]
         if type == .object || type == .linkingObjects {
             lines += [
                 "objectClassName = \(objectClassName ?? "(null)")",

@@ -7,6 +7,20 @@
 extension _StoredValue {
     /// A value of any Swift type as a column of `type` holds it; nil when it is of another type.
     init?(any value: Any, as type: PropertyType) {
+        if let made = Self(content: value, as: type) {
+            self = made
+            return
+        }
+        // What is stored as another type may stand for a value of that.
+        let content: Any? =
+            if let enumeration = value as? any PersistableEnum { enumeration.rawValue } else {
+                (value as? any FailableCustomPersistable)?.persistableValue
+            }
+        guard let content, let made = Self(any: content, as: type) else { return nil }
+        self = made
+    }
+
+    private init?(content value: Any, as type: PropertyType) {
         switch type {
         case .int:
             guard let integer = Self.integer(value) else { return nil }
@@ -77,8 +91,7 @@ extension _StoredValue {
     }
 
     private static func decimal(_ value: Any) -> Decimal128? {
-        if value is Bool { return nil }
-        return Decimal128.converted(value)
+        isBool(value) ? nil : Decimal128.converted(value)
     }
 
     /// ISO 8601, as JSON has dates.
@@ -91,18 +104,18 @@ extension _StoredValue {
 
     private static func integer(_ value: Any) -> Int64? {
         if let integer = value as? any BinaryInteger { return Int64(exactly: integer) }
-        if value is Bool { return nil }
-        if let double = value as? Double { return Int64(exactly: double) }
-        return (value as? any PersistableEnum).flatMap { value in
-            if case .integer(let integer) = value._stored { return integer }
-            return nil
-        }
+        if isBool(value) { return nil }
+        // Foundation's numbers count as each type that can say what they are.
+        return (value as? Int).map { Int64($0) } ?? (value as? Double).flatMap { Int64(exactly: $0) }
     }
+
+    /// A cast would take Foundation's zeros and ones for booleans, too.
+    private static func isBool(_ value: Any) -> Bool { type(of: value) == Bool.self }
 
     private static func double(_ value: Any) -> Double? {
         if let double = value as? any BinaryFloatingPoint { return Double(double) }
-        if value is Bool { return nil }
-        return (value as? any BinaryInteger).map { Double($0) }
+        if isBool(value) { return nil }
+        return (value as? any BinaryInteger).map { Double($0) } ?? value as? Double
     }
 
     /// The value as the Swift type that dynamic access gives; nil for null.

@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// A number such as `-12.50`, `1E+6`, `Infinity` or `NaN`. Digits behind the 34th are rounded.
+    /// A number such as `-12.50`, `1E6`, `Infinity` or `NaN`. Digits behind the 34th are rounded.
     /// - Throws: ``Realm/Error`` with `invalidInput` for anything else.
     public init(string: String) throws {
         guard let value = Self.parsed(string) else {
@@ -87,7 +87,7 @@ extension Decimal128 {
             return sign + "0." + String(repeating: "0", count: -before) + digits
         }
         let fraction = digits.count > 1 ? "." + digits.dropFirst() : ""
-        return sign + digits.prefix(1) + fraction + "E" + (scale < 0 ? "-" : "+") + String(abs(scale))
+        return sign + digits.prefix(1) + fraction + "E" + String(scale)
     }
 }
 

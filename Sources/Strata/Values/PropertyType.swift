@@ -13,6 +13,16 @@ public enum PropertyType: UInt8, Sendable {
     case objectId = 10
     case decimal128 = 11
     case UUID = 12
+
+    /// As schemas print it.
+    var shownName: String {
+        switch self {
+        case .any: "mixed"
+        case .objectId: "object id"
+        case .UUID: "uuid"
+        default: "\(self)"
+        }
+    }
 }
 
 /// How many values a property holds. Raw values are stored in files and stay for ever.

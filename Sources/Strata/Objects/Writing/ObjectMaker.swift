@@ -261,6 +261,11 @@ struct ObjectMaker {
         return .bytes(contents.encoded(property.tag))
     }
 
+    /// What stands for no object under a map's key, where a custom type has a value for that.
+    private func valueOfNone(_ property: BoundProperty, _ field: (any PersistedField.Type)?) -> Any? {
+        property.isMap && property.tag.type == .object ? field?.shape.customType?.start(isNew: true) : nil
+    }
+
     private func storedElement(
         _ value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy,
         _ field: (any PersistedField.Type)?
@@ -275,7 +280,7 @@ struct ObjectMaker {
             }
             return any._encodeElement(_ElementContext(instance: instance, target: nil))
         }
-        guard var value = value else { return .null }
+        guard var value = value ?? valueOfNone(property, field) else { return .null }
         if property.tag.type != .object {
             // The declared type decides, where there is one: its range, its cases, its own conversion.
             if let field { return property.isCollection ? field.plainElement(value) : field.plain(value) }
