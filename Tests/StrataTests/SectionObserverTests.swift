@@ -11,12 +11,38 @@ import Testing
         var sections: [[Int]] = []
         var modified: [[Int]] = []
         var updates = 0
+        /// What of each row counts as changed.
+        private var shown: [Int: String] = [:]
+        private(set) var failures: [String] = []
+
+        private func show(_ now: SectionedResults<Int, Counter>) -> [Int: String] {
+            Dictionary(uniqueKeysWithValues: now.joined().map { ($0.id, "\($0.name) \($0.count)") })
+        }
+
+        /// Whoever changed is listed, and a modified element stands where it stood.
+        private func check(
+            _ now: SectionedResults<Int, Counter>, _ insertions: [IndexPath], _ modifications: [IndexPath]
+        ) {
+            for place in modifications {
+                let old = sections[place.section][place.item]
+                if now[place].id != old { failures.append("\(place): \(old) is \(now[place].id)") }
+            }
+            let listed = Set((insertions + modifications).map { now[$0].id })
+            let (before, after) = (shown, show(now))
+            for (id, text) in after where text != before[id] && !listed.contains(id) {
+                failures.append("\(id) is not listed: \(before[id] ?? "nothing") -> \(text)")
+            }
+            shown = after
+        }
 
         func apply(_ change: Change) {
             switch change {
-            case .initial(let now): sections = now.map { $0.map(\.id) }
+            case .initial(let now):
+                sections = now.map { $0.map(\.id) }
+                shown = show(now)
             case .update(let now, let deletions, let insertions, let modifications, let came, let went):
                 updates += 1
+                check(now, insertions, modifications)
                 modified = modifications.map { [sections[$0.section][$0.item]] }
                 for place in deletions.reversed() { sections[place.section].remove(at: place.item) }
                 for section in went.reversed() { sections.remove(at: section) }
@@ -69,6 +95,42 @@ import Testing
         token.invalidate()
     }
 
+    @Test func `an element that changed and has another place now is taken out and put in again`() throws {
+        let realm = try makeRealm([Counter.self])
+        // Sections 1: 10, 2: 20 and 21, 3: 30.
+        try realm.write { for id in [10, 20, 21, 30] { realm.add(Counter(id, count: id)) } }
+        let counters = realm.objects(Counter.self)
+        let sections = counters.sectioned(
+            by: { $0.count / 10 }, sortDescriptors: [SortDescriptor(keyPath: "count")])
+        var told: [String] = []
+        func tell<Sections>(_ name: String, _ change: SectionedResultsChange<Sections>) {
+            guard case .update(_, let deletions, let insertions, let modifications, let came, let went) = change else {
+                return
+            }
+            let places = [deletions, insertions, modifications].map { $0.map { "\($0.section).\($0.item)" } }
+            told.append("\(name) \(places) \(came) \(went)")
+        }
+        let tokens = [
+            sections.observe { tell("all", $0) },
+            sections[1].observe { tell("two", $0) },
+        ]
+        // The section stands in front now, and 21 where 20 stood.
+        try realm.write {
+            realm.delete(counters.where { $0.id == 10 || $0.id == 20 })
+            realm.object(ofType: Counter.self, forPrimaryKey: 21)?.name = "new"
+        }
+        let both = #"[["1.0", "1.1"], ["0.0"], []] []"#
+        #expect(told == ["all \(both) [0]", "two \(both) []"])
+        told = []
+        try realm.write {
+            realm.object(ofType: Counter.self, forPrimaryKey: 21)?.name = "newer"
+            realm.object(ofType: Counter.self, forPrimaryKey: 30)?.name = "new"
+            realm.add(Counter(31, count: 29))
+        }
+        #expect(told == [#"all [[], ["0.1"], ["0.0", "1.0"]] [] []"#, #"two [[], ["0.1"], ["0.0"]] [] []"#])
+        for token in tokens { token.invalidate() }
+    }
+
     @Test("changes of sections applied to a mirror give the sections", arguments: UInt64(1)...6)
     func random(seed: UInt64) throws {
         var dice = Dice(state: seed)
@@ -90,6 +152,7 @@ import Testing
                 }
             }
             #expect(mirror.sections == sections.map { $0.map(\.id) }, "seed \(seed), step \(step)")
+            #expect(mirror.failures.isEmpty, "seed \(seed), step \(step)")
         }
         token.invalidate()
     }

@@ -16,7 +16,8 @@ struct SectionUpdate<Key: Hashable> {
 
     typealias Frame = [(key: Key, rows: [Int64])]
 
-    /// - Parameter changed: rows that count as modified where they stay in their section.
+    /// - Parameter changed: rows that count as modified where they stay in their place; as gone and come where they
+    ///   stay in their section alone.
     init(from before: Frame, to after: Frame, _ changed: Set<Int64>) {
         self.before = before.map(\.key)
         self.after = after.map(\.key)
@@ -29,7 +30,13 @@ struct SectionUpdate<Key: Hashable> {
             deletions += rows.deletions.map { IndexPath(indexes: [old, $0]) }
             insertions += rows.insertions.map { IndexPath(indexes: [new, $0]) }
             for place in rows.kept where changed.contains(before[old].rows[place.old]) {
-                modifications.append(IndexPath(indexes: [old, place.old]))
+                let (left, taken) = (IndexPath(indexes: [old, place.old]), IndexPath(indexes: [new, place.new]))
+                if left == taken {
+                    modifications.append(left)
+                } else {
+                    deletions.append(left)
+                    insertions.append(taken)
+                }
             }
         }
         deletions.sort()

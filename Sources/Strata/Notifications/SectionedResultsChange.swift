@@ -14,9 +14,10 @@ import Dispatch
 public enum SectionedResultsChange<Collection> {
     /// The first notification.
     case initial(Collection)
-    /// Deletions, modifications and `sectionsToDelete` as places before the change, insertions and `sectionsToInsert`
-    /// as places after it; each ascending. The elements of a section that goes are not listed; those of one that comes
-    /// are.
+    /// Deletions and `sectionsToDelete` as places before the change, insertions and `sectionsToInsert` as places after
+    /// it, modifications as places that are the same before and after it; each ascending. An element that changed and
+    /// has another place now is deleted and inserted. The elements of a section that goes are not listed; those of one
+    /// that comes are.
     case update(
         Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
         sectionsToInsert: [Int], sectionsToDelete: [Int])
