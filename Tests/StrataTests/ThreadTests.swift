@@ -227,7 +227,7 @@ import Testing
         #expect(holder.dogs?.count == 1)
         OtherThread.run {
             let other = try? Realm(configuration: configuration)
-            try? other?.write { _ = holder.person = other?.objects(LivePerson.self).first }
+            try? other?.write { holder.person = other?.objects(LivePerson.self).first }
         }
         #expect(holder.person == person)
     }
