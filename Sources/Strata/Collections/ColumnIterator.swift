@@ -98,7 +98,7 @@ final class ElementWalk: CollectionWalk {
             let inner = _CollectionColumn(column.owner, column.position, place)
             if let inner = AnyRealmValue.managed(inner, isKeyed: isKeyed) as? Element { return inner }
         }
-        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+        return Element._element(value, context)
     }
 
     /// - Returns: false at the end.

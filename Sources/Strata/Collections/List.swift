@@ -47,7 +47,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The element at a place; behind the end as ``Results``.
     /// - Complexity: O(log count); O(1) near the one that was read last.
     public subscript(position: Int) -> Element {
-        get { _column.map { $0.element(at: position, window, "list") } ?? unmanaged[position] }
+        get {
+            guard let column = _column else { return unmanaged[position] }
+            return column.element(at: position, window, "list")
+        }
         set { replace(index: position, object: newValue) }
     }
 

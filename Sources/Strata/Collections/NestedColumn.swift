@@ -50,7 +50,7 @@ extension _CollectionColumn {
         _ value: _StoredValue, _ context: _ElementContext, at step: @autoclosure () -> NestedSteps.Step
     ) -> Element {
         if property.tag.type == .any, let inner = inner(value, step()) as? Element { return inner }
-        return Element._decodeElement(value, context) ?? Element._substituteElement(context)
+        return Element._element(value, context)
     }
 
     /// The collection that an element is; nil for any other value.

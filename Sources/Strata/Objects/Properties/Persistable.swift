@@ -42,6 +42,9 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     func _encodeElement(_ context: _ElementContext) -> _StoredValue
     /// What an index without an element gives where the access policy says so.
     static func _substituteElement(_ context: _ElementContext) -> Self
+    /// What is decoded, or else the substitute. A requirement, so that code which does not know the type asks for no
+    /// optional of it: its metadata would be looked up for every element.
+    static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self
     /// The object that the element is or leads to.
     var _elementObject: ObjectBase? { get }
     /// All objects that it is or leads to, which a value that holds others may several.
@@ -51,6 +54,9 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
 }
 
 extension RealmCollectionValue {
+    public static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self {
+        _decodeElement(value, context) ?? _substituteElement(context)
+    }
     public var _elementObject: ObjectBase? { nil }
     public var _elementObjects: [ObjectBase] { _elementObject.map { [$0] } ?? [] }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { self }
