@@ -50,6 +50,8 @@ enum CheckedStore {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
+        // Changes that follow one another must leave patches here, not columns that are written anew.
+        options.limits.changesBeforeHeld = .max
         let store = try Store.open(path: FileImages.path, options: options)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: schema)

@@ -68,7 +68,7 @@ import Testing
             if round == 3 {
                 try transaction.deleteAll(0)
             } else {
-                try transaction.delete(0, gone.map(RowKey.init))
+                try transaction.bulk.delete(0, gone)
             }
             for key in gone { model[key] = nil }
             for key in model.keys { model[key]?.removeAll { gone.contains($0) } }

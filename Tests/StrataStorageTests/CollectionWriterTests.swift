@@ -216,7 +216,7 @@ import Testing
             try check(store, history, "before, seed \(seed)")
             transaction = try store.beginWrite()
             let gone = history.model.targets.sorted().enumerated().filter { $0.offset % 3 != 0 }.map(\.element)
-            if isTogether { try transaction.delete(1, gone.map(RowKey.init)) }
+            if isTogether { try transaction.bulk.delete(1, gone) }
             for key in gone {
                 if isTogether {
                     history.forgetTarget(key)

@@ -127,6 +127,44 @@ struct StoreHistory {
         }
     }
 
+    /// Many rows of one table deleted at once, in any order, some named twice and some not there.
+    mutating func deleteMany(_ transaction: WriteTransaction) throws {
+        let table = Int(random.below(2))
+        let share = 1 + random.below(8)
+        let chosen = model.tables[table].keys.sorted().filter { _ in random.below(8) < share }
+        var keys = chosen + chosen.filter { _ in random.below(10) == 0 } + [Int64(keyRange), -Int64(keyRange)]
+        if random.below(2) == 0 { keys.reverse() }
+        try transaction.bulk.delete(table, keys)
+        for key in chosen { model.tables[table][key] = nil }
+        unlink(table, Set(chosen))
+    }
+
+    /// All rows of some tables deleted at once.
+    mutating func clear(_ transaction: WriteTransaction, _ tables: [Int]) throws {
+        try transaction.deleteAll(tables)
+        for table in tables {
+            let gone = Set(model.tables[table].keys)
+            model.tables[table] = [:]
+            unlink(table, gone)
+        }
+    }
+
+    mutating func unlink(_ target: Int, _ gone: Set<Int64>) {
+        for (table, definition) in Self.schema.tables.enumerated() {
+            for (column, definition) in definition.columns.enumerated()
+            where definition.target == TableID(UInt32(target + 1)) {
+                for (row, values) in model.tables[table] {
+                    switch values[column] {
+                    case .integer(let key) where gone.contains(key): model.tables[table][row]?[column] = .null
+                    case .links(let links):
+                        model.tables[table][row]?[column] = .links(links.filter { !gone.contains($0) })
+                    default: break
+                    }
+                }
+            }
+        }
+    }
+
     private mutating func unlink(_ target: Int, _ key: Int64) {
         for (table, definition) in Self.schema.tables.enumerated() {
             for (column, definition) in definition.columns.enumerated()

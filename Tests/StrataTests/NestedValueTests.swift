@@ -1,6 +1,7 @@
 import Foundation
-import Strata
 import Testing
+
+@testable import Strata
 
 /// Lists and dictionaries in values of any type.
 @Suite struct NestedValueTests {
@@ -241,6 +242,19 @@ import Testing
         }
         try realm.write { shed.shelves.append(tower(100)) }
         #expect(shed.shelves.count == 1 && shed.content.dictionaryValue?.count == 1)
+    }
+
+    /// Bytes of a damaged file go as deep as somebody has made them.
+    @Test func `a value that goes deeper than any stack is too deep`() {
+        func tower(_ levels: Int) -> _StoredValue {
+            (0..<levels).reduce(into: .null) { inner, level in
+                let contents = level == 0 ? StoredCollection() : StoredCollection(values: [inner])
+                inner = .bytes(NestedEncoding.encode(contents, isKeyed: false))
+            }
+        }
+        #expect(!NestedEncoding.isTooDeep(tower(100), in: 0) && NestedEncoding.isTooDeep(tower(101), in: 0))
+        #expect(!NestedEncoding.isTooDeep(tower(60), in: 40) && NestedEncoding.isTooDeep(tower(60), in: 41))
+        #expect(NestedEncoding.isTooDeep(tower(20_000), in: 0))
     }
 
     @Test func `no collection stands in a set`() throws {

@@ -58,7 +58,7 @@ extension Migration {
                 transition.keepKey(as: newName, in: old.name)
                 applyTransition()
             } else {
-                copyKeys(into: into, old, new)
+                CarriedKeys(source, target).copy(into: into, old, new)
             }
             return
         }
@@ -147,9 +147,11 @@ extension Migration {
         else { return refuse("the new schema has no property '\(typeName).\(name)' to convert to") }
         aliases[typeName]?[oldName] = nil
         ruled.insert(RuledProperty(className: typeName, name: name))
+        var unfit = UnfitValues(className: typeName, property: into)
         try enumerateObjects(ofType: typeName) { oldObject, newObject in
             guard let oldObject, let newObject else { return }
             let value = try rule(oldObject[original])
+            if unfit.note(value) { return }
             #if Zoo
                 let isEmptied = PlantedMistake.typeChangeZero.isPlanted && value is String && !into.isPrimary
                 newObject[name] = isEmptied ? "" : value
@@ -157,35 +159,41 @@ extension Migration {
                 newObject[name] = value
             #endif
         }
+        if let failure = unfit.failure { fail(failure) }
     }
 
-    // MARK: Carrying over
-
-    /// Gives a property the values that the row's key had.
-    func copyKeys(into: BoundProperty, _ old: ClassAccess, _ new: ClassAccess) {
-        guard let view = target.currentView else { return }
-        var steps = KeySteps(old)
-        do throws(StorageError) {
-            while let keys = try steps.next() {
-                for key in keys where try view.locate(new.table, RowKey(key)) != nil {
-                    try set(new.table, key, into.column, .integer(key))
-                }
-            }
+    /// The rule for a list, a set or a map whose elements changed their type or became required: what becomes of each
+    /// element. The keys of a map stay.
+    ///
+    ///     try migration.convertElements(onType: "Person", "scores") { ($0 as? Int).map(String.init) }
+    ///
+    /// Elements that are left without a value fail the migration, with their number.
+    /// - Parameters:
+    ///   - oldName: its name in the old schema.
+    ///   - newName: its name in the new schema; the same when nil.
+    ///   - rule: is given an old element, nil for none, and returns the new one, nil for none.
+    /// - Complexity: O(elements); memory depends neither on their number nor on that of the objects.
+    public func convertElements(
+        onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?
+    ) rethrows {
+        let name = newName ?? oldName
+        let original = aliases[typeName]?[oldName] ?? oldName
+        guard let old = source.access(named: typeName, typed: false), let from = old.property(original) else {
+            return refuse("the old schema has no property '\(typeName).\(oldName)' to convert")
+        }
+        guard let new = target.access(named: typeName, typed: false), isWanted(typeName), let into = new.property(name)
+        else { return refuse("the new schema has no property '\(typeName).\(name)' to convert to") }
+        var conversion: CollectionConversion
+        do throws(Realm.Error) {
+            conversion = try CollectionConversion(source, old, from, target, new, into)
         } catch {
-            fail(Realm.Error(error))
+            return fail(error)
         }
-        target.invalidatePlaces()
-    }
-
-    /// Properties of the old row key that have a column of their own now, before the block runs.
-    func carryKeysOver() {
-        for table in transition.old.tables {
-            guard let key = table.rowKeyProperty, let old = source.access(named: table.name, typed: false),
-                let new = target.access(named: table.name, typed: false), let into = new.property(key),
-                into.column >= 0, into.tag.type == .int, into.tag.collection == .none
-            else { continue }
-            copyKeys(into: into, old, new)
-        }
+        aliases[typeName]?[oldName] = nil
+        ruled.insert(RuledProperty(className: typeName, name: name))
+        let total = KeySteps(old).total
+        try conversion.run(rule) { done in report(old.name, done, total) }
+        if let failure = conversion.failure { fail(failure) }
     }
 
     private func set(

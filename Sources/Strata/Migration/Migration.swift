@@ -59,6 +59,9 @@ public final class Migration {
     ///
     /// The walk visits the objects that are there when it begins. Those that the migration deletes on the way are left
     /// out, also when something else is created under their key; those that it creates are not visited.
+    ///
+    /// What the block sets is written column by column, some thousand rows at a time, as long as it does not read what
+    /// it has just set. The two objects are handed out again for the next row unless the block has kept them.
     /// - Complexity: O(rows); memory does not depend on their number.
     public func enumerateObjects(
         ofType typeName: String, _ block: (_ old: MigrationObject?, _ new: MigrationObject?) throws -> Void
@@ -80,39 +83,19 @@ public final class Migration {
         var steps = KeySteps(old)
         let total = steps.total
         var done = 0
+        var pair = WalkedPair(source, old, target, new)
         while let keys = steps.next(orFail: fail) {
             for key in keys {
                 #if Zoo
                     if PlantedMistake.migrationSkipsRow.isPlanted, key == keys.last { continue }
                     if PlantedMistake.migrationHoards.isPlanted { PlantedMistake.hoard(bytes: 1_024) }
                 #endif
-                guard let oldObject = source.materialize(old, RowKey(key)) as? MigrationObject else { continue }
-                guard let new else {
-                    try block(oldObject, nil)
-                    continue
-                }
-                guard let newObject = twin(oldObject, new) else { continue }
-                target.migration?.walk(new.table, key, newObject._creation)
-                try block(oldObject, newObject)
+                if pair.move(to: key) { try block(pair.old, pair.new) }
             }
             done += keys.count
             report(old.name, done, total)
         }
         target.migration?.endWalk()
-    }
-
-    /// The new object of an old one; nil when the migration has deleted it.
-    private func twin(_ old: MigrationObject, _ new: ClassAccess) -> MigrationObject? {
-        if target.migration?.hasDeleted != true {
-            // It is there, and finding its place can wait until something of it is read.
-            let object = MigrationObject()
-            target.bind(object, new, RowKey(old._key), creation: old._creation)
-            return object
-        }
-        guard let found = target.materialize(new, RowKey(old._key)) as? MigrationObject,
-            found._creation == old._creation
-        else { return nil }
-        return found
     }
 
     /// Walks the rows of a class that only the new schema has.
@@ -143,7 +126,7 @@ public final class Migration {
         }
     }
 
-    private func report(_ className: String, _ done: Int, _ total: Int) {
+    func report(_ className: String, _ done: Int, _ total: Int) {
         progress?(
             MigrationProgress(
                 schemaVersion: transition.final.userVersion, className: className, objectsDone: done,

@@ -31,6 +31,7 @@ extension DynamicObject {
     }
 
     private func follow(_ path: String) throws -> Any? {
+        if !path.utf8.contains(UInt8(ascii: ".")) { return try tryGetValue(for: path) }
         var current: Any? = self
         var walked = ""
         for name in path.split(separator: ".", omittingEmptySubsequences: false) {

@@ -31,7 +31,7 @@ struct MigrationRun {
             let transition = SchemaTransition(from: old.view.schema, to: wanted)
             try storage { () throws(StorageError) in try transaction.apply(schema: transition.transitional) }
             let migration = try make(old, transaction, transition, Set(plans.map(\.name)))
-            migration.carryKeysOver()
+            CarriedKeys(migration.source, migration.target).copyAll(of: transition.old)
             try block(migration)
             try migration.finish()
             try checkGoal(transaction.view.schema)

@@ -105,7 +105,7 @@ extension ObjectBase {
             return field.field.getAny(_field(field.offset))
         }
         let access = _access
-        guard let place = access.positions[name] else {
+        guard let place = access.place(of: name) else {
             access.instance.misuse(access, _key, _unknown(name))
             return nil
         }
@@ -153,7 +153,8 @@ extension ObjectBase {
         }
         let access = _access
         guard let write = access.instance.requireWrite(access.name) else { return }
-        guard let place = access.positions[name] else { return write.fail(_unknown(name)) }
+        guard let place = access.place(of: name) else { return write.fail(_unknown(name)) }
+        if ObjectMaker.assignPlain(write, self, access, access.properties[place], value) { return }
         ObjectMaker(write, copies: false).assign(self, access, place, value, .error)
     }
 

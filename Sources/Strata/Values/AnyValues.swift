@@ -103,6 +103,7 @@ extension _StoredValue {
     }
 
     private static func integer(_ value: Any) -> Int64? {
+        if type(of: value) == Int.self, let integer = value as? Int { return Int64(integer) }
         if let integer = value as? any BinaryInteger { return Int64(exactly: integer) }
         if isBool(value) { return nil }
         // Foundation's numbers count as each type that can say what they are.
@@ -113,6 +114,7 @@ extension _StoredValue {
     private static func isBool(_ value: Any) -> Bool { type(of: value) == Bool.self }
 
     private static func double(_ value: Any) -> Double? {
+        if type(of: value) == Double.self, let double = value as? Double { return double }
         if let double = value as? any BinaryFloatingPoint { return Double(double) }
         if isBool(value) { return nil }
         return (value as? any BinaryInteger).map { Double($0) } ?? value as? Double
@@ -149,7 +151,10 @@ private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
 /// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.
 func _flatten(_ value: Any?) -> Any? {
     guard let value else { return nil }
-    if let foundationNull, type(of: value) == foundationNull { return nil }
+    let kind = type(of: value)
+    // Most values are of these; asking what protocols a type has is slow.
+    if kind == Int.self || kind == String.self || kind == Double.self || kind == Bool.self { return value }
+    if let foundationNull, kind == foundationNull { return nil }
     if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
     return value
 }

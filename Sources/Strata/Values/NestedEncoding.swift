@@ -84,12 +84,13 @@ enum NestedEncoding {
         Realm.Error(.invalidInput, "\(name) would hold more than \(deepest) lists and dictionaries inside one another")
     }
 
-    /// How many collections of a stored value stand inside one another; 0 for a value of another type.
-    static func levels(_ value: _StoredValue) -> Int {
-        guard case .bytes(let bytes) = value, isKeyed(bytes.first) != nil,
-            let (_, contents) = bytes.withUnsafeBytes({ contents($0) })
-        else { return 0 }
-        return 1 + (contents.values.map(levels).max() ?? 0)
+    /// Whether more collections stand inside one another in a stored value than may in `outer` others. It goes no
+    /// deeper than that, however deep the bytes of a damaged file go.
+    static func isTooDeep(_ value: _StoredValue, in outer: Int) -> Bool {
+        guard case .bytes(let bytes) = value, isKeyed(bytes.first) != nil else { return false }
+        if outer >= deepest { return true }
+        guard let (_, contents) = bytes.withUnsafeBytes({ contents($0) }) else { return false }
+        return contents.values.contains { isTooDeep($0, in: outer + 1) }
     }
 
     // MARK: Changing

@@ -39,7 +39,7 @@ public enum _StoredValue: Hashable, Sendable {
         case .link(let value): return try body(.integer(value))
         case .double(let value): return try body(.double(value))
         case .bytes(let value): return try Cell.withCopy(of: value, body)
-        case .text(let value): return try Cell.withCopy(of: Array(value.utf8), body)
+        case .text(let value): return try Cell.withText(value, body)
         case .decimal(let value): return try Cell.withCopy(of: value.storedBytes, body)
         }
     }

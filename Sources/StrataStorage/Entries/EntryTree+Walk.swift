@@ -46,4 +46,30 @@ extension EntryTree {
         }
         return (leaf.key(0), UInt64(leaf.count))
     }
+
+    /// Visits every node, children first. Leaves are not read.
+    ///
+    /// Keys of branches are held against the branches above, so that no node is visited twice, however they lead.
+    /// - Complexity: O(branches) read.
+    static func forEachNode(
+        _ root: NodeReference, reading nodes: some NodeReading, _ visit: (NodeReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if root.isNull { return }
+        try forEachNode(root, level: try level(of: root, nodes), (nil, nil), nodes, visit)
+    }
+
+    private static func forEachNode(
+        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ nodes: some NodeReading,
+        _ visit: (NodeReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if level > 0 {
+            let branch = try branch(reference, level: level, nodes)
+            try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
+            for i in 0..<branch.count {
+                let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
+                try forEachNode(branch.reference(i), level: level - 1, below, nodes, visit)
+            }
+        }
+        try visit(reference)
+    }
 }

@@ -126,7 +126,7 @@ enum EntryTree {
     }
 
     @inline(__always)
-    private static func check(
+    static func check(
         _ first: EntryKey, _ last: EntryKey, _ bounds: (first: EntryKey?, end: EntryKey?), _ reference: NodeReference
     ) throws(StorageError) {
         if let expected = bounds.first, expected != first { throw damaged(reference) }

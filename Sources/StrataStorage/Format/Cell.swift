@@ -40,6 +40,23 @@ package struct Cell {
         UnsafeRawBufferPointer(start: base, count: kind == .bytes ? count : 0)
     }
 
+    /// A cell for a text, which is void after `body`.
+    package static func withText<Value, Failure: Error>(
+        _ text: String, _ body: (Cell) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        var result: Result<Value, Failure>?
+        _ = text.utf8.withContiguousStorageIfAvailable { bytes in
+            do throws(Failure) {
+                result = .success(try body(.bytes(UnsafeRawBufferPointer(bytes))))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        // A text of another system's framework may have no bytes of its own.
+        guard let result else { return try withCopy(of: Array(text.utf8), body) }
+        return try result.get()
+    }
+
     /// A cell for one value that is not kept beyond `body`.
     package static func withCopy<Value, Failure: Error>(
         of bytes: [UInt8], _ body: (Cell) throws(Failure) -> Value

@@ -45,6 +45,10 @@ package struct StoreLimits: Sendable, Equatable {
     package var segmentNodes = 40
     /// Patches per column before a segment is folded.
     package var patches = 256
+    /// Changes of a group that follow one another before more of them are held back and done column by column.
+    package var changesBeforeHeld = 16
+    /// Changes of a group that are held back at most.
+    package var changesHeld = 1 << 15
     /// Inserted rows before a wide group is rebuilt.
     package var insertedRows = 100
     /// Deleted slots before a wide group is rebuilt.
@@ -79,6 +83,8 @@ package struct StoreLimits: Sendable, Equatable {
         limits.smallRows = 6
         limits.segmentNodes = 6
         limits.patches = 4
+        limits.changesBeforeHeld = 2
+        limits.changesHeld = 12
         limits.insertedRows = 4
         limits.deletedSlots = 4
         limits.children = 4

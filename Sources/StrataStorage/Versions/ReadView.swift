@@ -254,11 +254,11 @@ package final class ReadView: Sendable {
         return all
     }
 
-    /// The first keys of a table, ascending; fewer than `count` when there are no more, and a batch more than asked at
-    /// most.
-    func keys(_ table: Int, atMost count: Int) throws(StorageError) -> [Int64] {
+    /// The first keys of a table from a key on, ascending; fewer than `count` when there are no more, and a batch more
+    /// than asked at most.
+    func keys(_ table: Int, from key: Int64, atMost count: Int) throws(StorageError) -> [Int64] {
         var first: [Int64] = []
-        try scan(table, columns: []) { (batch) throws(StorageError) in
+        try scan(table, columns: [], from: RowKey(key)) { (batch) throws(StorageError) in
             first.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
             return first.count < count
         }

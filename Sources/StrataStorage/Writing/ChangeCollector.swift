@@ -63,6 +63,15 @@ struct ChangeCollector {
         }
     }
 
+    /// Rows of one table that are gone.
+    /// - Returns: whether there is room for more.
+    mutating func deleted(_ table: Int, _ keys: UnsafeBufferPointer<Int64>) -> Bool {
+        let room = limit - tables[table].deleted.count
+        tables[table].deleted.append(contentsOf: keys.prefix(room))
+        if keys.count > room { tables[table].isComplete = false }
+        return tables[table].isComplete
+    }
+
     @inline(__always)
     mutating func modified(_ table: Int, _ key: Int64, _ column: UInt16) {
         if tables[table].modified.count < limit {

@@ -31,7 +31,10 @@ struct ChangeReplay {
         var changes = try ChangeReader(record)
         let created = changes.lsn
         var collections = CollectionReplay(in: transaction)
+        // Tables that follow one another: their links to each other are no links of other tables.
+        var cleared: [Int] = []
         while let change = try changes.next() {
+            if case .deleteAll = change {} else { try clear(&cleared) }
             do throws(StorageError) {
                 if try collections.apply(change, &changes) { continue }
             } catch {
@@ -52,7 +55,7 @@ struct ChangeReplay {
                 }
                 try transaction.set(position, key, index, cell)
             case .delete(let table, let key): try transaction.delete(try position(table), key)
-            case .deleteAll(let table): try transaction.deleteAll(try position(table))
+            case .deleteAll(let table): cleared.append(try position(table))
             case .schema(let bytes): try transaction.apply(schema: try SchemaCoding.decode(bytes))
             case .nextKey(let table, let key):
                 view.state.tables[try position(table)].nextKey = key.rawValue
@@ -62,8 +65,15 @@ struct ChangeReplay {
             // Memory does not grow with the log, nor with the groups that it touches.
             try transaction.spillIfLarge()
         }
+        try clear(&cleared)
         // As at the end of the transaction whose record it is.
         try CollectionPlacing(transaction).putSmallInRows()
+    }
+
+    private func clear(_ tables: inout [Int]) throws(StorageError) {
+        if tables.isEmpty { return }
+        try transaction.deleteAll(tables)
+        tables.removeAll()
     }
 
     private static var unexpected: StorageError {

@@ -16,6 +16,7 @@ struct CollectionPlacing {
     /// waits in the editors of tables; rows must not be changed before ``seal(_:)``.
     func prepareForPlaces() throws(StorageError) {
         try putSmallInRows()
+        for table in view.state.tables.indices { try transaction.flushRows(table) }
         for collection in workspace.collections.sorted { try bringHandleBack(collection.place) }
     }
 

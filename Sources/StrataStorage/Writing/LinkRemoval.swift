@@ -10,8 +10,12 @@ struct LinkRemoval {
     }
 
     /// - Parameter targets: rows of one table.
-    init(to targets: [RowKey], transaction: WriteTransaction) {
-        self.targets = LinkTargets(targets.map(\.rawValue))
+    init(to targets: [Int64], transaction: WriteTransaction) {
+        self.init(LinkTargets(targets), transaction)
+    }
+
+    private init(_ targets: LinkTargets, _ transaction: WriteTransaction) {
+        self.targets = targets
         self.transaction = transaction
     }
 
@@ -34,24 +38,108 @@ struct LinkRemoval {
         }
     }
 
-    /// Takes those of one column out.
-    func run(from origin: Int, _ column: Int) throws(StorageError) {
-        // Each row once, however many of the targets it leads to, and with how many links.
-        var origins: [RowKey: Int] = [:]
-        for target in targets.keys {
-            try view.backlinks(to: RowKey(target), of: origin, column) { (row, count) throws(StorageError) in
-                origins[row, default: 0] += count
-                return true
+    /// Takes those of one column out: all that is to be found in the backlinks at once, then row by row in key order,
+    /// and where many rows of a group change, the group's column in one piece.
+    /// - Parameter sparesTargets: rows that are targets themselves keep their links, with which they will go.
+    func run(from origin: Int, _ column: Int, sparesTargets: Bool = false) throws(StorageError) {
+        var search = BacklinkSearch(targets.keys, of: origin, column, view)
+        do throws(StorageError) {
+            while let (keys, links) = try search.next(atMost: transaction.nodes.limits.waitingEntries) {
+                // Each piece takes out what it has found, and no more: the links to later targets are found later.
+                let part = keys == targets.keys.indices ? targets : LinkTargets(Array(targets.keys[keys]))
+                let found = sparesTargets ? links.filter { !targets.contains($0.low) } : links
+                try LinkRemoval(part, transaction).unlink(found, origin, column)
             }
+        } catch {
+            // Backlinks lead to rows that are there.
+            if case .misuse = error { throw view.missingRow(in: origin) }
+            throw error
         }
-        var rows = origins.sorted { $0.key < $1.key }
+    }
+
+    /// - Parameter found: what the backlinks have of the targets.
+    private func unlink(_ found: [EntryOperation], _ origin: Int, _ column: Int) throws(StorageError) {
+        var found = found
+        // Each row once, however many of the targets it leads to, and with how many links.
+        var rows = found.map { EntryOperation(high: $0.low, low: 0, delta: $0.delta) }
+        try EntryOperation.prepare(&rows)
         #if Zoo
-            if PlantedMistake.linkLeft.isPlanted, rows.count > 1 { rows.removeLast() }
+            if PlantedMistake.linkLeft.isPlanted, rows.count > 1 {
+                let left = rows.removeLast()
+                found.removeAll { $0.low == left.high }
+            }
         #endif
-        for (row, count) in rows {
-            try unlink(origin, row, column, transaction.plans[origin].columns[column], links: count)
+        try unlink(rows, found, origin, column)
+    }
+
+    /// - Parameters:
+    ///   - rows: `high` is the key, ascending, and `delta` how many links it has to targets.
+    ///   - found: what the backlinks have of these rows.
+    private func unlink(
+        _ rows: [EntryOperation], _ found: [EntryOperation], _ origin: Int, _ column: Int
+    ) throws(StorageError) {
+        let definition = transaction.plans[origin].columns[column]
+        let keys = rows.map(\.high)
+        var alone: [Int] = []
+        var start = 0
+        while start < rows.count {
+            let run = try transaction.editor(origin).use { (editor) throws(StorageError) in
+                try editor.run(of: keys[start...])
+            }
+            let end = start + run.count
+            if run.count < Self.rowsAtOnce || run.count < run.rows / 16 {
+                alone += start..<end
+            } else {
+                let long = try unlink(keys[start..<end], origin, column, definition)
+                alone += long.map { start + $0 }
+                try transaction.spillIfLarge()
+            }
+            start = end
+        }
+        if alone.count < rows.count { try noteGone(found, except: Set(alone.map { keys[$0] }), origin, definition.id) }
+        for index in alone {
+            try unlink(origin, RowKey(keys[index]), column, definition, links: Int(rows[index].delta))
             try transaction.spillIfLarge()
         }
+    }
+
+    /// So many rows of a group are written at once.
+    private static let rowsAtOnce = 8
+
+    /// Takes the backlinks of rows out that were written at once.
+    private func noteGone(
+        _ found: [EntryOperation], except alone: Set<Int64>, _ origin: Int, _ column: ColumnID
+    ) throws(StorageError) {
+        for link in found where alone.isEmpty || !alone.contains(link.low) {
+            try transaction.workspace.entries.noteGone(link, origin, column, view)
+        }
+    }
+
+    /// Takes links out of rows of one group.
+    /// - Returns: those that have them in nodes of their own, which are left as they are, by their places in `keys`.
+    private func unlink(
+        _ keys: ArraySlice<Int64>, _ origin: Int, _ column: Int, _ definition: ColumnDefinition
+    ) throws(StorageError) -> [Int] {
+        let plan = transaction.plans[origin]
+        var long: [Int] = []
+        try transaction.editor(origin).use { (editor) throws(StorageError) in
+            try editor.rewrite(keys, column) { (values, place, index) throws(StorageError) in
+                if values.isLong(place) { return long.append(index - keys.startIndex) }
+                let key = RowKey(keys[index])
+                if definition.type == .link {
+                    values.set(place, .null)
+                    return transaction.noteSet(plan, origin, key, column, .null)
+                }
+                guard let reader = LinkPayload.Reader(values.bytes(place)) else { throw view.missingRow(in: origin) }
+                let payload = reader.without(keepsPlaces: definition.keepsPlaces) { targets.contains($0) }
+                try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
+                    values.set(place, cell)
+                    transaction.noteSet(plan, origin, key, column, cell)
+                }
+            }
+        }
+        view.generation &+= 1
+        return long
     }
 
     /// - Parameter links: so many of the column lead to the targets.
@@ -100,28 +188,42 @@ struct LinkRemoval {
     }
 }
 
-extension WriteTransaction {
-    /// Takes links to rows out of collections, each of which is searched once: to be called by whoever deletes many,
-    /// before the first of them.
-    package func unlink(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
-        try check(table)
-        if keys.count > 1 { try LinkRemoval(to: keys, transaction: self).takeFromCollections(of: table) }
-    }
-}
-
 /// Rows that links are looked for that lead to them.
 struct LinkTargets {
     /// Ascending.
     let keys: [Int64]
-    private let members: Set<Int64>
+    /// A bit for each key from the first on, where keys are not far apart.
+    private var bits: [UInt64] = []
+    private var members: Set<Int64> = []
 
     init(_ keys: [Int64]) {
-        self.keys = keys.sorted()
-        members = keys.count > 1 ? Set(keys) : []
+        var sorted = keys.sorted()
+        var kept = 0
+        for key in sorted where kept == 0 || sorted[kept - 1] != key {
+            sorted[kept] = key
+            kept += 1
+        }
+        sorted.removeLast(sorted.count - kept)
+        self.keys = sorted
+        guard self.keys.count > 1, let low = self.keys.first, let high = self.keys.last else { return }
+        let (span, overflow) = high.subtractingReportingOverflow(low)
+        if overflow || span >= 64 * Int64(self.keys.count) {
+            members = Set(keys)
+        } else {
+            bits = Array(repeating: 0, count: Int(span) / 64 + 1)
+            for key in self.keys { bits[Int(key - low) >> 6] |= 1 << UInt64((key - low) & 63) }
+        }
     }
 
     @inline(__always)
-    func contains(_ key: Int64) -> Bool { keys.count == 1 ? keys[0] == key : members.contains(key) }
+    func contains(_ key: Int64) -> Bool {
+        guard let low = keys.first else { return false }
+        if keys.count == 1 { return low == key }
+        if bits.isEmpty { return members.contains(key) }
+        let place = key &- low
+        return key >= low && place >= 0 && place >> 6 < bits.count
+            && bits[Int(place >> 6)] >> UInt64(place & 63) & 1 != 0
+    }
 
     /// Where links of a collection lead to them, ascending. The first elements are looked at first, then the last ones:
     /// whoever takes elements off a list's end and deletes them finds each at once.

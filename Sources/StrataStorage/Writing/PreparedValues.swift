@@ -26,6 +26,22 @@ struct PreparedValues {
         }
     }
 
+    /// Makes the one value that of its row.
+    /// - Parameter cell: the value, when it is short and was not added.
+    func put(_ column: Int, _ cell: Cell, keepsLong: Bool) throws(StorageError) {
+        let value = values.first ?? CellValue(cell)
+        do throws(StorageError) {
+            try transaction.editor(table).use { (editor) throws(StorageError) in
+                try editor.set(key.rawValue, column, value, keepsLong: keepsLong)
+            }
+        } catch {
+            // Without the row nothing has changed, and nothing leads to the value.
+            if case .misuse = error { try giveUp() }
+            throw error
+        }
+        try keep()
+    }
+
     /// The values stand in their row.
     func keep() throws(StorageError) {
         for collection in collections { try CollectionOpening(transaction).add(collection) }

@@ -59,7 +59,7 @@ struct SchemaChange {
         let old = view.state.schema
         for table in old.tables where new.position(of: table.id) == nil {
             guard let position = old.position(of: table.id) else { continue }
-            try forget(position)
+            try TableNodes(of: position, view, workspace).giveUp()
         }
         var tables: [TableState] = []
         var unindexed: [(table: Int, column: Int)] = []
@@ -70,7 +70,7 @@ struct SchemaChange {
             }
             let kept = old.tables[before]
             try dropLongValues(kept, definition, before)
-            let (state, missing) = try carryOver(view.state.tables[before], kept, definition)
+            let (state, missing) = try carryOver(before, definition)
             tables.append(state)
             unindexed += missing.map { (position, $0) }
         }
@@ -102,8 +102,9 @@ struct SchemaChange {
 
     /// The trees of a table that stays: those of columns that stay, and empty ones to be built.
     private func carryOver(
-        _ state: TableState, _ old: TableDefinition, _ new: TableDefinition
+        _ table: Int, _ new: TableDefinition
     ) throws(StorageError) -> (TableState, [Int]) {
+        let state = view.state.tables[table]
         var result = state
         var missing: [Int] = []
         result.entries = new.entryRoots
@@ -116,17 +117,9 @@ struct SchemaChange {
             }
         }
         for entry in state.entries where result.entryRoot(entry.column, entry.kind) == nil {
-            try dropTree(entry.root)
+            try TableNodes(of: table, view, workspace).giveUp(entries: entry.root)
         }
         return (result, missing)
-    }
-
-    private func dropTree(_ root: NodeReference) throws(StorageError) {
-        var found: [NodeReference] = []
-        try EntryTree.walk(
-            root, reading: nodes, visitNode: { (node) throws(StorageError) in found.append(node) },
-            visitEntry: { (_, _, _) throws(StorageError) in })
-        for node in found { nodes.drop(node) }
     }
 
     /// Gives up values in nodes of their own that belong to columns that go.
@@ -139,25 +132,15 @@ struct SchemaChange {
         if gone.isEmpty { return }
         // Groups keep the bytes of a column that is gone until they are rebuilt, and rebuilding drops what it does
         // not know; so its long values must go now, and their descriptors with them.
+        let trees = TableNodes(of: table, view, workspace)
         try forEachLong(table, gone) { (key, column, long) throws(StorageError) in
-            try giveUp(long, key, old, column)
+            try trees.giveUp(long, of: key, column)
             try workspace.editor(table, view).use { (editor) throws(StorageError) in
                 try editor.set(
                     key, column, CellValue(.bytes(UnsafeRawBufferPointer(start: nil, count: 0))), keepsLong: true)
             }
         }
         try workspace.editor(table, view).use { (editor) throws(StorageError) in try editor.flush() }
-    }
-
-    /// Gives up a value that stands elsewhere.
-    private func giveUp(
-        _ long: LongValue, _ key: Int64, _ table: TableDefinition, _ column: Int
-    ) throws(StorageError) {
-        let definition = table.columns[column]
-        guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: key) else {
-            return nodes.drop(long.reference)
-        }
-        try workspace.giveUp(CollectionPlace(table: table.id, key: key, column: definition.id), shape, long)
     }
 
     private func forEachLong(
@@ -167,41 +150,23 @@ struct SchemaChange {
         let layout = view.state.layouts[table]
         var found: [(Int64, Int, LongValue)] = []
         try view.forEachGroup(table, from: .min) { (group) throws(StorageError) in
+            var wanted: [Int] = []
+            for column in columns.map({ $0 + RowSet.firstUserColumn })
+            where try group.mayHaveLong(column, layout, view.reader) {
+                wanted.append(column)
+            }
+            if wanted.isEmpty { return true }
             let rows = RowSet(layout)
-            let wanted = columns.map { $0 + RowSet.firstUserColumn }
             try group.decode(into: rows, layout, wanted: wanted, view.reader)
-            for (index, column) in wanted.enumerated() where rows.columns[column].hasFlags {
+            for column in wanted where rows.columns[column].hasFlags {
                 for row in 0..<rows.count where rows.columns[column].isLong(row) {
                     guard let base = rows.columns[column].bytes(row).baseAddress else { continue }
-                    found.append((rows.key(row), columns[index], LongValue(base)))
+                    found.append((rows.key(row), column - RowSet.firstUserColumn, LongValue(base)))
                 }
             }
             return true
         }
         for (key, column, long) in found { try body(key, column, long) }
-    }
-
-    /// Gives up all nodes of a table that goes.
-    private func forget(_ table: Int) throws(StorageError) {
-        let definition = view.state.schema.tables[table]
-        let columns = definition.columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
-        try forEachLong(table, Array(columns)) { (key, column, long) throws(StorageError) in
-            try giveUp(long, key, definition, column)
-        }
-        for entry in view.state.tables[table].entries { try dropTree(entry.root) }
-        try dropRows(view.state.tables[table].tree)
-    }
-
-    private func dropRows(_ reference: NodeReference) throws(StorageError) {
-        if reference.isNull { return }
-        if reference.is(.group) {
-            let group = Group(try nodes.node(reference, .group))
-            for index in 0..<group.nodes { nodes.drop(group.reference(index)) }
-        } else {
-            let branch = Branch(try nodes.node(reference, .branch))
-            for index in 0..<branch.count { try dropRows(branch.reference(index)) }
-        }
-        nodes.drop(reference)
     }
 
     /// Enters all rows of a table into a new index.

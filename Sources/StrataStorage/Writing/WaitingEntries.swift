@@ -21,6 +21,11 @@ struct WaitingEntries {
         }
     }
 
+    /// Forgets what waits for the trees of a table, which are given up.
+    mutating func forget(_ table: Int) {
+        for tree in operations[table].indices { operations[table][tree].removeAll(keepingCapacity: true) }
+    }
+
     // MARK: Noting
 
     /// Enters a row's value in the trees of its column, or takes it out.
@@ -88,6 +93,13 @@ struct WaitingEntries {
     ) throws(StorageError) {
         if link.isNull { return }
         try note(link.integerValue, key, table, (column, .backlinks), view, delta)
+    }
+
+    /// Takes links out that the backlinks have.
+    mutating func noteGone(
+        _ links: EntryOperation, _ table: Int, _ column: ColumnID, _ view: ReadView
+    ) throws(StorageError) {
+        try note(links.high, RowKey(links.low), table, (column, .backlinks), view, 0 &- links.delta)
     }
 
     private mutating func note(

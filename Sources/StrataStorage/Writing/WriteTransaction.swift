@@ -180,32 +180,42 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
         try plan.check(cell, column, keepsOrder: keepsOrder)
-        let isEntered = plan.isEntered[column]
+        if try !holds(plan, table, key, column, cell) { try changeNow(plan, table, key, column, cell) }
+        view.generation &+= 1
+        if plan.isEntered[column] { try addEntry(table, key, column, cell) }
+        noteSet(plan, table, key, column, cell)
+    }
+
+    /// Whether a change of a collection could be held back: it has nothing of its own to give up, and gets nothing.
+    private func holds(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+    ) throws(StorageError) -> Bool {
+        guard plan.isCollection[column], !plan.isEntered[column], cell.count <= nodes.limits.inlineBytes else {
+            return false
+        }
+        return try editor(table).use { (editor) throws(StorageError) in try editor.hold(key.rawValue, column, cell) }
+    }
+
+    private func changeNow(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+    ) throws(StorageError) {
         let isCollection = plan.isCollection[column]
-        if isEntered || isCollection {
+        if plan.isEntered[column] || isCollection {
             guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
             try removeEntries(table, key, column, row)
             if isCollection { try CollectionOpening(self).giveUp(table, key, column, row) }
         }
         var prepared = PreparedValues(self, table, key)
         if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes { try prepared.add(cell, plan, column) }
-        let value = prepared.values.first ?? CellValue(cell)
-        do throws(StorageError) {
-            try editor(table).use { (editor) throws(StorageError) in
-                try editor.set(key.rawValue, column, value, keepsLong: isCollection)
-            }
-        } catch {
-            // Without the row nothing has changed, and nothing leads to the value.
-            if case .misuse = error { try prepared.giveUp() }
-            throw error
-        }
-        try prepared.keep()
-        view.generation &+= 1
-        if isEntered { try addEntry(table, key, column, cell) }
-        if !isReplay {
-            workspace.recorder.set(plan.id, key, plan.ids[column], cell)
-            changes.modified(table, key.rawValue, plan.ids[column].rawValue)
-        }
+        try prepared.put(column, cell, keepsLong: isCollection)
+    }
+
+    /// Records a value that was changed.
+    @inline(__always)
+    func noteSet(_ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) {
+        if isReplay { return }
+        workspace.recorder.set(plan.id, key, plan.ids[column], cell)
+        changes.modified(table, key.rawValue, plan.ids[column].rawValue)
     }
 
     /// Takes a row out, and every link that leads to it.
@@ -220,13 +230,6 @@ package final class WriteTransaction {
         }
     }
 
-    /// Takes rows out, and every link that leads to one: each collection is searched once for all of them.
-    /// - Throws: `misuse(.noSuchRow)`, when those before it are gone already.
-    package func delete(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
-        try unlink(table, keys)
-        for key in keys { try delete(table, key) }
-    }
-
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
         try Borrowed(plans[table]).use { (plan) throws(StorageError) in
             if !isReplay && !plan.linking.isEmpty { try LinkRemoval(to: key, transaction: self).run(in: table) }
@@ -234,8 +237,9 @@ package final class WriteTransaction {
         }
     }
 
+    /// Takes a row out to which nothing leads that stays.
     @inline(__always)
-    private func remove(
+    func remove(
         _ plan: TablePlan, _ editor: TableEditor, _ table: Int, _ key: RowKey
     ) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
@@ -257,19 +261,6 @@ package final class WriteTransaction {
             workspace.recorder.delete(plan.id, key)
             changes.deleted(table, key.rawValue)
         }
-    }
-
-    private static let deletedAtOnce = 1 << 16
-
-    /// Takes all rows of a table out, and every link that leads to one.
-    package func deleteAll(_ table: Int) throws(StorageError) {
-        try check(table)
-        var keys: [Int64] = []
-        repeat {
-            // In pieces: a list of all keys could be larger than the memory budget.
-            keys = try view.keys(table, atMost: Self.deletedAtOnce)
-            try delete(table, keys.map(RowKey.init))
-        } while keys.count >= Self.deletedAtOnce
     }
 
     // MARK: Entries

@@ -56,6 +56,12 @@ final class WriterWorkspace {
     /// What the editors know of nodes is void from now on.
     func endEditors() { for editor in editors { editor?.end() } }
 
+    /// Forgets what editors know of a table, and what waits for it: its trees were given up.
+    func forget(_ table: Int) {
+        editors[table]?.end()
+        entries.forget(table)
+    }
+
     /// Gives up what a collection's cell leads to: a tree, the one that the transaction has made of it, or the node of
     /// a value.
     /// - Parameter long: what stands in the cell, when it is long.

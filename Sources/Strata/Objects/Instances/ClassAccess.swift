@@ -18,6 +18,9 @@ final class ClassAccess {
     private(set) var columnCount = 0
     private(set) var primary: BoundProperty?
     private(set) var positions: [String: Int] = [:]
+    /// By position of a property, the one that was asked for after it; see ``place(of:)``.
+    @exclusivity(unchecked) private var following: [Int] = []
+    @exclusivity(unchecked) private var lastPlace = 0
     /// Whether its rows belong to one parent each.
     private(set) var isEmbedded = false
     /// Properties whose targets a deletion has to look at.
@@ -80,6 +83,8 @@ final class ClassAccess {
         frame.pointee.holdColumns(columnCount)
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+        following = Array(repeating: 0, count: properties.count)
+        lastPlace = 0
         if plan == nil, instance.migration?.isOld != true { addDeclaredNames() }
         primary = properties.first(where: \.isPrimary)
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
@@ -161,7 +166,29 @@ final class ClassAccess {
     /// The position of the property whose field stands at `offset` of a typed object.
     func position(ofOffset offset: Int) -> Int { offset < fieldPositions.count ? fieldPositions[offset] : 0 }
 
-    func property(_ name: String) -> BoundProperty? { positions[name].map { properties[$0] } }
+    func property(_ name: String) -> BoundProperty? { place(of: name).map { properties[$0] } }
+
+    /// The position of a property by name.
+    ///
+    /// A migration asks for the same names in the same order for each row, so the one that came next last time is tried
+    /// first. Elsewhere several threads may ask.
+    @inline(__always)
+    func place(of name: String) -> Int? { instance.isMigration ? nextPlace(name) : positions[name] }
+
+    private func nextPlace(_ name: String) -> Int? {
+        if lastPlace < properties.count {
+            let guess = following[lastPlace]
+            if properties[guess].name == name {
+                lastPlace = guess
+                return guess
+            }
+            if properties[lastPlace].name == name { return lastPlace }
+        }
+        guard let place = positions[name] else { return nil }
+        if lastPlace < properties.count { following[lastPlace] = place }
+        lastPlace = place
+        return place
+    }
 
     func isPrimaryKey(_ offset: Int) -> Bool { primary?.offset == offset && plan != nil }
 

@@ -299,7 +299,7 @@ struct ElementEditor {
             return false
         }
         let outer = (column.nested?.standing?.steps.count ?? 0) + (property.isCollection ? 0 : 1)
-        guard values.allSatisfy({ outer + NestedEncoding.levels($0) <= NestedEncoding.deepest }) else {
+        if values.contains(where: { NestedEncoding.isTooDeep($0, in: outer) }) {
             write.fail(NestedEncoding.tooDeep(name))
             return false
         }

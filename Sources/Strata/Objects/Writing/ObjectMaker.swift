@@ -184,6 +184,23 @@ struct ObjectMaker {
         }
     }
 
+    /// Writes a plain value that suits its property, of a class that is known by the file alone. Nothing has to be made
+    /// for it.
+    /// - Returns: false when it is none, and nothing was done.
+    static func assignPlain(
+        _ write: RunningWrite, _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
+    ) -> Bool {
+        switch property.tag.type {
+        case .int, .bool, .float, .double, .string: break
+        default: return false
+        }
+        guard access.plan == nil, property.tag.collection == .none, property.column >= 0, let value = _flatten(value),
+            let stored = _StoredValue(any: value, as: property.tag.type)
+        else { return false }
+        write.store(object, access, property.column, stored)
+        return true
+    }
+
     /// Writes one property by position; dictionaries on the way become objects.
     func assign(
         _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy

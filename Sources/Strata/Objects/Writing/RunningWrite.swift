@@ -354,7 +354,7 @@ final class RunningWrite {
         walks.settleAll()
         instance.migration?.noteDeletion()
         do throws(StorageError) {
-            for table in tables { try transaction.deleteAll(table) }
+            try transaction.deleteAll(Array(tables))
         } catch {
             fail(Realm.Error(error))
         }

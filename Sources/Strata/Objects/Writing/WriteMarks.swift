@@ -62,12 +62,12 @@ struct WriteMarks {
         log(table, key, stamp)
     }
 
-    /// A deleted row takes the links that lead to it with it.
-    mutating func markDeleted(_ table: Int, _ key: Int64, _ schema: StoreSchema, _ stamp: UInt64) {
+    /// Deleted rows take the links that lead to them with them.
+    mutating func markDeleted(_ table: Int, _ keys: some Sequence<Int64>, _ schema: StoreSchema, _ stamp: UInt64) {
         makeRoom(table, -1)
         deletion = stamp
         tables[table].deleted = stamp
-        log(table, key, stamp)
+        for key in keys { log(table, key, stamp) }
         for place in links(to: table, schema) {
             makeRoom(place.table, place.column)
             tables[place.table].columns[place.column].changed = stamp

@@ -203,3 +203,29 @@ extension Segment {
         return low
     }
 }
+
+// MARK: Values in nodes of their own
+
+extension Group {
+    /// Whether any value of a column stands in a node of its own.
+    func mayHaveLong(_ column: Int, _ layout: TableLayout, _ reader: PageReader) throws(StorageError) -> Bool {
+        guard let position = position(of: layout.ids[column], near: column) else { return false }
+        let first = firstSegment(position)
+        for number in first..<(first + segmentCount(position)) {
+            if try segment(number, reader).flags & Segment.hasLong != 0 { return true }
+        }
+        if inserted > 0, insertedSegment(position).flags & Segment.hasLong != 0 { return true }
+        for index in 0..<patched where patch(index).column == position {
+            if patch(index).segment.flags & Segment.hasLong != 0 { return true }
+        }
+        return false
+    }
+
+    /// Whether any value may stand in a node of its own.
+    func mayHaveLong(_ layout: TableLayout, _ reader: PageReader) throws(StorageError) -> Bool {
+        for column in layout.kinds.indices where layout.kinds[column] == .bytes {
+            if try mayHaveLong(column, layout, reader) { return true }
+        }
+        return false
+    }
+}

@@ -137,27 +137,31 @@ struct GroupBuilder {
             image.columns.append(
                 .init(id: layout.ids[column], first: image.segments.count, count: plans[column].count))
             for plan in plans[column] {
-                let buffer = rows.columns[column]
                 let firstSlot = plan.rows.lowerBound - range.lowerBound
-                if plan.size <= Self.embedLimit {
-                    embed(plan, buffer, firstSlot: firstSlot, &image, heap)
-                    continue
-                }
-                image.blobs.append(nil)
-                image.segments.append(
-                    SegmentDescriptor(firstSlot: firstSlot, rows: plan.rows.count, node: 0, index: 0, offset: 0))
-                let number = image.segments.count - 1
-                if plan.size > Self.sharedLimit {
-                    image.segments[number].node = image.references.count
-                    image.references.append(try packer.makeSingle(plan, buffer))
-                } else {
-                    try packer.add(number, plan, buffer, &image)
-                }
+                try place(plan, rows.columns[column], firstSlot: firstSlot, &image, &packer, heap)
             }
         }
         try packer.finish(&image)
         if nodes.arena.byteCount > limits.memoryBudget { try nodes.spill(&image.references) }
         return try finish(image, rows, range)
+    }
+
+    /// Puts a segment where its size has it: into the group, a node of its own, or one that it shares.
+    func place(
+        _ plan: SegmentPlan, _ buffer: ColumnBuffer, firstSlot: Int, _ image: inout GroupImage,
+        _ packer: inout SegmentPacker, _ heap: ByteHeap
+    ) throws(StorageError) {
+        if plan.size <= Self.embedLimit { return embed(plan, buffer, firstSlot: firstSlot, &image, heap) }
+        image.blobs.append(nil)
+        image.segments.append(
+            SegmentDescriptor(firstSlot: firstSlot, rows: plan.rows.count, node: 0, index: 0, offset: 0))
+        let number = image.segments.count - 1
+        if plan.size > Self.sharedLimit {
+            image.segments[number].node = image.references.count
+            image.references.append(try packer.makeSingle(plan, buffer))
+        } else {
+            try packer.add(number, plan, buffer, &image)
+        }
     }
 
     private func finish(_ image: GroupImage, _ rows: RowSet, _ range: Range<Int>) throws(StorageError) -> BranchEntry {
@@ -198,6 +202,26 @@ struct SegmentPacker {
         node.put16(SegmentNode.directoryOffset + 2, offset / 8)
         plan.write(column, to: node + offset)
         return reference
+    }
+
+    /// A node with some segments of another one, in their order.
+    func makeShared(_ reference: NodeReference, keeping places: [Int]) throws(StorageError) -> NodeReference {
+        let old = try nodes.node(reference, .segments)
+        let (made, node) = try nodes.makeNode(.segments, pages: Int(reference.pages), table: table)
+        node.put16(SegmentNode.directoryOffset, places.count)
+        var offset = SegmentNode.firstOffset(places.count)
+        for (index, place) in places.enumerated() {
+            guard place < SegmentNode.count(old) else { throw .structure(reference) }
+            let segment = SegmentNode.segment(old, place)
+            let available = reference.byteCount - (segment.base - old)
+            guard let size = Segment.validatedSize(segment.base, available: available),
+                offset + size <= reference.byteCount
+            else { throw .structure(reference) }
+            node.put16(SegmentNode.directoryOffset + 2 + 2 * index, offset / 8)
+            (node + offset).copyMemory(from: segment.base, byteCount: size)
+            offset += aligned8(size)
+        }
+        return made
     }
 
     mutating func add(

@@ -210,6 +210,78 @@ struct GroupEditor {
         return SegmentNode.segment(node, image.segments[number].index)
     }
 
+    // MARK: A column of many rows
+
+    /// Gives rows other values of one column: its segments in which any changes are cut anew.
+    /// - Parameters:
+    ///   - keys: ascending.
+    ///   - change: gives the value at a place of the column, of the key at an index.
+    mutating func rewrite(
+        _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
+    ) throws(StorageError) -> [BranchEntry] {
+        if group.isSmall || group.inserted > 0 || !group.hasColumns(of: layout) {
+            return try rebuild { (rows) throws(StorageError) in
+                for index in keys.indices {
+                    let place = rows.lowerBound(keys[index])
+                    guard place < rows.count, rows.key(place) == keys[index] else {
+                        throw nodes.reader.damage(at: group.base)
+                    }
+                    try change(rows.columns[column], place, index)
+                }
+            }
+        }
+        let values = ColumnBuffer(layout.kinds[column], capacity: group.rows)
+        defer { withExtendedLifetime(values) {} }
+        try group.decodeMain(column, layout, values, nodes.reader)
+        var changed: Set<Int> = []
+        for index in keys.indices {
+            guard let slot = try group.locate(keys[index], nodes.reader), slot >= 0, Int(slot) < values.count else {
+                throw nodes.reader.damage(at: group.base)
+            }
+            try change(values, Int(slot), index)
+            changed.insert(group.segmentIndex(column, Int(slot)))
+        }
+        for index in 0..<group.patched where group.patch(index).column == column {
+            let patch = group.patch(index)
+            for place in 0..<patch.count { changed.insert(group.segmentIndex(column, patch.slot(place))) }
+        }
+        if let entry = try cut(changed, of: column, values) { return [entry] }
+        return try rebuild { (rows) throws(StorageError) in
+            var place = 0
+            for slot in 0..<values.count where !group.isDeleted(slot) {
+                guard place < rows.count else { throw nodes.reader.damage(at: group.base) }
+                rows.columns[column].copyValue(of: values, slot, to: place)
+                place += 1
+            }
+        }
+    }
+
+    /// Cuts segments of a column anew, from all of its main values. Patches of the column are among these.
+    /// - Returns: nil, with nothing changed, when the group has no room for them: it must be rebuilt.
+    private func cut(
+        _ changed: Set<Int>, of column: Int, _ values: ColumnBuffer
+    ) throws(StorageError) -> BranchEntry? {
+        var image = GroupImage(group)
+        var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: ByteHeap())
+        image.patches.removeAll { $0.column == column }
+        // From the last one on, so that the numbers of the others stay.
+        for number in changed.sorted(by: >) {
+            let segment = image.segments[number]
+            let part = ColumnBuffer(values.kind, capacity: segment.rows)
+            guard segment.firstSlot + segment.rows <= values.count else { throw nodes.reader.damage(at: group.base) }
+            part.append(values, segment.firstSlot..<(segment.firstSlot + segment.rows))
+            try folder.replace(number, of: column, with: part, &image)
+        }
+        if image.size > image.capacity || image.references.count >= Group.inThisNode {
+            for reference in folder.made { nodes.drop(reference) }
+            return nil
+        }
+        let reference = try GroupBuilder.write(image, table: layout.table, nodes)
+        for old in folder.released { nodes.drop(old) }
+        nodes.drop(entry.reference)
+        return BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)
+    }
+
     // MARK: Rebuilding
 
     /// Decodes everything, changes it, and builds new groups from it.

@@ -16,6 +16,20 @@ struct RowOrder {
         return rows
     }
 
+    /// The highest key; nil when there is no row.
+    func lastKey() throws(StorageError) -> Int64? {
+        var reference = root
+        if reference.isNull { return nil }
+        var level = Branch.maxLevel + 1
+        while reference.is(.branch) {
+            let branch = try reader.branch(reference, below: &level)
+            reference = branch.reference(branch.count - 1)
+        }
+        let group = Group(try reader.node(reference, .group))
+        guard let row = try group.select(group.liveRows - 1, reader) else { return nil }
+        return try group.key(row, reader)
+    }
+
     /// The key of the `ordinal`-th row, or nil beyond the last.
     func key(at ordinal: Int) throws(StorageError) -> Int64? {
         var reference = root

@@ -1,7 +1,8 @@
 /// Changes the tree of one table within a transaction.
 ///
-/// Appended rows and deletes that follow one another are held back and done group by group; everything else first
-/// does what is held back. The path of branches to the group at hand stands in the arena.
+/// Appended rows, deletes that follow one another, and many changes of one group that do are held back and done group
+/// by group; everything else first does what is held back. The path of branches to the group at hand stands in the
+/// arena.
 ///
 /// Concurrency: confined to the write transaction.
 final class TableEditor {
@@ -29,6 +30,7 @@ final class TableEditor {
     @exclusivity(unchecked) private var lastKey: Int64?
     @exclusivity(unchecked) private var isLastKeyKnown = false
     @exclusivity(unchecked) private var deletion = PendingDeletion()
+    private let changes: PendingChanges
 
     /// A range of keys that may have no end.
     struct KeyReach {
@@ -43,37 +45,12 @@ final class TableEditor {
         }
     }
 
-    /// Rows of one group that are to be deleted.
-    private struct PendingDeletion {
-        var count = 0
-        var reach: KeyReach?
-        var group: Group?
-        /// A bit per main slot, and per inserted row.
-        var slots: [UInt64] = []
-        var inserted: [UInt64] = []
-        /// Whether any value of the group stands in a node of its own; found out when some rows are gone.
-        var mayHaveLong = true
-        /// How many rows are looked at one by one before the whole group is.
-        static let rowsBeforeGroup = 8
-
-        static func list(_ bits: [UInt64]) -> [Int] {
-            var found: [Int] = []
-            for (index, word) in bits.enumerated() {
-                var rest = word
-                while rest != 0 {
-                    found.append(index * 64 + rest.trailingZeroBitCount)
-                    rest &= rest - 1
-                }
-            }
-            return found
-        }
-    }
-
     init(_ table: Int, _ layout: TableLayout, _ nodes: TransactionNodes) {
         self.table = table
         self.nodes = nodes
         self.layout = layout
         appended = RowSet(layout, capacity: 16)
+        changes = PendingChanges(layout)
     }
 
     /// Starts with a transaction's state of the table.
@@ -93,6 +70,7 @@ final class TableEditor {
         appended.removeAll()
         isLastKeyKnown = false
         deletion = PendingDeletion()
+        changes.end()
     }
 
     /// The tree of rows; the transaction's view has it too.
@@ -104,7 +82,7 @@ final class TableEditor {
         }
     }
 
-    @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 }
+    @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 || changes.count > 0 }
 
     // MARK: Operations
 
@@ -114,7 +92,7 @@ final class TableEditor {
     func insert(
         _ key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
     ) throws(StorageError) {
-        if deletion.count > 0 { try flush() }
+        if deletion.count > 0 || changes.count > 0 { try flush() }
         if !isLastKeyKnown { try findLastKey() }
         if key > lastKey ?? .min || (lastKey == nil && appended.count == 0) {
             append(key, created, cells, values)
@@ -154,15 +132,55 @@ final class TableEditor {
     /// - Parameter keepsLong: it is not: the caller has done so, or it lives on.
     /// - Throws: `misuse(.noSuchRow)`.
     func set(_ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool = false) throws(StorageError) {
+        if value.long == nil, try hold(key, column, value.cell, keepsLong: keepsLong) { return }
         if hasPending { try flush() }
+        try setNow(key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
+    }
+
+    /// Holds a change of a short value back, once so many have followed one another that it pays.
+    /// - Returns: false when it has to be made at once, or must give something up first.
+    /// - Throws: `misuse(.noSuchRow)`.
+    func hold(_ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool = false) throws(StorageError) -> Bool {
+        if appended.count > 0 || deletion.count > 0 || !changes.takes(key, nodes.limits) { try flush() }
         if root.isNull { throw .misuse(.noSuchRow) }
         let group = try seek(key)
+        guard let reach, changes.follows(reach, nodes.limits) else { return false }
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         let column = column + RowSet.firstUserColumn
+        return try changes.hold(group, slot, key, column, cell, keepsLong: keepsLong, nodes.reader)
+    }
+
+    private func setNow(
+        _ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool
+    ) throws(StorageError) {
+        let group = try seek(key)
+        guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         if layout.kinds[column] == .bytes, !keepsLong { try dropLong(group, slot, column) }
         var editor = try groupEditor()
         let made = try editor.set(slot, key, column: column, value)
         try finish(editor, made)
+    }
+
+    /// How many of some keys, which ascend, belong to the group of the first one, and how many rows that has.
+    func run(of keys: ArraySlice<Int64>) throws(StorageError) -> (count: Int, rows: Int) {
+        if hasPending { try flush() }
+        guard let first = keys.first, !root.isNull else { throw .misuse(.noSuchRow) }
+        let group = try seek(first)
+        guard let high = reach?.high else { return (keys.count, group.liveRows) }
+        return (keys.prefix { $0 < high }.count, group.liveRows)
+    }
+
+    /// Gives rows of one group other values of one column.
+    /// - Parameters:
+    ///   - keys: ascending, of rows that are there.
+    ///   - change: gives the value at a place of the column, of the key at an index, which may be left as it is.
+    func rewrite(
+        _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let first = keys.first else { return }
+        _ = try seek(first)
+        var editor = try groupEditor(changing: false)
+        try replaceGroup(with: try editor.rewrite(keys, column + RowSet.firstUserColumn, change))
     }
 
     private func dropLong(_ group: Group, _ slot: Int32, _ column: Int) throws(StorageError) {
@@ -174,7 +192,7 @@ final class TableEditor {
 
     /// The row that is about to be deleted, without doing first what is held back of deletes in the same group.
     func locateForDelete(_ key: Int64) throws(StorageError) -> RowLocation {
-        if appended.count > 0 { try flush() }
+        if appended.count > 0 || changes.count > 0 { try flush() }
         if let reach = deletion.reach, !reach.contains(key) { try flush() }
         if deletion.reach == nil {
             if root.isNull { throw .misuse(.noSuchRow) }
@@ -185,7 +203,7 @@ final class TableEditor {
             deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
         }
         if deletion.count == PendingDeletion.rowsBeforeGroup, let group = deletion.group {
-            deletion.mayHaveLong = try mayHaveLong(group)
+            deletion.mayHaveLong = try group.mayHaveLong(layout, nodes.reader)
         }
         guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
             throw .misuse(.noSuchRow)
@@ -201,22 +219,6 @@ final class TableEditor {
 
     /// Whether the row that was just located may have values in nodes of their own.
     @inline(__always) var mayDeleteLong: Bool { deletion.mayHaveLong }
-
-    private func mayHaveLong(_ group: Group) throws(StorageError) -> Bool {
-        let reader = nodes.reader
-        for column in layout.kinds.indices where layout.kinds[column] == .bytes {
-            guard let position = group.position(of: layout.ids[column], near: column) else { continue }
-            let first = group.firstSegment(position)
-            for number in first..<(first + group.segmentCount(position)) {
-                if try group.segment(number, reader).flags & Segment.hasLong != 0 { return true }
-            }
-            if group.inserted > 0, group.insertedSegment(position).flags & Segment.hasLong != 0 { return true }
-        }
-        for index in 0..<group.patched where group.patch(index).segment.kindCode == SegmentKind.bytes.rawValue {
-            if group.patch(index).segment.flags & Segment.hasLong != 0 { return true }
-        }
-        return false
-    }
 
     /// Takes out a row that ``locateForDelete(_:)`` just found.
     @inline(__always)
@@ -238,6 +240,25 @@ final class TableEditor {
             if pending.count > 0 { try delete(pending) }
         }
         if appended.count > 0 { try flushAppended() }
+        if changes.count > 0 { try flushChanges() }
+    }
+
+    private func flushChanges() throws(StorageError) {
+        defer { changes.removeAll() }
+        let group = try seek(changes.low)
+        if changes.areFew(in: group) {
+            return try changes.forEach { (key, column, value) throws(StorageError) in
+                try setNow(key, column, value, keepsLong: true)
+            }
+        }
+        let editor = try groupEditor(changing: false)
+        if let made = try ColumnRewriter(group, editor.entry, layout, nodes).rewritten(changes) {
+            return try replaceGroup(with: [made])
+        }
+        try replaceGroup(
+            with: try editor.rebuild { (rows) throws(StorageError) in
+                guard changes.apply(to: rows) else { throw nodes.reader.damage(at: group.base) }
+            })
     }
 
     private func flushAppended() throws(StorageError) {
@@ -324,19 +345,8 @@ final class TableEditor {
     }
 
     private func findLastKey() throws(StorageError) {
+        lastKey = try RowOrder(root, nodes.reader).lastKey()
         isLastKeyKnown = true
-        lastKey = nil
-        var reference = root
-        if reference.isNull { return }
-        var level = Branch.maxLevel + 1
-        while reference.is(.branch) {
-            let branch = try nodes.reader.branch(reference, below: &level)
-            reference = branch.reference(branch.count - 1)
-        }
-        let group = Group(try nodes.node(reference, .group))
-        if let row = try group.select(group.liveRows - 1, nodes.reader) {
-            lastKey = try group.key(row, nodes.reader)
-        }
     }
 
     // MARK: The group at hand

@@ -1,0 +1,41 @@
+import StrataStorage
+
+/// Gives properties the values that the keys of rows had, which stand in no column.
+struct CarriedKeys {
+    private let source: RealmInstance
+    private let target: RealmInstance
+
+    init(_ source: RealmInstance, _ target: RealmInstance) {
+        self.source = source
+        self.target = target
+    }
+
+    /// Properties of the old row key that have a column of their own now, before the block runs.
+    func copyAll(of schema: StoreSchema) {
+        for table in schema.tables {
+            guard let key = table.rowKeyProperty, let old = source.access(named: table.name, typed: false),
+                let new = target.access(named: table.name, typed: false), let into = new.property(key),
+                into.column >= 0, into.tag.type == .int, into.tag.collection == .none
+            else { continue }
+            copy(into: into, old, new)
+        }
+    }
+
+    /// Gives a property the values that the row's key had.
+    func copy(into: BoundProperty, _ old: ClassAccess, _ new: ClassAccess) {
+        guard let view = target.currentView, let transaction = target.transaction else { return }
+        let isWhole = target.migration?.hasDeleted != true
+        var steps = KeySteps(old)
+        do throws(StorageError) {
+            while let keys = try steps.next() {
+                for key in keys {
+                    if !isWhole, try view.locate(new.table, RowKey(key)) == nil { continue }
+                    try transaction.set(new.table, RowKey(key), into.column, .integer(key))
+                }
+            }
+        } catch {
+            target.fail(Realm.Error(error))
+        }
+        target.invalidatePlaces()
+    }
+}

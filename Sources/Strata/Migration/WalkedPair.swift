@@ -1,0 +1,65 @@
+import CStrataShim
+import StrataStorage
+
+/// The two objects that a walk of a migration hands out: for one row after the other the same ones, unless somebody
+/// keeps them, by a reference of any kind.
+struct WalkedPair {
+    private let source: RealmInstance
+    private let target: RealmInstance
+    private let oldAccess: ClassAccess
+    private let newAccess: ClassAccess?
+    private(set) var old: MigrationObject?
+    /// Nil where the program does not have the class.
+    private(set) var new: MigrationObject?
+
+    init(_ source: RealmInstance, _ old: ClassAccess, _ target: RealmInstance, _ new: ClassAccess?) {
+        self.source = source
+        self.target = target
+        oldAccess = old
+        newAccess = new
+    }
+
+    /// Goes to a row.
+    /// - Returns: false when there is none, when the migration has deleted its new object, or when it cannot be read,
+    ///   which fails the migration.
+    mutating func move(to key: Int64) -> Bool {
+        guard let view = source.currentView else { return false }
+        do throws(StorageError) {
+            guard let row = try view.locate(oldAccess.table, RowKey(key)) else { return false }
+            let creation = try view.creationVersion(row).rawValue
+            let object = Self.free(&old)
+            source.bind(object, oldAccess, RowKey(key), creation: creation)
+            object._location = row
+            object._stamp = source.stamp
+            guard let newAccess else { return true }
+            return moveNew(to: key, creation, newAccess)
+        } catch {
+            target.fail(Realm.Error(error))
+            return false
+        }
+    }
+
+    private mutating func moveNew(to key: Int64, _ creation: UInt64, _ access: ClassAccess) -> Bool {
+        if target.migration?.hasDeleted != true {
+            // It is there, and finding its place can wait until something of it is read.
+            target.bind(Self.free(&new), access, RowKey(key), creation: creation)
+        } else {
+            guard let found = target.materialize(access, RowKey(key)) as? MigrationObject, found._creation == creation
+            else { return false }
+            new = found
+        }
+        target.migration?.walk(access.table, key, creation)
+        return true
+    }
+
+    /// The object, or another one where anybody keeps it, be it weakly or unowned.
+    @inline(__always)
+    private static func free(_ object: inout MigrationObject?) -> MigrationObject {
+        // Read as a place in memory: a reference to it would be counted.
+        let place = withUnsafeBytes(of: &object) { $0.load(as: UnsafeRawPointer?.self) }
+        if let place, strata_reference_counts(place) == ReferenceCounts.alone, let object { return object }
+        let made = MigrationObject()
+        object = made
+        return made
+    }
+}
