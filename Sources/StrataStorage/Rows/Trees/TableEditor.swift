@@ -82,7 +82,10 @@ final class TableEditor {
         }
     }
 
-    @inline(__always) var hasPending: Bool { appended.count > 0 || deletion.count > 0 || changes.count > 0 }
+    @inline(__always) var hasPending: Bool { appended.count > 0 || isDeleting || changes.count > 0 }
+
+    /// Also when no row is held back: the group that a row was looked for in is known, and is not to change meanwhile.
+    @inline(__always) private var isDeleting: Bool { deletion.reach != nil }
 
     // MARK: Operations
 
@@ -92,7 +95,7 @@ final class TableEditor {
     func insert(
         _ key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
     ) throws(StorageError) {
-        if deletion.count > 0 || changes.count > 0 { try flush() }
+        if isDeleting || changes.count > 0 { try flush() }
         if !isLastKeyKnown { try findLastKey() }
         if key > lastKey ?? .min || (lastKey == nil && appended.count == 0) {
             append(key, created, cells, values)
@@ -141,7 +144,7 @@ final class TableEditor {
     /// - Returns: false when it has to be made at once, or must give something up first.
     /// - Throws: `misuse(.noSuchRow)`.
     func hold(_ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool = false) throws(StorageError) -> Bool {
-        if appended.count > 0 || deletion.count > 0 || !changes.takes(key, nodes.limits) { try flush() }
+        if appended.count > 0 || isDeleting || !changes.takes(key, nodes.limits) { try flush() }
         if root.isNull { throw .misuse(.noSuchRow) }
         let group = try seek(key)
         guard let reach, changes.follows(reach, nodes.limits) else { return false }
@@ -247,8 +250,14 @@ final class TableEditor {
         defer { changes.removeAll() }
         let group = try seek(changes.low)
         if changes.areFew(in: group) {
-            return try changes.forEach { (key, column, value) throws(StorageError) in
-                try setNow(key, column, value, keepsLong: true)
+            do throws(StorageError) {
+                return try changes.forEach { (key, column, value) throws(StorageError) in
+                    try setNow(key, column, value, keepsLong: true)
+                }
+            } catch {
+                // The row was there. As misuse of another operation the loss would go unnoticed.
+                if case .misuse = error { throw .structure(root) }
+                throw error
             }
         }
         let editor = try groupEditor(changing: false)
