@@ -87,7 +87,8 @@ struct LinkRemoval {
                 try editor.run(of: keys[start...])
             }
             let end = start + run.count
-            if run.count < Self.rowsAtOnce || run.count < run.rows / 16 {
+            // An index of the column changes with each value.
+            if definition.index != .none || run.count < Self.rowsAtOnce || run.count < run.rows / 16 {
                 alone += start..<end
             } else {
                 let long = try unlink(keys[start..<end], origin, column, definition)
