@@ -17,6 +17,8 @@ struct ColumnRewriter {
     /// - Returns: what stands in the group's place; nil, with nothing changed, when it must be rebuilt.
     func rewritten(_ changes: PendingChanges) throws(StorageError) -> BranchEntry? {
         guard !group.isSmall, group.inserted == 0 else { return nil }
+        // What a file holds may overlap; what is kept of it is changed later where it stands.
+        guard entry.reference.isInArena || GroupDraft.isPacked(group) else { return nil }
         let changed = Set(changes.changed)
         var image = GroupImage()
         image.rows = old.rows
@@ -31,7 +33,7 @@ struct ColumnRewriter {
             let first = image.segments.count
             let position = group.position(of: layout.ids[column], near: column)
             if let position, !changed.contains(column) {
-                keep(position, as: column, kept, &image)
+                try keep(position, as: column, kept, &image)
             } else {
                 let values = ColumnBuffer(layout.kinds[column], capacity: max(group.rows, 1))
                 try group.decodeMain(column, layout, values, nodes.reader)
@@ -43,7 +45,7 @@ struct ColumnRewriter {
             image.columns.append(.init(id: layout.ids[column], first: first, count: image.segments.count - first))
         }
         try packer.finish(&image)
-        let most = max(nodes.limits.segmentNodes, layout.kinds.count) + Self.spareNodes
+        let most = min(max(nodes.limits.segmentNodes, layout.kinds.count) + Self.spareNodes, Group.inThisNode - 1)
         let released = old.references.filter { !image.references.contains($0) }
         if image.references.isEmpty || image.references.count > most || image.size > image.capacity {
             for reference in image.references where !old.references.contains(reference) { nodes.drop(reference) }
@@ -102,18 +104,25 @@ struct ColumnRewriter {
         return kept
     }
 
-    private func keep(_ position: Int, as column: Int, _ kept: [Int: KeptNode], _ image: inout GroupImage) {
+    private func keep(
+        _ position: Int, as column: Int, _ kept: [Int: KeptNode], _ image: inout GroupImage
+    ) throws(StorageError) {
         let known = old.columns[position]
+        let kind = layout.kinds[column].rawValue
         for number in known.first..<(known.first + known.count) {
             var segment = old.segments[number]
             if segment.node != Group.inThisNode, let place = kept[segment.node] {
                 segment.index = place.places[segment.index] ?? segment.index
                 segment.node = place.node
             }
+            if let blob = old.blobs[number], Segment(blob.base).kindCode != kind {
+                throw nodes.reader.damage(at: group.base)
+            }
             image.segments.append(segment)
             image.blobs.append(old.blobs[number])
         }
         for var patch in old.patches where patch.column == position {
+            if Segment(patch.values.base).kindCode != kind { throw nodes.reader.damage(at: group.base) }
             patch.column = column
             image.patches.append(patch)
         }

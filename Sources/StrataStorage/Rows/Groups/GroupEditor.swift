@@ -26,9 +26,8 @@ struct GroupEditor {
         self.layout = layout
         self.nodes = nodes
         group = Group(try nodes.node(entry.reference, .group))
-        guard changing, group.hasColumns(of: layout) else { return }
+        guard changing, isAsDrafted else { return }
         if !entry.reference.isInArena {
-            if !GroupDraft.isPacked(group) || !group.hasKinds(of: layout) { return }
             let node = try nodes.mutable(&self.entry.reference)
             group = Group(UnsafeRawPointer(node))
         }
@@ -38,6 +37,12 @@ struct GroupEditor {
 
     var liveRows: Int { group.liveRows }
     var isSmall: Bool { group.isSmall }
+
+    /// Whether its parts may be taken over as they stand, to be changed there later; what a file holds may overlap.
+    private var isAsDrafted: Bool {
+        guard group.hasColumns(of: layout) else { return false }
+        return entry.reference.isInArena || (GroupDraft.isPacked(group) && group.hasKinds(of: layout))
+    }
 
     /// Whether the node that was changed would be accepted from a file.
     var isSound: Bool {
@@ -219,7 +224,7 @@ struct GroupEditor {
     mutating func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> [BranchEntry] {
-        if group.isSmall || group.inserted > 0 || !group.hasColumns(of: layout) {
+        if group.isSmall || group.inserted > 0 || !isAsDrafted {
             return try rebuild { (rows) throws(StorageError) in
                 for index in keys.indices {
                     let place = rows.lowerBound(keys[index])
