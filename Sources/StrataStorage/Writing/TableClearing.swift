@@ -42,6 +42,8 @@ struct TableClearing {
     }
 
     private func clear(_ table: Int) throws(StorageError) {
+        // Taking links out may have sent a collection to its row here.
+        try transaction.flushRows(table)
         if !transaction.isReplay { try noteDeleted(table) }
         try TableNodes(of: table, view, transaction.workspace).giveUp()
         transaction.workspace.forget(table)

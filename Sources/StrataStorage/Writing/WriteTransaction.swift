@@ -281,6 +281,8 @@ package final class WriteTransaction {
         do throws(StorageError) {
             try workspace.entries.noteRemoval(of: key, at: row, column, table, plan.columns[column], view)
         } catch {
+            // What stands in the row is not what the caller gave.
+            if case .misuse = error { throw noted(view.damage(at: row)) }
             throw noted(error)
         }
     }
