@@ -1,0 +1,95 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// All operations of a transaction in any order, held against arrays.
+@Suite struct MixedHistoryTests {
+    private static func options(_ limits: StoreLimits) -> StoreOptions {
+        var options = StoreOptions()
+        options.limits = limits
+        options.mapReserve = 1 << 28
+        options.logHalfBytes = 256 << 10
+        return options
+    }
+
+    /// Tiny ones in which most is held back, and ones with groups of some dozen rows.
+    private static let limits: [StoreLimits] = {
+        var eager = StoreLimits.tiny
+        eager.changesBeforeHeld = 0
+        eager.changesHeld = 500
+        eager.memoryBudget = 1 << 20
+        var middle = StoreLimits()
+        middle.wideRows = 90
+        middle.smallRows = 8
+        middle.patches = 9
+        middle.changesBeforeHeld = 3
+        middle.insertedRows = 6
+        middle.deletedSlots = 12
+        middle.children = 6
+        middle.entries = 20
+        middle.elements = 12
+        middle.inlineBytes = 150
+        return [.tiny, eager, middle]
+    }()
+
+    @Test(
+        "a history of everything is what arrays make of it, also rolled back, replayed and opened again",
+        arguments: 0..<3, Array(UInt64(1)...3))
+    func history(limits: Int, seed: UInt64) throws {
+        let disk = FileImages.Disk(capacity: 1 << 27)
+        var options = Self.options(Self.limits[limits])
+        options.fileSystem = disk
+        var store = try Store.open(path: FileImages.path, options: options)
+        var history = MixedHistory(seed: seed)
+        history.keyRange = limits == 2 ? 500 : 150
+        for round in 0..<10 {
+            let comment: Comment = "limits \(limits), seed \(seed), round \(round)"
+            let before = history.model
+            let transaction = try store.beginWrite()
+            if round == 0 { try transaction.apply(schema: MixedHistory.schema) }
+            for _ in 0..<(round == 0 ? 150 : 40) { try history.step(transaction) }
+            if round % 2 == 0 {
+                #expect(try MixedHistory.contents(transaction.view) == history.model, comment)
+                try history.checkEntries(transaction.view)
+            }
+            if round % 5 == 4 {
+                transaction.rollback()
+                history.model = before
+            } else {
+                try transaction.commit()
+            }
+            try Self.check(store, history, comment)
+            try Self.crash(disk, options, history, comment)
+            if round % 6 == 5 {
+                try store.close()
+                store = try Store.open(path: FileImages.path, options: options)
+            }
+        }
+        try store.close()
+    }
+
+    private static func check(_ store: Store, _ history: MixedHistory, _ comment: Comment) throws {
+        try store.checkInvariants()
+        let snapshot = try store.snapshot()
+        #expect(try MixedHistory.contents(snapshot.view) == history.model, comment)
+        try history.checkEntries(snapshot.view)
+    }
+
+    /// What a process that dies now leaves is replayed.
+    private static func crash(
+        _ disk: FileImages.Disk, _ options: StoreOptions, _ history: MixedHistory, _ comment: Comment
+    ) throws {
+        var options = options
+        let copy = FileImages.Disk(capacity: 1 << 27)
+        for suffix in ["", ".log"] {
+            if let bytes = try disk.bytes(FileImages.path + suffix) {
+                try copy.put(bytes, at: FileImages.path + suffix)
+            }
+        }
+        options.fileSystem = copy
+        let recovered = try Store.open(path: FileImages.path, options: options)
+        try check(recovered, history, comment)
+        try recovered.close()
+    }
+}
