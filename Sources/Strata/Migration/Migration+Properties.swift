@@ -148,6 +148,8 @@ extension Migration {
         aliases[typeName]?[oldName] = nil
         ruled.insert(RuledProperty(className: typeName, name: name))
         var unfit = UnfitValues(className: typeName, property: into)
+        // Also when the rule throws and somebody catches that: what it left without a value would stay so.
+        defer { if let failure = unfit.failure { fail(failure) } }
         try enumerateObjects(ofType: typeName) { oldObject, newObject in
             guard let oldObject, let newObject else { return }
             let value = try rule(oldObject[original])
@@ -159,7 +161,6 @@ extension Migration {
                 newObject[name] = value
             #endif
         }
-        if let failure = unfit.failure { fail(failure) }
     }
 
     /// The rule for a list, a set or a map whose elements changed their type or became required: what becomes of each
@@ -192,8 +193,8 @@ extension Migration {
         aliases[typeName]?[oldName] = nil
         ruled.insert(RuledProperty(className: typeName, name: name))
         let total = KeySteps(old).total
+        defer { if let failure = conversion.failure { fail(failure) } }
         try conversion.run(rule) { done in report(old.name, done, total) }
-        if let failure = conversion.failure { fail(failure) }
     }
 
     private func set(
