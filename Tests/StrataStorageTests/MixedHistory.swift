@@ -240,14 +240,14 @@ struct MixedHistory {
         let chosen = model[table].keys.sorted().filter { _ in below(10) < share }
         var keys = chosen + chosen.filter { _ in below(10) == 0 } + (0..<3).map { _ in Int64(below(300)) - 100 }
         if below(2) == 0 { keys.reverse() }
-        try transaction.delete(table, keys)
+        try transaction.bulk.delete(table, keys)
         forget(table, Set(keys))
     }
 
     /// Rows that are not there, alone: nothing changes.
     private mutating func deleteMissing(_ transaction: WriteTransaction, _ table: Int) throws {
         let keys = (0..<3).map { _ in Int64(random.below(keyRange)) }.filter { model[table][$0] == nil }
-        try transaction.delete(table, keys)
+        try transaction.bulk.delete(table, keys)
     }
 
     mutating func clear(_ transaction: WriteTransaction, _ tables: [Int]) throws {

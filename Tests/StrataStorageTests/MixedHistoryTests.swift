@@ -39,6 +39,7 @@ import Testing
     func history(limits: Int, seed: UInt64) throws {
         let disk = FileImages.Disk(capacity: 1 << 27)
         var options = Self.options(Self.limits[limits])
+        if seed == 3 { options.cipher = TestCipher(key: 9) }
         options.fileSystem = disk
         var store = try Store.open(path: FileImages.path, options: options)
         var history = MixedHistory(seed: seed)
@@ -91,5 +92,46 @@ import Testing
         let recovered = try Store.open(path: FileImages.path, options: options)
         try check(recovered, history, comment)
         try recovered.close()
+    }
+
+    @Test("what a guest does in any order is what its owner commits", arguments: Array(UInt64(1)...3))
+    func guest(seed: UInt64) throws {
+        let directory = try TemporaryDirectory()
+        var options = Self.options(.tiny)
+        // A spill would make the guest the owner.
+        options.limits.memoryBudget = StoreLimits().memoryBudget
+        options.limits.inlineBytes = 900
+        options.mapReserve = 1 << 30
+        options.writeTimeout = 20_000_000
+        let path = directory.path + "/store"
+        let owner = try Store.open(path: path, options: options)
+        var history = MixedHistory(seed: seed)
+        history.longest = 20
+        let first = try owner.beginWrite()
+        try first.apply(schema: MixedHistory.schema)
+        for _ in 0..<100 { try history.step(first) }
+        try first.commit()
+        let guest = try Store.open(path: path, options: options)
+        var turns = 0
+        for round in 0..<20 {
+            let transaction = try (round % 4 == 0 ? owner : guest).beginWrite()
+            for _ in 0..<8 { try history.step(transaction) }
+            if round == 13 { try history.clear(transaction, [2, 0]) }
+            if transaction.guest != nil { turns += 1 }
+            try transaction.commit()
+            // The check of a whole store would make it the owner.
+            for store in [owner, guest] {
+                let snapshot = try store.snapshot()
+                #expect(try MixedHistory.contents(snapshot.view) == history.model, "seed \(seed), round \(round)")
+                try history.checkEntries(snapshot.view)
+            }
+        }
+        #expect(turns > 5)
+        for store in [owner, guest] { try store.checkInvariants() }
+        try guest.close()
+        try owner.close()
+        let again = try Store.open(path: path, options: options)
+        try Self.check(again, history, "seed \(seed), opened again")
+        try again.close()
     }
 }

@@ -243,4 +243,29 @@ import Testing
         let realm = try Realm(configuration: retry)
         #expect(realm.object(ofType: Keyed.Item.self, forPrimaryKey: "300")?.friend?.friend?.code == "100")
     }
+
+    @Test func `a rule that throws hides nothing of what it left without a value`() throws {
+        struct Stopped: Error {}
+        for isElement in [false, true] {
+            let file = TemporaryFile()
+            try fill(file, nulls: false)
+            let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
+                migration.convertProperty(onType: "Item", "number") { ($0 as? Int).map { "\($0)" } }
+                var asked = 0
+                func rule(_ value: Any?) throws -> Any? {
+                    asked += 1
+                    if asked > 2 { throw Stopped() }
+                    return nil
+                }
+                if isElement {
+                    migration.convertProperty(onType: "Item", "code") { _ in nil }
+                    try? migration.convertElements(onType: "Item", "sizes", rule)
+                } else {
+                    migration.convertElements(onType: "Item", "sizes") { ($0 as? Int).map { "\($0)" } }
+                    try? migration.convertProperty(onType: "Item", "number", rule)
+                }
+            }
+            #expect(failure(configuration)?.code == .missingValues)
+        }
+    }
 }
