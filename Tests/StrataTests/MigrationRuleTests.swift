@@ -251,6 +251,7 @@ import Testing
             try fill(file, nulls: false)
             let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
                 migration.convertProperty(onType: "Item", "number") { ($0 as? Int).map { "\($0)" } }
+                migration.convertProperty(onType: "Item", "code") { _ in nil }
                 var asked = 0
                 func rule(_ value: Any?) throws -> Any? {
                     asked += 1
@@ -258,7 +259,6 @@ import Testing
                     return nil
                 }
                 if isElement {
-                    migration.convertProperty(onType: "Item", "code") { _ in nil }
                     try? migration.convertElements(onType: "Item", "sizes", rule)
                 } else {
                     migration.convertElements(onType: "Item", "sizes") { ($0 as? Int).map { "\($0)" } }
