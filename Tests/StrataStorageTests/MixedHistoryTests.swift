@@ -39,7 +39,7 @@ import Testing
     func history(limits: Int, seed: UInt64) throws {
         let disk = FileImages.Disk(capacity: 1 << 27)
         var options = Self.options(Self.limits[limits])
-        if seed == 3 { options.cipher = TestCipher(key: 9) }
+        if seed == 3, limits == 0 { options.cipher = TestCipher(key: 9) }
         options.fileSystem = disk
         var store = try Store.open(path: FileImages.path, options: options)
         var history = MixedHistory(seed: seed)

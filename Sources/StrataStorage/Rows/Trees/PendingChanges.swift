@@ -8,6 +8,8 @@
 final class PendingChanges {
     private let layout: TableLayout
     private(set) var count = 0
+    /// Of texts and data that wait.
+    private var bytes = 0
     private var columns: [Column] = []
     private var reach: TableEditor.KeyReach?
     /// Where the last change was, and how many were there before it.
@@ -30,10 +32,11 @@ final class PendingChanges {
     var low: Int64 { reach?.low ?? .min }
 
     /// Whether a change of a key may wait with those that do: it is of the same group, and there is room for it. The
-    /// same value may be changed without end, so what waits has a limit.
+    /// same value may be changed without end, so what waits has a limit, and a part of the memory of a transaction.
     @inline(__always)
     func takes(_ key: Int64, _ limits: StoreLimits) -> Bool {
-        count == 0 || (count < limits.changesHeld && reach?.contains(key) ?? false)
+        if count == 0 { return true }
+        return count < limits.changesHeld && bytes < limits.memoryBudget / 4 && reach?.contains(key) ?? false
     }
 
     /// Notes a change within a group.
@@ -69,6 +72,7 @@ final class PendingChanges {
         columns[index].slots.append(slot)
         columns[index].keys.append(key)
         columns[index].values.append(cell)
+        if cell.kind == .bytes { bytes += cell.count }
         count += 1
         return true
     }
@@ -113,6 +117,7 @@ final class PendingChanges {
         // Somebody asks for the rows after a few of them.
         if count < 4 { streak = 0 }
         count = 0
+        bytes = 0
         for index in columns.indices {
             columns[index].mayHaveLong = nil
             columns[index].slots.removeAll(keepingCapacity: true)
@@ -124,6 +129,7 @@ final class PendingChanges {
     /// Forgets everything.
     func end() {
         count = 0
+        bytes = 0
         columns = []
         reach = nil
         lastLow = nil
