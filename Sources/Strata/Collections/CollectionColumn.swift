@@ -91,33 +91,34 @@ public struct _CollectionColumn {
     /// - Complexity: O(1); of texts and data O(count) while they stand in the row.
     var count: Int { read(0) { $0.count } }
 
-    /// The value at a place of a list or a set; nil behind the end.
+    /// The element at a place of a list or a set; what stands for it behind the end.
+    /// - Parameter kind: what it is called when there is none.
     /// - Complexity: O(log count); O(1) near the place that was read last.
-    private func value(at place: Int, _ window: ElementWindow?) -> _StoredValue? {
-        guard place >= 0 else { return nil }
-        if let known = window?.value(at: place, self) { return known }
+    func element<Element: RealmCollectionValue>(
+        at place: Int, _ window: @autoclosure () -> ElementWindow, _ kind: String
+    ) -> Element {
+        // Several threads may read what is frozen.
+        let window = owner._instance?.isFrozen == false ? window() : nil
+        if let window, let value = window.value(at: place, owner) {
+            return decoded(value, window.context, at: .index(place))
+        }
+        let context = context
+        if let value = value(at: place, context, window) { return decoded(value, context, at: .index(place)) }
+        reportMissing(place, kind)
+        return Element._substituteElement(context)
+    }
+
+    /// The value at a place; nil behind the end.
+    private func value(at place: Int, _ context: _ElementContext, _ window: ElementWindow?) -> _StoredValue? {
+        if place < 0 { return nil }
         return read(nil) { (contents) throws(StorageError) in
             guard place < contents.count else { return nil }
             let part = try contents.part(at: place)
             let value = try contents.element(part, place)
             try contents.view.confirm()
-            window?.show(part, self)
+            window?.show(part, of: contents, context, owner)
             return value
         }
-    }
-
-    /// The element at a place of a list or a set; what stands for it behind the end.
-    /// - Parameter kind: what it is called when there is none.
-    func element<Element: RealmCollectionValue>(
-        at place: Int, _ window: @autoclosure () -> ElementWindow, _ kind: String
-    ) -> Element {
-        let context = context
-        // Several threads may read what is frozen.
-        if let value = value(at: place, owner._instance?.isFrozen == false ? window() : nil) {
-            return decoded(value, context, at: .index(place))
-        }
-        reportMissing(place, kind)
-        return Element._substituteElement(context)
     }
 
     /// The value of a map's key.
@@ -168,36 +169,61 @@ public struct _CollectionColumn {
     }
 }
 
-/// The elements around the one of a list or a set that was read last: reading one of them again is a load.
+/// The elements around the one of a list or a set that was read last: reading one of them again is a load. Others are
+/// looked for in the collection that was found then, and not in its row anew.
 ///
 /// It belongs to one version, or one moment of a write. A frozen Realm's, which several threads may read, stays empty.
 ///
 /// Concurrency: confined with its collection.
 final class ElementWindow {
     private var stamp: UInt64 = 0
-    /// Borrowed from what the Realm shows under the stamp.
+    /// Borrowed, as the reader is, from what the Realm shows under the stamp.
     private var part: CollectionPart?
+    private var reader: CollectionReader?
+    private var tag = ColumnTag(_PropertyShape(.int), isPrimary: false)
+    /// What values become elements with.
+    fileprivate private(set) var context = _ElementContext.unmanaged
 
+    /// Nil where nobody has looked since the last change, or nothing stands there that is read here.
     @inline(__always)
-    fileprivate func value(at place: Int, _ column: _CollectionColumn) -> _StoredValue? {
-        guard let part, stamp == column.owner._stamp, place >= part.first, place < part.end,
-            column.owner._isCurrent, let view = column.owner._instance?.currentView
+    fileprivate func value(at place: Int, _ owner: ObjectBase) -> _StoredValue? {
+        guard let part, stamp == owner._stamp, owner._isCurrent, let view = owner._instance?.currentView
         else { return nil }
         do throws(StorageError) {
-            // What leads to a tree is not read here.
-            if part.isTree(at: place) { return nil }
-            let value = column.property.tag.element(try part.value(at: place))
-            try view.confirm()
-            return value
+            if place >= part.first, place < part.end { return try value(in: part, place, view) }
+            return try valueElsewhere(place, view)
         } catch {
             // Whoever looks for it anew reports that.
             return nil
         }
     }
 
-    fileprivate func show(_ part: CollectionPart, _ column: _CollectionColumn) {
+    @inline(never)
+    private func valueElsewhere(_ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
+        guard let reader, place >= 0, place < reader.count else { return nil }
+        let found = try reader.part(at: place)
+        let value = try value(in: found, place, view)
+        part = found
+        return value
+    }
+
+    @inline(__always)
+    private func value(in part: CollectionPart, _ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
+        // What leads to a tree is not read here.
+        if part.isTree(at: place) { return nil }
+        let value = tag.element(try part.value(at: place))
+        try view.confirm()
+        return value
+    }
+
+    fileprivate func show(
+        _ part: CollectionPart, of contents: CollectionContents, _ context: _ElementContext, _ owner: ObjectBase
+    ) {
         self.part = part
-        stamp = column.owner._stamp
+        reader = contents.reader
+        tag = contents.tag
+        self.context = context
+        stamp = owner._stamp
     }
 }
 
