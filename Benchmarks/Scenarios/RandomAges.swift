@@ -5,6 +5,8 @@ import Seeds
 /// Transactions that set the age of random rows, and what the rows hold afterwards.
 struct RandomAges {
     private let rows: RowOracle
+    /// Those that are changed.
+    private let chosen: Range<Int>
     private let count: Int
     private var random: RandomStream
     private(set) var ages: [Int64: Int64] = [:]
@@ -13,16 +15,27 @@ struct RandomAges {
     /// Larger than any age of the data set: a row that was changed can be told from one that was not.
     static let firstAge: Int64 = 100
 
-    init(_ rows: RowOracle, count: Int, random: RandomStream) {
+    /// - Parameter within: only so many rows in the middle of all are changed; 0 for all.
+    init(_ rows: RowOracle, count: Int, within: Int = 0, random: RandomStream) {
         self.rows = rows
+        chosen = Self.middle(within, of: rows.rowCount)
         self.count = count
         self.random = random
+    }
+
+    /// So many places in the middle of all; 0 stands for all.
+    static func middle(_ size: Int, of count: Int) -> Range<Int> {
+        let size = size == 0 ? count : min(size, count)
+        let first = (count - size) / 2
+        return first..<(first + size)
     }
 
     /// What the next transaction sets: no row twice.
     mutating func next() -> (keys: [Int64], values: [Int64]) {
         var keys: Set<Int64> = []
-        while keys.count < min(count, rows.rowCount) { keys.insert(rows.key(ofRow: random.below(rows.rowCount))) }
+        while keys.count < min(count, chosen.count) {
+            keys.insert(rows.key(ofRow: chosen.lowerBound + random.below(chosen.count)))
+        }
         return (keys.sorted(), Array(repeating: Self.firstAge + Int64(committed), count: keys.count))
     }
 

@@ -40,6 +40,14 @@ struct ScaleTests {
         #expect(PeopleDataset(name: "people-dogs", dogsPerPerson: 4).inPieces(size: 2_000_000) == nil)
     }
 
+    @Test("updates fall on as many rows in the middle as they shall")
+    func middleRows() {
+        #expect(RandomAges.middle(50, of: 1_000) == 475..<525)
+        #expect(RandomAges.middle(0, of: 1_000) == 0..<1_000)
+        #expect(RandomAges.middle(2_000, of: 1_001) == 0..<1_001)
+        #expect(RandomAges.middle(1, of: 2) == 0..<1)
+    }
+
     /// People have no links.
     static let mistakes = EngineMistake.content.filter { ![.linkSwapped, .commitMissing, .olderState].contains($0) }
 

@@ -16,6 +16,8 @@ struct CheckpointStall: Scenario {
     let parameters = [
         ScenarioParameter("commits", default: "300", summary: "timed transactions at least"),
         ScenarioParameter("updates", default: "200", summary: "random rows updated by each"),
+        ScenarioParameter(
+            "within", default: "0", summary: "all updates fall on so many rows in the middle; 0: on all rows"),
         ScenarioParameter("most", default: "5000", summary: "transactions until the engine must have written back"),
         SampledContent.parameter,
     ]
@@ -35,18 +37,21 @@ struct CheckpointStall: Scenario {
         let askedBefore = max(1, wanted / 2)
         raw.merge(try RawDiskLoop(directory: context.directory).overwrite(count: askedBefore).histogram)
 
-        var updates = RandomAges(rows, count: try context.integer("updates"), random: context.random("updates"))
+        var updates = RandomAges(
+            rows, count: try context.integer("updates"), within: try context.integer("within"),
+            random: context.random("updates"))
         let session = try context.open(location, as: (any UpdateSession).self)
         for _ in 0..<Self.warmUp { try updates.commit(session) }
         let files = WrittenFiles(context.engine, location)
         var latency = Histogram()
-        var commits = 0
+        var (commits, updated) = (0, 0)
         while commits < wanted || (commits < most && !files.haveChanged) {
             let (keys, values) = updates.next()
             let start = MonotonicClock.now()
             try updates.commit(session, keys, values)
             latency.record(MonotonicClock.now() - start)
             commits += 1
+            updated += keys.count
             if context.isOverBudget {
                 report.cut()
                 break
@@ -58,6 +63,7 @@ struct CheckpointStall: Scenario {
         raw.merge(try RawDiskLoop(directory: context.directory).overwrite(count: askedAfter).histogram)
 
         report.add(latency, name: "commit")
+        report.add(.updatesPerSecond, Double(updated) / (latency.mean * Double(commits) / 1e9), count: updated)
         report.add(.operations, Double(commits), statistic: "count")
         report.add(
             .longestWait, Double(raw.maximum) / 1e6, count: Int(raw.count), label: "raw overwrite and sync")
