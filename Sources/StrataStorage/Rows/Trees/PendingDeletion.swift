@@ -11,6 +11,31 @@ struct PendingDeletion {
     /// How many rows are looked at one by one before the whole group is.
     static let rowsBeforeGroup = 8
 
+    init() {}
+
+    /// - Parameter reach: the keys that belong to the group.
+    init(from group: Group, _ reach: TableEditor.KeyReach?) {
+        self.group = group
+        self.reach = reach
+        slots = Array(repeating: 0, count: group.rows / 64 + 1)
+        inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
+    }
+
+    /// Whether a row is to be deleted.
+    @inline(__always)
+    func contains(_ slot: Int32) -> Bool {
+        let place = Int(slot >= 0 ? slot : ~slot)
+        return (slot >= 0 ? slots[place >> 6] : inserted[place >> 6]) >> UInt64(place & 63) & 1 != 0
+    }
+
+    @inline(__always)
+    mutating func add(_ slot: Int32) {
+        let place = Int(slot >= 0 ? slot : ~slot)
+        let bit = UInt64(1) << UInt64(place & 63)
+        if slot >= 0 { slots[place >> 6] |= bit } else { inserted[place >> 6] |= bit }
+        count += 1
+    }
+
     static func list(_ bits: [UInt64]) -> [Int] {
         var found: [Int] = []
         for (index, word) in bits.enumerated() {

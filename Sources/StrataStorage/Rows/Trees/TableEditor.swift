@@ -200,24 +200,15 @@ final class TableEditor {
         if deletion.reach == nil {
             if root.isNull { throw .misuse(.noSuchRow) }
             let group = try seek(key)
-            deletion.group = group
-            deletion.reach = reach
-            deletion.slots = Array(repeating: 0, count: group.rows / 64 + 1)
-            deletion.inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
+            deletion = PendingDeletion(from: group, reach)
         }
         if deletion.count == PendingDeletion.rowsBeforeGroup, let group = deletion.group {
             deletion.mayHaveLong = try group.mayHaveLong(layout, nodes.reader)
         }
-        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !isDoomed(slot) else {
+        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !deletion.contains(slot) else {
             throw .misuse(.noSuchRow)
         }
         return RowLocation(group, slot: slot, table: table)
-    }
-
-    @inline(__always)
-    private func isDoomed(_ slot: Int32) -> Bool {
-        let place = Int(slot >= 0 ? slot : ~slot)
-        return (slot >= 0 ? deletion.slots[place >> 6] : deletion.inserted[place >> 6]) >> UInt64(place & 63) & 1 != 0
     }
 
     /// Whether the row that was just located may have values in nodes of their own.
@@ -226,10 +217,7 @@ final class TableEditor {
     /// Takes out a row that ``locateForDelete(_:)`` just found.
     @inline(__always)
     func delete(_ row: RowLocation) {
-        let place = Int(row.slot >= 0 ? row.slot : ~row.slot)
-        let bit = UInt64(1) << UInt64(place & 63)
-        if row.slot >= 0 { deletion.slots[place >> 6] |= bit } else { deletion.inserted[place >> 6] |= bit }
-        deletion.count += 1
+        deletion.add(row.slot)
         isLastKeyKnown = false
     }
 
