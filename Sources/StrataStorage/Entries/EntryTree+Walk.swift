@@ -49,7 +49,8 @@ extension EntryTree {
 
     /// Visits every node, children first. Leaves are not read.
     ///
-    /// Keys of branches are held against the branches above, so that no node is visited twice, however they lead.
+    /// Keys of branches are held against the branches above, so that none is visited twice and the walk ends, however
+    /// they lead. A leaf may be visited twice.
     /// - Complexity: O(branches) read.
     static func forEachNode(
         _ root: NodeReference, reading nodes: some NodeReading, _ visit: (NodeReference) throws(StorageError) -> Void

@@ -2,8 +2,8 @@
 ///
 /// 1. Of rows only those values are looked at that lead to nodes of their own; whether a group has any is said by the
 ///    flags of its segments. Leaves of indexes and backlinks are not read at all.
-/// 2. Keys of branches are held against the branches above, so that no node is visited twice, however a crafted file
-///    leads.
+/// 2. Keys of branches are held against the branches above, so that none is visited twice and the walk ends, however a
+///    crafted file leads. A group or a leaf may be given up twice then, which counts once.
 struct TableNodes {
     private let view: ReadView
     private let workspace: WriterWorkspace

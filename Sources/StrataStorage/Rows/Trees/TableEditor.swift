@@ -205,7 +205,8 @@ final class TableEditor {
         if deletion.count == PendingDeletion.rowsBeforeGroup, let group = deletion.group {
             deletion.mayHaveLong = try group.mayHaveLong(layout, nodes.reader)
         }
-        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !deletion.contains(slot) else {
+        guard let group = deletion.group, let slot = try group.locate(key, nodes.reader), !deletion.contains(slot)
+        else {
             throw .misuse(.noSuchRow)
         }
         return RowLocation(group, slot: slot, table: table)
