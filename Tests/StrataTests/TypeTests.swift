@@ -125,6 +125,8 @@ import Testing
         #expect(throws: Realm.Error.self) {
             try realm.write { realm.create(Custom.self, value: ["path": [NSNull()]]) }
         }
+        #expect(throws: Realm.Error.self) { try Custom(checking: ["path": [NSNull()]]) }
+        #expect(try Custom(checking: ["path": [points[0]]]).path.first?.x == 1)
     }
 
     @Test func `Foundation's numbers are values of every number, zeros and ones as well`() throws {

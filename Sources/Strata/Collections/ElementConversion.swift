@@ -10,6 +10,11 @@ enum ElementConversion {
         return nil
     }
 
+    /// The same for a list or a set, where an object is always one: only a key of a map may lead to none.
+    static func member<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
+        Element._elementShape.type == .object && _flatten(value) == nil ? nil : element(Element.self, value)
+    }
+
     /// The elements of anything that has some.
     static func elements(_ value: Any) -> [Any]? {
         if let collection = value as? any UntypedCollection { return collection.anyElements }

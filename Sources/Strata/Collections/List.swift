@@ -280,7 +280,7 @@ extension List: _ColumnCollection {
         guard let elements = ElementConversion.elements(value) else { return false }
         var made: [Element] = []
         for element in elements {
-            guard let element = ElementConversion.element(Element.self, element) else { return false }
+            guard let element = ElementConversion.member(Element.self, element) else { return false }
             made.append(element)
         }
         unmanaged = made

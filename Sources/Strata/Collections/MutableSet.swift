@@ -181,7 +181,7 @@ extension MutableSet: _ColumnCollection {
     public func _fill(_ value: Any) -> Bool {
         guard let elements = ElementConversion.elements(value) else { return false }
         for element in elements {
-            guard let element = ElementConversion.element(Element.self, element) else { return false }
+            guard let element = ElementConversion.member(Element.self, element) else { return false }
             insert(element)
         }
         return true
