@@ -220,7 +220,8 @@ final class ElementWindow {
         _ part: CollectionPart, of contents: CollectionContents, _ context: _ElementContext, _ owner: ObjectBase
     ) {
         self.part = part
-        reader = contents.reader
+        // What stands in the row has no other part.
+        if part.count < contents.count { reader = contents.reader } else if reader != nil { reader = nil }
         tag = contents.tag
         self.context = context
         stamp = owner._stamp

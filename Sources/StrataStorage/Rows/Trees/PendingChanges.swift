@@ -7,14 +7,14 @@
 /// 3. A later change of the same value counts.
 final class PendingChanges {
     private let layout: TableLayout
-    private(set) var count = 0
+    @exclusivity(unchecked) private(set) var count = 0
     /// Of texts and data that wait.
-    private var bytes = 0
-    private var columns: [Column] = []
-    private var reach: TableEditor.KeyReach?
+    @exclusivity(unchecked) private var bytes = 0
+    @exclusivity(unchecked) private var columns: [Column] = []
+    @exclusivity(unchecked) private var reach: TableEditor.KeyReach?
     /// Where the last change was, and how many were there before it.
-    private var lastLow: Int64?
-    private var streak = 0
+    @exclusivity(unchecked) private var lastLow: Int64?
+    @exclusivity(unchecked) private var streak = 0
 
     /// The changes of one column.
     private struct Column {
