@@ -176,13 +176,21 @@ public struct _CollectionColumn {
 ///
 /// Concurrency: confined with its collection.
 final class ElementWindow {
-    private var stamp: UInt64 = 0
-    /// Borrowed, as the reader is, from what the Realm shows under the stamp.
-    private var part: CollectionPart?
-    private var reader: CollectionReader?
-    private var tag = ColumnTag(_PropertyShape(.int), isPrimary: false)
+    @exclusivity(unchecked) private var stamp: UInt64 = 0
+    /// Borrowed, as the tree is, from what the Realm shows under the stamp.
+    @exclusivity(unchecked) private var part: CollectionPart?
+    /// Nil for what stands in the row, which has no other part.
+    @exclusivity(unchecked) private var tree: Tree?
+    @exclusivity(unchecked) private var tag = ColumnTag(_PropertyShape(.int), isPrimary: false)
     /// What values become elements with.
-    fileprivate private(set) var context = _ElementContext.unmanaged
+    @exclusivity(unchecked) fileprivate private(set) var context = _ElementContext.unmanaged
+
+    /// In a place of its own: most collections are none, and their windows stay small.
+    private final class Tree {
+        let reader: CollectionReader
+
+        init(_ reader: CollectionReader) { self.reader = reader }
+    }
 
     /// Nil where nobody has looked since the last change, or nothing stands there that is read here.
     @inline(__always)
@@ -200,7 +208,7 @@ final class ElementWindow {
 
     @inline(never)
     private func valueElsewhere(_ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
-        guard let reader, place >= 0, place < reader.count else { return nil }
+        guard let reader = tree?.reader, place >= 0, place < reader.count else { return nil }
         let found = try reader.part(at: place)
         let value = try value(in: found, place, view)
         part = found
@@ -220,8 +228,7 @@ final class ElementWindow {
         _ part: CollectionPart, of contents: CollectionContents, _ context: _ElementContext, _ owner: ObjectBase
     ) {
         self.part = part
-        // What stands in the row has no other part.
-        if part.count < contents.count { reader = contents.reader } else if reader != nil { reader = nil }
+        tree = part.count < contents.count ? Tree(contents.reader) : nil
         tag = contents.tag
         self.context = context
         stamp = owner._stamp

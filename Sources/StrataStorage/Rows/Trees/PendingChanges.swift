@@ -39,19 +39,20 @@ final class PendingChanges {
         return count < limits.changesHeld && bytes < limits.memoryBudget / 4 && reach?.contains(key) ?? false
     }
 
-    /// Notes a change within a group.
-    /// - Returns: whether so many have followed one another that it is worth holding them back.
+    /// Whether so many have followed one another in a group that it is worth holding the next one back.
     @inline(__always)
-    func follows(_ reach: TableEditor.KeyReach, _ limits: StoreLimits) -> Bool {
+    func mayWait(_ limits: StoreLimits) -> Bool { streak >= limits.changesBeforeHeld }
+
+    /// Notes a change within a group.
+    @inline(__always)
+    func note(_ reach: TableEditor.KeyReach, _ limits: StoreLimits) {
         if lastLow != reach.low {
             lastLow = reach.low
             // A walk goes on in the next group as it was in the last.
             if streak < limits.changesBeforeHeld { streak = 0 }
         }
         streak += 1
-        if streak <= limits.changesBeforeHeld { return false }
         if count == 0 { self.reach = reach }
-        return true
     }
 
     /// Holds a change back, unless it is one that cannot be.

@@ -135,28 +135,35 @@ final class TableEditor {
     /// - Parameter keepsLong: it is not: the caller has done so, or it lives on.
     /// - Throws: `misuse(.noSuchRow)`.
     func set(_ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool = false) throws(StorageError) {
-        if value.long == nil, try hold(key, column, value.cell, keepsLong: keepsLong) { return }
+        if value.long == nil, changes.mayWait(nodes.limits) {
+            if try hold(key, column, value.cell, keepsLong: keepsLong) { return }
+            if hasPending { try flush() }
+            return try setNow(try seek(key), key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
+        }
         if hasPending { try flush() }
-        try setNow(key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
+        let group = try seek(key)
+        if let reach { changes.note(reach, nodes.limits) }
+        try setNow(group, key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
     }
 
     /// Holds a change of a short value back, once so many have followed one another that it pays.
     /// - Returns: false when it has to be made at once, or must give something up first.
     /// - Throws: `misuse(.noSuchRow)`.
     func hold(_ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool = false) throws(StorageError) -> Bool {
+        if !changes.mayWait(nodes.limits) { return false }
         if appended.count > 0 || isDeleting || !changes.takes(key, nodes.limits) { try flush() }
         if root.isNull { throw .misuse(.noSuchRow) }
         let group = try seek(key)
-        guard let reach, changes.follows(reach, nodes.limits) else { return false }
+        guard let reach else { return false }
+        changes.note(reach, nodes.limits)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         let column = column + RowSet.firstUserColumn
         return try changes.hold(group, slot, key, column, cell, keepsLong: keepsLong, nodes.reader)
     }
 
     private func setNow(
-        _ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool
+        _ group: Group, _ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool
     ) throws(StorageError) {
-        let group = try seek(key)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         if layout.kinds[column] == .bytes, !keepsLong { try dropLong(group, slot, column) }
         var editor = try groupEditor()
@@ -241,7 +248,7 @@ final class TableEditor {
         if changes.areFew(in: group) {
             do throws(StorageError) {
                 return try changes.forEach { (key, column, value) throws(StorageError) in
-                    try setNow(key, column, value, keepsLong: true)
+                    try setNow(try seek(key), key, column, value, keepsLong: true)
                 }
             } catch {
                 // The row was there. As misuse of another operation the loss would go unnoticed.
