@@ -266,9 +266,12 @@ import Testing
         }
     }
 
+    /// Three, or as many as a long run wants: `OBJECT_HISTORIES=1000` are a million operations.
+    private static let seeds = Array(
+        1...max(1, ProcessInfo.processInfo.environment["OBJECT_HISTORIES"].flatMap { UInt64($0) } ?? 3))
+
     @Test(
-        "collections of thousands of elements behave like arrays, sets and dictionaries",
-        arguments: Array(UInt64(1)...3))
+        "collections of thousands of elements behave like arrays, sets and dictionaries", arguments: seeds)
     func histories(seed: UInt64) throws {
         let file = TemporaryFile()
         var history = History(seed)
