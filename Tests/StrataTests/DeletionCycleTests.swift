@@ -23,6 +23,21 @@ import Testing
         try #require(realm.object(ofType: Knot.self, forPrimaryKey: id))
     }
 
+    /// By 10^12 paths to the last ones: whoever followed each of them would not come back.
+    @Test func `what many lead to goes once, however many paths lead there`() throws {
+        let realm = try filled(130)
+        try realm.write {
+            for id in 0..<120 {
+                let next = (id / 10 + 1) * 10
+                try knot(realm, id).others.append(objectsIn: (next..<(next + 10)).map { try knot(realm, $0) })
+            }
+            for id in 0..<10 { try knot(realm, 120 + id).shared.append(knot(realm, 120 + (id + 1) % 10)) }
+        }
+        try realm.write { realm.delete(try (0..<5).map { try knot(realm, $0) }) }
+        #expect(realm.objects(Knot.self).map(\.id).sorted() == Array(5..<10))
+        try realm.store.checkInvariants()
+    }
+
     /// The rows of a ring are asked to go a second time, when they are gone; others of their groups change after that.
     @Test(arguments: Array(UInt64(1)...4))
     func `after rings that are deleted at once, objects that change and go leave no name behind`(seed: UInt64) throws {

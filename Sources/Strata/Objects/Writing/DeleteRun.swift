@@ -18,7 +18,7 @@ struct DeleteRun {
     /// - Returns: the refusal of a `deny` rule.
     /// - Complexity: O(log rows) per deleted row and per link from or to it; less where many stand close together.
     mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
-        if try mayBeDenied(rows) { return try deleteOneByOne(rows) }
+        if mayBeDenied(rows) { return try deleteOneByOne(rows) }
         var wave = rows
         while !wave.isEmpty {
             let next = try followRules(of: wave)
@@ -30,7 +30,7 @@ struct DeleteRun {
 
     /// Whether a rule of the rows' classes, or of those that go with them, is `deny`: what it forbids depends on the
     /// order in which rows go.
-    private func mayBeDenied(_ rows: [Row]) throws(StorageError) -> Bool {
+    private func mayBeDenied(_ rows: [Row]) -> Bool {
         var known: Set<ObjectIdentifier> = []
         var waiting: [ClassAccess] = []
         for row in rows where !row.access.ruled.isEmpty && known.insert(ObjectIdentifier(row.access)).inserted {
@@ -49,9 +49,13 @@ struct DeleteRun {
     /// The rows that rules take along; what `cascadeIfLast` leads to is noted.
     private mutating func followRules(of wave: [Row]) throws(StorageError) -> [Row] {
         var next: [Row] = []
+        // Many may lead to one row, and what it leads to goes once: else a wave would grow with the number of paths.
+        var known: [Int: Set<Int64>] = [:]
         let view = transaction.view
         for row in wave where !row.access.ruled.isEmpty {
-            guard let location = try view.locate(row.access.table, RowKey(row.key)) else { continue }
+            guard known[row.access.table, default: []].insert(row.key).inserted,
+                let location = try view.locate(row.access.table, RowKey(row.key))
+            else { continue }
             for property in row.access.ruled {
                 let targets = try targets(row, location, property, view)
                 switch property.deleteRule {
