@@ -60,6 +60,27 @@ import Testing
         }
     }
 
+    /// Who leaves gives the table's lock back last of all, when the store may be another one's alone already. That one
+    /// once asked for the lock and did not wait.
+    @Test("the last one to close waits for the table's lock while another one is on its way out")
+    func lateLeaver() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        let (writer, last) = (try Store.open(path: path), try Store.open(path: path))
+        try Self.insert(writer, 1)
+        try writer.close()
+        let leaver = try POSIXFileSystem().open(path, .write)
+        #expect(try leaver.tryLock(byte: LockByte.change, exclusive: true))
+        try StoreThreadTests.run(2) { index in
+            if index == 0 { return try last.close() }
+            SystemScheduling().pause(microseconds: 50_000)
+            try leaver.unlock(byte: LockByte.change)
+        }
+        leaver.close()
+        #expect(try Self.keys(path) == [1])
+        #expect(try POSIXFileSystem().status(path + ".lock") == nil)
+    }
+
     @Test("a store whose file was replaced refuses to write and leaves the new file alone") func replaced() throws {
         let directory = try TemporaryDirectory()
         let (path, other) = (directory.path + "/store", directory.path + "/other")

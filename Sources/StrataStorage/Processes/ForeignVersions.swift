@@ -65,7 +65,7 @@ struct ForeignVersions {
         commits.state.others.announcements += 1
         if commits.state.others.announcements % Self.announcementsPerLook == 0 {
             // A table that cannot be locked keeps the pins of the dead; the next writer hears of it.
-            do throws(StorageError) { try processes.slots.clearDead() } catch {}
+            do throws(StorageError) { try processes.slots.clearDead(patience: 0) } catch {}
         }
         let changed = commits.state.pins.follow(foreign: processes.pins.foreign)
         changed.protect.forEach(allocator.protect)

@@ -62,10 +62,11 @@ struct ProcessSlots: Sendable {
         recount()
     }
 
-    /// Forgets all processes that died, with their pins. Not now, where another process has the table's lock and stays
-    /// in it: the dead can be looked for later as well.
-    func clearDead() throws(StorageError) {
-        try file.withLock(patience: 0) { () throws(StorageError) in
+    /// Forgets all processes that died, with their pins.
+    /// - Parameter patience: microseconds to wait for the table's lock: none where the dead can be looked for later as
+    ///   well.
+    func clearDead(patience: Int = ProcessTableFile.patience) throws(StorageError) {
+        try file.withLock(patience: patience) { () throws(StorageError) in
             for other in others where try !isAlive(other) { clear(other) }
         }
     }

@@ -21,7 +21,7 @@ final class ProcessTableFile: Sendable {
 
     /// How long the lock is waited for, in microseconds: it is held for less than one thousandth of that, unless its
     /// holder is stopped.
-    private static let patience = 10_000_000
+    static let patience = 10_000_000
     /// The lock is asked for so many times in a row before this thread sleeps: that takes some 30 microseconds, longer
     /// than it is held by a process that runs, and less than the shortest sleep.
     private static let attemptsInARow = 60

@@ -198,6 +198,7 @@ struct StoreClosing {
             // Nothing was written since the first opener had it alone, or nobody may write any more.
             if !processes.ownership.wasTaken || processes.isPoisoned { return }
             if try store.isStale { return }
+            // Whoever left last may have the table's lock for a moment more.
             try processes.slots.clearDead()
             try store.becomeOwner()
         }
