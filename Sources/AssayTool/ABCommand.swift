@@ -155,7 +155,7 @@ struct ABCommand: Command {
             record: { measurement in
                 measurements.append(measurement)
                 try FileTree.append(raw, measurement.json.bytes + [UInt8(ascii: "\n")])
-            }, observer: SessionProgress())
+            }, renew: { test in try work.renew(test) }, observer: SessionProgress())
         let comparison = BuildComparison(
             header: header, a: prepared.a.side, b: prepared.b.side, pairs: session.pairs,
             threshold: session.threshold, confirms: session.confirms, cases: compared.cases,

@@ -33,6 +33,12 @@ struct SidePrograms {
         self.planned = Dictionary(planned.map { ($0.test.id, $0) }) { first, _ in first }
     }
 
+    /// Removes the fixtures of a case: each side builds its own again, when it measures next.
+    mutating func renew(_ test: Case) throws {
+        if let key = a.fixtureKey(test) { try a.discardFixture(key) }
+        if let key = b.fixtureKey(test) { try b.discardFixture(key) }
+    }
+
     mutating func measure(_ side: BuildSide, _ test: Case, place: String, seconds: Double) throws -> CaseResult {
         guard let planned = planned[test.id] else { throw HarnessError("case \(test.id) was not planned") }
         let result: CaseResult

@@ -115,7 +115,7 @@ struct PairedSessionTests {
         let (compared, _, _) = try Self.run(["commit", "point-read"], factors: [.b: 1 / 1.2]) { side, test, result in
             if side == .control, test.scenario == "commit" { result.samples[1].value /= 1.2 }
         }
-        #expect(compared.cases.map(\.isControlFlagged) == [true, false])
+        #expect(compared.cases.map(\.control.isDifference) == [true, false])
         #expect(compared.cases.map(\.finding) == [.slower, .slower])
         let comparison = try Self.comparison(compared.cases)
         #expect(comparison.cases.map(\.finding) == [.inconclusive, .inconclusive])
@@ -123,12 +123,20 @@ struct PairedSessionTests {
         #expect(comparison.exitStatus == 3)
     }
 
-    @Test("orders and directories change by the round, equally often for each side, and follow from the seed")
+    @Test("of six rounds each side has each directory and each position twice, and the seed says which when")
     func places() throws {
         let test = Self.test("commit")
         var byPlace: [BuildSide: [String: Int]] = [:]
         var byPosition: [BuildSide: [Int: Int]] = [:]
+        var sequences: Set<[SideTurn]> = []
         for round in 0..<600 {
+            if round.isMultiple(of: 6) {
+                for side in BuildSide.allCases {
+                    #expect(Set((byPlace[side] ?? [:]).values).count <= 1, "after \(round) rounds")
+                    #expect(Set((byPosition[side] ?? [:]).values).count <= 1, "after \(round) rounds")
+                }
+                sequences.insert(PairedSession.turns(seed: Seed(4), test: test, batch: 0, round: round))
+            }
             let turns = PairedSession.turns(seed: Seed(4), test: test, batch: 0, round: round)
             #expect(Set(turns.map(\.side)).count == 3 && Set(turns.map(\.place)).count == 3)
             #expect(turns == PairedSession.turns(seed: Seed(4), test: test, batch: 0, round: round))
@@ -139,24 +147,76 @@ struct PairedSessionTests {
         }
         for side in BuildSide.allCases {
             #expect(byPlace[side]?.count == 3 && byPosition[side]?.count == 3)
-            #expect((byPlace[side] ?? [:]).values.allSatisfy { (140...260).contains($0) })
-            #expect((byPosition[side] ?? [:]).values.allSatisfy { (140...260).contains($0) })
+            #expect((byPlace[side] ?? [:]).values.allSatisfy { $0 == 200 })
+            #expect((byPosition[side] ?? [:]).values.allSatisfy { $0 == 200 })
         }
+        // Of 36 ways to begin six rounds; which of them it is, is drawn.
+        #expect(sequences.count > 25)
+        let other = (0..<6).map { PairedSession.turns(seed: Seed(5), test: test, batch: 0, round: $0) }
+        #expect(other != (0..<6).map { PairedSession.turns(seed: Seed(4), test: test, batch: 0, round: $0) })
+        #expect(other != (0..<6).map { PairedSession.turns(seed: Seed(5), test: test, batch: 1, round: $0) })
         #expect(Set(PairedSession.places.map(\.count)).count == 1, "no side has the longer path")
         let (_, measurements, _) = try Self.run(["commit"])
         #expect(Set(measurements.filter { $0.side == .a }.map(\.place)).count == 3, "they really change")
     }
 
-    @Test("a directory that slows down whoever works in it makes no side slower")
-    func slowPlace() throws {
-        let session = PairedSession(cases: [Self.test("commit")], pairs: 40, threshold: 0.03, seed: Seed(3))
-        var machine = Figures(random: RandomStream(Seed(11)))
+    @Test("a directory that slows down whoever works in it makes no side slower, whatever the seed", arguments: 0..<40)
+    func slowPlace(seed: UInt64) throws {
+        let session = PairedSession(cases: [Self.test("commit")], pairs: 40, threshold: 0.03, seed: Seed(seed))
+        var machine = Figures(random: RandomStream(Seed(seed).derived("machine")))
         let compared = try session.run(
             measure: { side, test, place in
-                Self.result(test, rate: machine.rate(side) * (place == "place-1" ? 0.9 : 1))
+                Self.result(test, rate: machine.rate(side) * (place == "place-1" ? 0.7 : 1))
             }, record: { _ in }, observer: Listener())
+        let batch = try #require(compared.cases[0].batches.first)
+        for comparison in [batch.judged.measured, batch.judged.control] {
+            let ratio = try #require(comparison?.ratio)
+            #expect(abs(ratio - 1) < 0.03, "\(comparison.debugDescription)")
+        }
         #expect([.same, .inconclusive].contains(compared.cases[0].finding))
-        #expect(!compared.cases[0].isControlFlagged)
+        #expect(!compared.cases[0].control.isDifference)
+    }
+
+    @Test("what is flagged is prepared anew before it is confirmed: a fixture that lies badly is no slower build")
+    func renewed() throws {
+        for isRenewed in [true, false] {
+            let session = PairedSession(
+                cases: ["commit", "point-read"].map { Self.test($0) }, pairs: 40, threshold: 0.03, seed: Seed(3))
+            var machine = Figures(random: RandomStream(Seed(11)))
+            var renewed: [String] = []
+            var order: [BuildSide] = []
+            let compared = try session.run(
+                measure: { side, test, _ in
+                    order.append(side)
+                    let isBad = side == .b && test.scenario == "commit" && renewed.isEmpty
+                    return Self.result(test, rate: machine.rate(side) * (isBad ? 0.8 : 1))
+                }, record: { _ in },
+                renew: { test in
+                    if isRenewed { renewed.append(test.scenario) }
+                }, observer: Listener())
+            #expect(renewed == (isRenewed ? ["commit"] : []))
+            #expect(compared.cases.map(\.finding) == [isRenewed ? .inconclusive : .slower, .same])
+            // Who prepares first is the other one the second time.
+            #expect(order.prefix(2) == [.a, .b])
+            #expect(Array(order[(4 + 2 * 3 * 40)...].prefix(2)) == [.b, .a])
+        }
+    }
+
+    @Test("opens and recoveries, which are one time each, are judged; the longest of several is not")
+    func times() throws {
+        for (metric, unit, isJudged) in [
+            ("open_us", "us", true), ("recovery_ms", "ms", true), ("longest_ms", "ms", false),
+        ] {
+            let figure = Metric(metric, unit: unit, .lowerIsBetter, .measured)
+            let (compared, _, _) = try Self.run(["open"], factors: [.b: 1 / 1.2]) { _, _, result in
+                result.samples = [
+                    Sample(figure, 1e9 / result.samples[1].value, statistic: "median"),
+                    Sample(.fileBytes, 4_096, statistic: "value"),
+                ]
+            }
+            #expect(compared.cases.map(\.finding) == (isJudged ? [.slower] : []), "\(metric)")
+            #expect(compared.refused.count == (isJudged ? 0 : 1))
+        }
     }
 
     @Test("a side that is wrong ends its case and no other; a violation of B is status 2, a broken harness 1")

@@ -20,9 +20,12 @@ package protocol SessionObserver {
 /// Invariants:
 /// 1. The three of a round stand beside each other in time and follow the same draw: what disturbs the machine for
 ///    longer than they take disturbs them alike.
-/// 2. Order and directories are drawn per round, from the seed: neither is any side's own.
+/// 2. Of six rounds in a row each side works twice in each directory, and twice comes first, second and last; which
+///    follows which is drawn from the seed. A directory that is slow slows all sides alike.
 /// 3. No two processes run at the same time: they would share the disk.
 /// 4. Measurement by measurement is handed to `record` before the next begins.
+/// 5. The batch that confirms stands on fixtures of its own: how the first ones happened to lie is no property of a
+///    build.
 package struct PairedSession {
     package var cases: [Case]
     package var pairs: Int
@@ -50,17 +53,24 @@ package struct PairedSession {
         self.confirms = confirms
     }
 
+    /// Every order of three.
+    private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+
     /// Who runs when and where in one round of a case.
     package static func turns(seed: Seed, test: Case, batch: Int, round: Int) -> [SideTurn] {
-        var random = RandomStream(seed.derived("round/\(test.id)/\(batch)/\(round)"))
-        let places = random.permutation(of: places.count)
-        return random.permutation(of: BuildSide.allCases.count).map { index in
-            SideTurn(side: BuildSide.allCases[index], place: self.places[places[index]])
+        let (block, index) = round.quotientAndRemainder(dividingBy: orders.count)
+        var random = RandomStream(seed.derived("rounds/\(test.id)/\(batch)/\(block)"))
+        let places = orders[random.permutation(of: orders.count)[index]]
+        return orders[random.permutation(of: orders.count)[index]].map { side in
+            SideTurn(side: BuildSide.allCases[side], place: self.places[places[side]])
         }
     }
 
     /// Runs a case once by the program of a side, in a directory of that name.
     package typealias Measure = (_ side: BuildSide, _ test: Case, _ place: String) throws -> CaseResult
+
+    /// Takes away what was prepared for a case: its next measurement prepares it anew.
+    package typealias Renew = (_ test: Case) throws -> Void
 
     /// What came of it: the cases that could be compared, and those that have no figure to compare.
     package struct Compared {
@@ -70,15 +80,17 @@ package struct PairedSession {
 
     /// - Parameter record: gets every measurement but those of the trial round.
     package func run(
-        measure: Measure, record: (SideMeasurement) throws -> Void, observer: some SessionObserver
+        measure: Measure, record: (SideMeasurement) throws -> Void, renew: Renew = { _ in },
+        observer: some SessionObserver
     ) throws -> Compared {
         var work = SessionCourse(session: self, start: MonotonicClock.now())
-        try work.trialRound(measure: measure, observer: observer)
+        try work.trialRound([.a, .b], measure: measure, observer: observer)
         // What flags in the first batch needs as long again.
         try work.batch(0, until: confirms ? 0.6 : 1, measure: measure, record: record, observer: observer)
-        if confirms {
-            try work.batch(1, until: 1, measure: measure, record: record, observer: observer)
-        }
+        guard confirms else { return work.compared }
+        try work.keepFlagged(renew)
+        try work.trialRound([.b, .a], measure: measure, observer: observer)
+        try work.batch(1, until: 1, measure: measure, record: record, observer: observer)
         return work.compared
     }
 }
@@ -101,10 +113,12 @@ private struct SessionCourse {
 
     /// Each case once by each program, unrecorded: fixtures are built, files are in memory, and what has no figure is
     /// known before much time has gone into it.
-    mutating func trialRound(measure: PairedSession.Measure, observer: some SessionObserver) throws {
+    mutating func trialRound(
+        _ sides: [BuildSide], measure: PairedSession.Measure, observer: some SessionObserver
+    ) throws {
         for test in running {
             var figures: [FigureName?] = []
-            for side in [BuildSide.a, .b] where failures[test.id] == nil {
+            for side in sides where failures[test.id] == nil {
                 let result = try measure(side, test, PairedSession.places[0])
                 figures.append(result.judgedFigure)
                 let measurement = SideMeasurement(
@@ -122,12 +136,18 @@ private struct SessionCourse {
         running.removeAll { gone.contains($0.id) }
     }
 
-    /// Rounds of all cases that need this batch, until the share of the budget is used up.
+    /// Leaves the cases that a second batch has to confirm, with nothing of what the first one worked on.
+    mutating func keepFlagged(_ renew: PairedSession.Renew) throws {
+        let isOver = secondsLeft(1).map { $0 <= 0 } ?? false
+        running = isOver ? [] : running.filter(needsConfirmation)
+        for test in running { try renew(test) }
+    }
+
+    /// Rounds of the cases that are left, until the share of the budget is used up.
     mutating func batch(
         _ batch: Int, until share: Double, measure: PairedSession.Measure,
         record: (SideMeasurement) throws -> Void, observer: some SessionObserver
     ) throws {
-        if batch > 0 { running = running.filter(needsConfirmation) }
         guard !running.isEmpty else { return }
         observer.batchBegins(batch, cases: running, rounds: session.pairs)
         var measurements: [String: [SideMeasurement]] = [:]

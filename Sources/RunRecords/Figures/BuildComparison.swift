@@ -61,9 +61,9 @@ package struct FigureName: Hashable, Sendable {
 
 extension CaseResult {
     /// The figure that a comparison of builds judges: what was done per second, else the time of one operation, else
-    /// the middle latency, else how long it took. nil for a case without any of them.
+    /// the middle latency, else how long it took, or an open or a recovery in it. nil for a case without any of them.
     ///
-    /// Never p99 and above: one run says too little about them.
+    /// Never p99 and above, nor the longest of several: one run says too little about them.
     package var judgedFigure: FigureName? {
         let own = samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
         func first(_ matches: (Sample) -> Bool) -> Sample? { own.first(where: matches) }
@@ -72,8 +72,12 @@ extension CaseResult {
             ?? first { $0.metric.name == Metric.operationNanoseconds.name }
             ?? first { $0.metric.name == Metric.latencyNanoseconds.name && ["value", "p50"].contains($0.statistic) }
             ?? first { $0.metric.name == Metric.durationMilliseconds.name && $0.metric.direction == .lowerIsBetter }
+            ?? first { Self.timesOfOneStep.contains($0.metric.name) && ["value", "median"].contains($0.statistic) }
         return sample.map(FigureName.init)
     }
+
+    /// What scenarios measure that do one thing again and again, each time in a process of its own.
+    private static let timesOfOneStep: Set<String> = ["open_us", "recovery_ms"]
 }
 
 /// One figure of both sides.
@@ -154,43 +158,38 @@ package struct ComparedCase: Sendable {
     package var batches: [ComparedBatch]
     /// A measurement that gives no figure to compare: the case was given up there.
     package var failure: SideMeasurement?
+    /// What the batches say of B against A.
+    package var conclusion: ComparisonConclusion
     package var finding: SideComparison.Finding
     /// Why the finding is what it is, in a sentence; empty where the figures say it.
     package var reason: String
     /// An interval needs so many.
     package static let fewestPairs = BootstrapInterval.fewestValues
 
-    /// The control differs from itself, by the rule that the sides are judged by.
-    package var isControlFlagged: Bool
+    /// What A against itself came to, by the rule that the sides are judged by.
+    package var control: ComparisonConclusion
 
     package init(test: Case, batches: [ComparedBatch], failure: SideMeasurement?, confirms: Bool) {
         self.test = test
         self.batches = batches
         self.failure = failure
-        let control = Self.conclusion(batches.map(\.judged.control), confirms: confirms)
-        isControlFlagged = [.slower, .faster].contains(control.finding)
-        let measured = Self.conclusion(batches.map(\.judged.measured), confirms: confirms)
-        (finding, reason) = (measured.finding, measured.reason)
+        control = ComparisonConclusion(batches.map(\.judged.control), confirms: confirms)
+        conclusion = ComparisonConclusion(batches.map(\.judged.measured), confirms: confirms)
+        (finding, reason) = (conclusion.finding, conclusion.reason)
         if let failure {
             finding = .inconclusive
             reason = "side \(failure.side.rawValue): \(failure.result.isCut ? "cut" : failure.result.verdict.rawValue)"
             if !failure.result.message.isEmpty { reason += ", \(failure.result.message)" }
         }
     }
+}
 
-    /// A flag of the first batch counts when a fresh one says the same; one that needs no second stands as it is.
-    private static func conclusion(
-        _ batches: [SideComparison?], confirms: Bool
-    ) -> (finding: SideComparison.Finding, reason: String) {
-        guard let first = batches.first ?? nil else {
-            return (.inconclusive, "fewer than \(fewestPairs) pairs")
-        }
-        guard first.isFlagged, confirms else { return (first.finding, "") }
-        guard batches.count > 1, let second = batches[1] else {
-            return (.inconclusive, "\(first.finding.rawValue) in one batch, and no time to confirm it")
-        }
-        if second.finding == first.finding { return (first.finding, "") }
-        return (.inconclusive, "\(first.finding.rawValue) in one batch, \(second.finding.rawValue) in the next")
+extension ComparedCase {
+    /// A control that differs from itself, be it that of another case.
+    fileprivate mutating func doubt(_ control: ComparisonConclusion, of place: String) {
+        guard failure == nil else { return }
+        let concluded = conclusion.beside(control: control, of: place)
+        (finding, reason) = (concluded.finding, concluded.reason)
     }
 }
 
@@ -246,12 +245,8 @@ package struct BuildComparison: Sendable {
         self.cases = cases
         self.refused = refused
         self.directory = directory
-        guard let flagged = cases.first(where: \.isControlFlagged) else { return }
-        for index in cases.indices where cases[index].finding != .inconclusive {
-            let finding = cases[index].finding.rawValue
-            self.cases[index].finding = .inconclusive
-            self.cases[index].reason = "\(finding), but A against itself differs in \(flagged.test.scenario)"
-        }
+        guard let flagged = cases.first(where: \.control.isDifference) else { return }
+        for index in cases.indices { self.cases[index].doubt(flagged.control, of: flagged.test.scenario) }
     }
 
     /// 1 for an error of the harness, before 2 for a side B that is slower or wrong, before 3 for anything undecided.

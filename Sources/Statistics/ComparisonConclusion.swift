@@ -1,0 +1,45 @@
+/// What the batches of one comparison say together: a flag counts when fresh pairs say the same.
+package struct ComparisonConclusion: Sendable, Hashable {
+    package let finding: SideComparison.Finding
+    /// Why, in a sentence; empty where the figures say it.
+    package let reason: String
+
+    private init(_ finding: SideComparison.Finding, _ reason: String = "") {
+        self.finding = finding
+        self.reason = reason
+    }
+
+    /// - Parameters:
+    ///   - batches: the first one, and the one that was to confirm it; nil for one with too few pairs.
+    ///   - confirms: whether what is flagged needs a second batch. What needs none stands as it is.
+    package init(_ batches: [SideComparison?], confirms: Bool) {
+        guard let first = batches.first ?? nil else {
+            self.init(.inconclusive, "fewer than \(BootstrapInterval.fewestValues) pairs")
+            return
+        }
+        guard first.isFlagged, confirms else {
+            self.init(first.finding)
+            return
+        }
+        guard batches.count > 1, let second = batches[1] else {
+            self.init(.inconclusive, "\(first.finding.rawValue) in one batch, and no time to confirm it")
+            return
+        }
+        guard second.finding == first.finding else {
+            self.init(.inconclusive, "\(first.finding.rawValue) in one batch, \(second.finding.rawValue) in the next")
+            return
+        }
+        self.init(first.finding)
+    }
+
+    package var isDifference: Bool { finding == .slower || finding == .faster }
+
+    /// Nothing is claimed beside a control that differs from itself.
+    ///
+    /// - Parameter place: where that is.
+    package func beside(control: ComparisonConclusion, of place: String) -> ComparisonConclusion {
+        guard control.isDifference, finding != .inconclusive else { return self }
+        return ComparisonConclusion(
+            .inconclusive, "\(finding.rawValue), but A against itself differs in \(place)")
+    }
+}
