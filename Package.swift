@@ -183,7 +183,9 @@ let package = Package(
                 "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Zoo", "Harness", "Seeds", "RunRecords",
                 "Measuring", "Strata",
             ]),
-        tests("Simulation", ["Strata", "StrataStorage", "StrataFiles", "SimulatedDisk", "FaultModel", "Seeds"]),
+        tests(
+            "Simulation",
+            ["Strata", "StrataStorage", "StrataFiles", "StrataRepair", "SimulatedDisk", "FaultModel", "Seeds"]),
         tests("Architecture", []),
     ]
 )

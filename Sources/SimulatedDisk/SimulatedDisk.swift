@@ -119,7 +119,17 @@ package final class SimulatedDisk: FileSystem {
     /// The disk after power was cut now, and this much of the un-synced work had reached it.
     /// - Parameter mask: as in the address; all bits set means everything, none means nothing.
     package func crash(_ mask: StateMask) -> SimulatedDisk {
-        let point = state.withLock { CrashPoint($0.model) }
+        afterCrash(state.withLock { CrashPoint($0.model) }, mask)
+    }
+
+    /// The disk after power was cut when `count` operations of this history had been asked for.
+    /// - Parameter mask: as in ``crash(_:)``.
+    package func crash(after count: Int, _ mask: StateMask) -> SimulatedDisk {
+        let (base, trace) = state.withLock { ($0.base, $0.trace) }
+        return afterCrash(CrashPoint(DiskModel(base, after: count, of: trace)), mask)
+    }
+
+    private func afterCrash(_ point: CrashPoint, _ mask: StateMask) -> SimulatedDisk {
         var image = point.image(of: mask)
         image.dropUnnamed()
         let step = CrashAddress.Step(operation: point.operation, state: point.normalized(mask))

@@ -53,6 +53,8 @@ struct HistoryModel: Equatable {
     var schema = StoreSchema()
     var tables: [TableID: [Int64: [ModelValue]]] = [:]
 
+    init() {}
+
     var rowCount: Int { tables.values.reduce(0) { $0 + $1.count } }
 
     mutating func insert(_ table: Int, _ key: Int64, _ values: [ModelValue]) {
@@ -103,7 +105,7 @@ struct HistoryModel: Equatable {
     }
 
     /// What rows read that were there before the column.
-    private static func fill(_ column: ColumnDefinition) -> ModelValue {
+    static func fill(_ column: ColumnDefinition) -> ModelValue {
         if column.defaultBits == nil && (column.isOptional || column.type == .link) { return .null }
         let bits = column.defaultBits ?? 0
         switch column.type {
@@ -127,20 +129,7 @@ struct HistoryModel: Equatable {
             if try view.rowCount(table) != rows.count {
                 throw Difference(description: "rowCount of \(definition.name)")
             }
-            var found: [(Int64, [ModelValue])] = []
-            try view.scan(table, columns: Array(definition.columns.indices)) { (batch) throws(StorageError) in
-                for row in 0..<batch.count {
-                    let key = batch.key(row)
-                    var values: [ModelValue] = []
-                    for (index, column) in definition.columns.enumerated() {
-                        values.append(
-                            column.collection == nil
-                                ? Self.value(batch, index, row, column) : try Self.list(view, table, key, index))
-                    }
-                    found.append((key.rawValue, values))
-                }
-                return true
-            }
+            let found = try Self.rows(view, table)
             if found.count != rows.count { throw Difference(description: "\(found.count) rows of \(rows.count)") }
             for (key, values) in found {
                 guard rows[key] == values else {
@@ -151,6 +140,62 @@ struct HistoryModel: Equatable {
                 try compareOne(view, table, definition, key, values)
             }
         }
+    }
+
+    /// Reads all of a version.
+    init(reading view: ReadView) throws {
+        schema = view.schema
+        for (table, definition) in schema.tables.enumerated() {
+            tables[definition.id] = Dictionary(try Self.rows(view, table)) { first, _ in first }
+        }
+    }
+
+    /// Whether it has the same rows as another one of the same schema.
+    func hasRows(of other: HistoryModel) -> Bool {
+        schema.tables == other.schema.tables && schema.tables.indices.allSatisfy { self[$0] == other[$0] }
+    }
+
+    /// Links to rows that are not there.
+    var danglingLinks: [String] {
+        var found: [String] = []
+        for (table, definition) in schema.tables.enumerated() {
+            for (place, column) in definition.columns.enumerated() {
+                guard let target = column.target.flatMap({ schema.position(of: $0) }) else { continue }
+                let rows = self[target]
+                for (key, values) in self[table] {
+                    let links: [Int64] =
+                        switch values[place] {
+                        case .integer(let link): [link]
+                        case .links(let links): column.keepsPlaces ? links.filter { $0 != LinkPayload.null } : links
+                        default: []
+                        }
+                    for link in links where rows[link] == nil {
+                        found.append("\(definition.name) \(key) in \(column.name) to \(link)")
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    /// All rows of a table, by a scan.
+    private static func rows(_ view: ReadView, _ table: Int) throws -> [(Int64, [ModelValue])] {
+        let definition = view.schema.tables[table]
+        var found: [(Int64, [ModelValue])] = []
+        try view.scan(table, columns: Array(definition.columns.indices)) { (batch) throws(StorageError) in
+            for row in 0..<batch.count {
+                let key = batch.key(row)
+                var values: [ModelValue] = []
+                for (index, column) in definition.columns.enumerated() {
+                    values.append(
+                        column.collection == nil
+                            ? Self.value(batch, index, row, column) : try Self.list(view, table, key, index))
+                }
+                found.append((key.rawValue, values))
+            }
+            return true
+        }
+        return found
     }
 
     private func compareOne(

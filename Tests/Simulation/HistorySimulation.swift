@@ -2,40 +2,22 @@ import FaultModel
 import Seeds
 import SimulatedDisk
 import StrataFiles
-import StrataStorage
+
+@testable import StrataStorage
 
 /// A long seeded history of one store against a model: after every transaction the invariants are walked and everything
 /// is read back.
 ///
 /// Sessions of some dozen transactions end in a close, the death of the process, or a loss of power that keeps any part
-/// of the un-synced work; the next one may have another durability, and compacts now and then. Snapshots are held over
-/// many transactions and over the close.
+/// of the un-synced work. Both strike at any operation of the session: within a commit, a checkpoint, a compaction, a
+/// close, the open. The one that follows a crash is often struck again while it recovers, and so is the one after that.
+/// Each may have another durability, and compacts now and then; every third history is encrypted. Snapshots are held
+/// over many transactions and over the close.
+///
+/// What a crash leaves is first opened for reading only and checked, then recovered, checked again, and compared: both
+/// must find one state, of those that the session allows at that operation. Of one in a hundred a copy is damaged and
+/// salvaged, and what the salvage says is compared with what was written.
 struct HistorySimulation {
-    struct Counts: CustomStringConvertible {
-        var operations = 0
-        var transactions = 0
-        var schemaChanges = 0
-        var sessions = 0
-        var crashes = 0
-        var copies = 0
-
-        var description: String {
-            """
-            \(operations) operations in \(transactions) transactions, each followed by a walk of all invariants; \
-            \(schemaChanges) changes of the schema, \(sessions) sessions, \(crashes) of them crashed, \(copies) copies
-            """
-        }
-
-        static func += (one: inout Counts, other: Counts) {
-            one.operations += other.operations
-            one.transactions += other.transactions
-            one.schemaChanges += other.schemaChanges
-            one.sessions += other.sessions
-            one.crashes += other.crashes
-            one.copies += other.copies
-        }
-    }
-
     struct Wrong: Error, CustomStringConvertible {
         var description: String
     }
@@ -45,30 +27,54 @@ struct HistorySimulation {
         var model: HistoryModel
     }
 
-    private static let path = "folder/database"
+    static let path = "folder/database"
+    /// A crash in the recovery from a crash in the recovery from a crash.
+    private static let deepest = 3
     private let seed: Seed
+    /// One in so many states is salvaged.
+    private let salvagedEvery: Int
+    /// Stands between the store and the disk, in tests of the simulation itself.
+    private let layer: @Sendable (SimulatedDisk) -> any FileSystem
+    private let cipher: (any Cipher)?
     private var random: RandomStream
     private var steps: HistorySteps
     private var disk: SimulatedDisk
     private var model = HistoryModel()
     private var durability = Durability.full
-    /// What a loss of power may go back to, oldest first; the last is the present.
-    private var possible = [HistoryModel()]
+    private var possible = PossibleStates([HistoryModel()])
+    private var timeline = SessionTimeline(
+        after: PossibleStates([]), opened: 0, version: 0, HistoryModel())
+    /// What the check of a state found that a crash had left.
+    private var checked: HistoryModel?
+    /// Crashes that struck one after the other, each but the first in the recovery from the one before.
+    private var depth = 0
     private var pins: [Pin] = []
-    private(set) var counts = Counts()
+    /// What the versions hold that the disk may know of.
+    private var versions = VersionModels()
+    private(set) var counts = HistoryCounts()
 
-    init(_ seed: Seed) {
+    init(
+        _ seed: Seed, salvagedEvery: Int = 100, layer: @escaping @Sendable (SimulatedDisk) -> any FileSystem = { $0 }
+    ) {
         self.seed = seed
+        self.salvagedEvery = salvagedEvery
+        self.layer = layer
+        cipher = seed.rawValue % 3 == 0 ? SimulatedCipher() : nil
         random = RandomStream(seed.derived(part: "sessions"))
         steps = HistorySteps(random: RandomStream(seed.derived(part: "steps")))
         disk = SimulatedDisk(seed: seed.derived(part: "disk"))
+        counts.encrypted = cipher == nil ? 0 : 1
     }
 
     /// Runs sessions until so many operations were made.
     mutating func run(operations: Int) throws {
         while counts.operations < operations {
             do { try runSession() } catch {
-                throw Wrong(description: "session \(counts.sessions), \(counts.operations) operations: \(error)")
+                throw Wrong(
+                    description: """
+                        session \(counts.sessions), \(counts.operations) operations, \(durability), \(depth) deep: \
+                        \(error)
+                        """)
             }
             counts.sessions += 1
         }
@@ -77,54 +83,76 @@ struct HistorySimulation {
     private mutating func runSession() throws {
         durability = [Durability.full, .full, .periodic, .none][random.below(4)]
         let scheduling = CooperativeScheduling(seed.derived(part: "scheduling \(counts.sessions)"))
-        let store = try Store.open(path: Self.path, options: makeOptions(scheduling))
+        let isBrief = depth > 0 && depth < Self.deepest && random.chance(2, in: 3)
+        let start = disk.operations
+        let options = makeOptions(scheduling)
+        disk.setOperation(options.compactOnLaunch == nil ? "open" : "launch compaction")
+        let store = try Store.open(path: Self.path, options: options)
         try adoptRecovered(store)
-        for _ in 0..<(4 + random.below(40)) {
+        for _ in 0..<(isBrief ? random.below(3) : 4 + random.below(40)) {
             try runTransaction(store)
+            disk.setOperation("background")
             scheduling.runSome()
             if case .online = store.options.compaction {
+                disk.setOperation("online compaction")
                 // Invariants hold between any two steps.
                 for _ in 0..<6 where scheduling.runOne() { try store.checkInvariants() }
             }
+            keepSynced(store)
         }
-        try end(store, scheduling)
+        try end(store, scheduling, start: start, isBrief: isBrief)
         scheduling.dropWork()
     }
 
     private mutating func makeOptions(_ scheduling: CooperativeScheduling) -> StoreOptions {
-        var options = StoreOptions(fileSystem: disk, scheduling: scheduling, durability: durability)
-        options.limits = .tiny
+        var options = plainOptions(scheduling)
         options.logHalfBytes = [8 << 10, 16 << 10, 64 << 10][random.below(3)]
-        options.mapReserve = 64 << 20
-        options.periodicBytes = 4 << 10
-        options.checkpointBytes = 64 << 10
         options.growth = [.standard, .fixed(64 << 10), .percent(10)][random.below(3)]
         if random.chance(1, in: 6) { options.compactOnLaunch = { _, _ in true } }
         if random.chance(1, in: 3) { options.compaction = .online(freeShare: 0.1) }
         return options
     }
 
-    /// After a loss of power any possible state may be there; from now on it is the only one.
+    private func plainOptions(_ scheduling: CooperativeScheduling) -> StoreOptions {
+        var options = StoreOptions(fileSystem: layer(disk), scheduling: scheduling, durability: durability)
+        options.cipher = cipher
+        options.limits = .tiny
+        options.mapReserve = 64 << 20
+        options.periodicBytes = 4 << 10
+        options.checkpointBytes = 64 << 10
+        return options
+    }
+
+    /// After a crash any possible state may be there; from now on it is the only one.
     private mutating func adoptRecovered(_ store: Store) throws {
-        let view = try store.snapshot().view
-        let found = possible.lastIndex { model in
+        do {
+            let view = try store.snapshot().view
+            // A check that read these bytes before has said which one it is.
+            model = try Self.find(view, checked.map { [$0] } ?? possible.found)
+        }
+        checked = nil
+        try store.checkInvariants()
+        let version = store.newestVersion.rawValue
+        timeline = SessionTimeline(after: possible, opened: disk.operations, version: version, model)
+        versions.begin(version, model)
+    }
+
+    private static func find(_ view: ReadView, _ states: [HistoryModel]) throws -> HistoryModel {
+        let found = states.last { model in
             do {
                 try model.compare(view, sample: 0)
                 return true
             } catch { return false }
         }
-        guard let found else {
-            try model.compare(view, sample: 0)
-            throw Wrong(description: "none of \(possible.count) possible states is there")
-        }
-        model = possible[found]
-        possible = [model]
-        try store.checkInvariants()
+        if let found { return found }
+        try states.last?.compare(view, sample: 0)
+        throw Wrong(description: "none of \(states.count) possible states is there")
     }
 
     // MARK: Transactions
 
     private mutating func runTransaction(_ store: Store) throws {
+        disk.setOperation("commit")
         let transaction = try store.beginWrite()
         var next = model
         if next.schema.tables.isEmpty {
@@ -144,16 +172,26 @@ struct HistorySimulation {
         if random.chance(1, in: 15) {
             transaction.rollback()
         } else {
-            try transaction.commit()
+            timeline.begin(next, at: disk.operations)
+            let version = try transaction.commit().rawValue
+            timeline.end(version: version, at: disk.operations)
             model = next
-            if durability == .full { possible = [] }
-            possible.append(model)
+            versions.note(version, model)
+            keepSynced(store, acknowledged: version)
         }
         counts.transactions += 1
         try store.checkInvariants()
         try model.compare(store.snapshot().view, sample: random.next())
         try checkPins(store)
         if random.chance(1, in: 80) { try copy(store) }
+    }
+
+    /// Notes what a crash from now on may not take. What the store itself calls synced is kept by every class.
+    private mutating func keepSynced(_ store: Store, acknowledged: UInt64 = 0) {
+        let said = store.commits.monitor.withLock { store.commits.state.queue.synced }
+        let synced = durability == .full ? max(said, acknowledged) : said
+        let written = durability == .none ? synced : max(synced, acknowledged)
+        timeline.keep(synced: synced, written: written, at: disk.operations)
     }
 
     private mutating func checkPins(_ store: Store) throws {
@@ -166,6 +204,7 @@ struct HistorySimulation {
 
     private mutating func copy(_ store: Store) throws {
         let path = "folder/copy"
+        disk.setOperation("copy")
         // The removal of the last one need not have outlived a loss of power.
         if try disk.status(path) != nil { try disk.remove(path) }
         try store.writeCopy(to: path)
@@ -181,32 +220,39 @@ struct HistorySimulation {
 
     // MARK: Ends
 
-    private mutating func end(_ store: Store, _ scheduling: CooperativeScheduling) throws {
-        switch random.below(4) {
-        case 0: try closeWithPins(store, scheduling)
-        case 1:
-            pins = []
-            try store.close()
-            possible = [model]
-            if random.chance(1, in: 4) { try Store.compact(path: Self.path, options: makeOptions(scheduling)) }
-            restart(disk.image)
-        case 2:
-            // The process dies and caches live on.
-            pins = []
-            if durability != .none { possible = [model] }
-            restart(disk.image)
-            counts.crashes += 1
-        default:
-            pins = []
-            restart(disk.crash(StateMask(bits: (0..<4096).filter { _ in random.chance(1, in: 2) })).image)
-            counts.crashes += 1
+    private mutating func end(
+        _ store: Store, _ scheduling: CooperativeScheduling, start: Int, isBrief: Bool
+    ) throws {
+        let closes = !isBrief && random.chance(1, in: 2)
+        if closes {
+            disk.setOperation("close")
+            if random.chance(1, in: 2) {
+                try closeWithPins(store, scheduling)
+            } else {
+                pins = []
+                try store.close()
+                timeline.keepAll(at: disk.operations)
+                if random.chance(1, in: 4) {
+                    disk.setOperation("compaction")
+                    try Store.compact(path: Self.path, options: makeOptions(scheduling))
+                }
+            }
+        }
+        pins = []
+        if closes, random.chance(2, in: 3) {
+            possible = PossibleStates([model])
+            depth = 0
+            let seed = self.seed.derived(part: "disk \(counts.sessions)")
+            disk = SimulatedDisk(SimulatedDisk.Settings(seed: seed), image: disk.image)
+        } else {
+            try crash(start: start, isBrief: isBrief)
         }
     }
 
     private mutating func closeWithPins(_ store: Store, _ scheduling: CooperativeScheduling) throws {
         if pins.isEmpty { pins.append(Pin(snapshot: try store.snapshot(), model: model)) }
         try store.close()
-        possible = [model]
+        timeline.keepAll(at: disk.operations)
         do {
             _ = try Store.open(path: Self.path, options: makeOptions(scheduling))
             throw Wrong(description: "a store is opened while pages of a snapshot look free")
@@ -214,13 +260,76 @@ struct HistorySimulation {
             guard case .inUse = error else { throw error }
         }
         for pin in pins { try pin.model.compare(pin.snapshot.view, sample: random.next()) }
-        pins = []
-        restart(disk.image)
     }
 
-    /// The next session's disk: these bytes, and no history behind them.
-    private mutating func restart(_ image: DiskImage) {
-        let seed = self.seed.derived(part: "disk \(counts.sessions)")
-        disk = SimulatedDisk(SimulatedDisk.Settings(seed: seed), image: image)
+    /// The process dies, or power goes, at some operation of the session.
+    private mutating func crash(start: Int, isBrief: Bool) throws {
+        let end = disk.operations
+        let opened = max(start, timeline.opened)
+        let isInOpen = isBrief ? random.chance(7, in: 8) : random.chance(1, in: 6)
+        let operation =
+            isInOpen
+            ? start + random.below(opened - start + 1)
+            : random.chance(1, in: 4) ? end : start + random.below(end - start + 1)
+        depth = depth > 0 && operation <= opened ? depth + 1 : 1
+        counts.note(depth: depth, struck: disk.trace.dropFirst(operation).first)
+        if random.chance(1, in: 3) {
+            counts.deaths += 1
+            possible = timeline.afterDeath(at: operation)
+            disk = disk.kill(after: operation)
+        } else {
+            possible = timeline.afterLoss(at: operation)
+            disk = disk.crash(after: operation, kept())
+        }
+        try check()
+    }
+
+    /// Which of the un-synced parts power left: any, few, most, the oldest, none or all of them.
+    private mutating func kept() -> StateMask {
+        let width = 4096
+        switch random.below(6) {
+        case 0: return StateMask()
+        case 1: return StateMask(allBelow: width)
+        case 2: return StateMask(allBelow: random.below(120))
+        case 3: return StateMask(bits: (0..<width).filter { _ in random.chance(1, in: 8) })
+        case 4: return StateMask(bits: (0..<width).filter { _ in random.chance(7, in: 8) })
+        default: return StateMask(bits: (0..<width).filter { _ in random.chance(1, in: 2) })
+        }
+    }
+
+    // MARK: What a crash left
+
+    /// Checks a state as it is, without a change of any byte; salvages a damaged copy of some.
+    private mutating func check() throws {
+        guard try disk.status(Self.path) != nil else { return }
+        let operations = disk.operations
+        var options = plainOptions(CooperativeScheduling(seed.derived(part: "check \(counts.sessions)")))
+        options.readOnly = true
+        do {
+            let store = try Store.open(path: Self.path, options: options)
+            checked = try Self.find(store.snapshot().view, possible.found)
+            try store.checkInvariants()
+            try store.close()
+        } catch {
+            throw Wrong(description: "a check of what a crash left: \(error)")
+        }
+        if disk.operations != operations { throw Wrong(description: "a check changed the files") }
+        counts.checked += 1
+        if random.chance(1, in: salvagedEvery) { try salvage() }
+    }
+
+    private mutating func salvage() throws {
+        let salvage = HistorySalvage(
+            seed.derived(part: "salvage \(counts.sessions)"), disk.image, versions, newest: checked, cipher: cipher)
+        counts.salvaged += 1
+        do {
+            guard let wrong = try salvage.violations() else {
+                counts.refused += 1
+                return
+            }
+            if let first = wrong.first { throw Wrong(description: first) }
+        } catch {
+            throw Wrong(description: "a salvage after \(salvage.damage): \(error)")
+        }
     }
 }

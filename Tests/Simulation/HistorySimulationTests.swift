@@ -3,11 +3,15 @@ import Foundation
 import Seeds
 import Testing
 
-/// Random histories against a model, with the invariants walked after every transaction.
+/// Random histories against a model, with the invariants walked after every transaction, and crashes three deep.
 ///
 /// The long run: `SIMULATION_OPERATIONS=10000000 SIMULATION_SEED=1 swift test --filter HistorySimulationTests`; two
 /// processes with seeds far apart share it. One history alone: `SIMULATION_SEED=77 SIMULATION_OPERATIONS=1`.
-@Suite struct HistorySimulationTests {
+@Suite(
+    .enabled(
+        if: ProcessInfo.processInfo.environment["SIMULATION_OPERATIONS"] != nil
+            || ProcessInfo.processInfo.environment["SIMULATION_SECONDS"] != nil))
+struct HistorySimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let operationsPerSeed = 5_000
 
@@ -16,7 +20,7 @@ import Testing
         let wanted = Self.environment["SIMULATION_OPERATIONS"].flatMap(Int.init)
         let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 3
         let deadline = ContinuousClock.now + .seconds(seconds)
-        var total = HistorySimulation.Counts()
+        var total = HistoryCounts()
         var seed = firstSeed
         var problems = 0
         repeat {
@@ -42,5 +46,11 @@ import Testing
             if wanted != nil, seed % 100 == 0 { print("up to seed \(seed): \(total)") }
         } while problems < 3 && (wanted.map { total.operations < $0 } ?? (ContinuousClock.now < deadline))
         print("histories of seeds \(firstSeed)..<\(seed): \(total)")
+        if wanted ?? 0 < Self.operationsPerSeed { return }
+        // A run that is long enough has met all that it is about.
+        #expect(total.crashes.count >= 3 && total.crashes[2] > 0)
+        for place in ["open", "launch compaction", "commit", "background", "close", "growth", "header slot"] {
+            #expect(total.struck[place] ?? 0 > 0, "no crash within: \(place)")
+        }
     }
 }
