@@ -46,7 +46,8 @@ struct SessionTimeline {
     /// A commit begins: its state may be there from the next operation on.
     mutating func begin(_ model: HistoryModel, at operation: Int) {
         states.append((.max, model))
-        mark(operation + 1) { $0.newest = states.count - 1 }
+        let newest = states.count - 1
+        mark(operation + 1) { $0.newest = newest }
     }
 
     /// The commit that began last made a version and was acknowledged.
@@ -66,9 +67,10 @@ struct SessionTimeline {
 
     /// Everything that was begun stays.
     mutating func keepAll(at operation: Int) {
+        let newest = states.count - 1
         mark(operation) {
-            $0.synced = states.count - 1
-            $0.written = states.count - 1
+            $0.synced = newest
+            $0.written = newest
         }
     }
 
