@@ -1,0 +1,198 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Long seeded histories of four processes on one store: they die at moments and at points that the seed chooses, so do
+/// those that go on from what they left, up to three one after the other, and every state is checked.
+///
+/// Longer: `PROCESS_ROUNDS=10000 SEED=77 swift test --filter ProcessHistoryTests`. Where the others are when one dies
+/// is not repeatable; what each is asked for is.
+@Suite(
+    .serialized,
+    .enabled(
+        if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared && getenv("PROCESS_ROUNDS") != nil))
+struct ProcessHistoryTests {
+    private static let processes = 4
+    private static let rows = 8
+    /// In a row, each in the recovery from the one before.
+    private static let deepest = 3
+    /// Of 1 s each: far more than a worker takes for what it is asked.
+    private static let patience = 60
+
+    private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
+
+    /// Points of ``StoreWorker``'s files at which a process ends itself: those of its commits, of checkpoints, of what
+    /// it shares, and of opens, recoveries and closes.
+    private static let points = [
+        "open-data", "open-log", "open-lock", "write-log", "half-write-log", "sync-log", "synced-log", "header-data",
+        "half-write-data", "write-data", "sync-data", "synced-data", "preallocate-data", "truncate-data",
+        "preallocate-log", "remove-log", "remove-lock", "sync-directory", "lock", "unlock", "ring", "store-record",
+        "store-120", "store-136", "store-152", "store-192", "store-768", "store-840", "store-slot-8", "store-slot-20",
+        "store-slot-32", "store-pin", "write-lock",
+    ]
+
+    private let directory: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path + "/store"
+    }
+
+    /// What became of the commits of one round, by row.
+    private struct Outcome {
+        var acknowledged = [Int](repeating: 0, count: ProcessHistoryTests.rows)
+        /// Those that may have happened besides.
+        var uncertain = [Int](repeating: 0, count: ProcessHistoryTests.rows)
+        var deaths = 0
+        var chains = [0, 0, 0]
+
+        mutating func note(_ row: Int, _ worker: StoreWorkerProcess) {
+            acknowledged[row] += worker.count("a")
+            if worker.status != 0 {
+                uncertain[row] += 1
+                deaths += 1
+            }
+        }
+    }
+
+    @Test func processesThatDieInTurnsLoseNothingThatTheirDurabilityKeeps() throws {
+        let seed = Self.number("SEED") ?? 1
+        let rounds = Self.number("PROCESS_ROUNDS").map(Int.init) ?? 4
+        var random = SplitMix64(seed: seed)
+        var held = [Int](repeating: 0, count: Self.rows)
+        var total = Outcome()
+        for round in 0..<rounds {
+            let durability = ["full", "full", "periodic", "none"][round % 4]
+            let note = "SEED=\(seed), round \(round), \(durability)"
+            let outcome = try play(durability, "\(round)", note, &random)
+            let found = try check(note)
+            for file in directory.names() where file.hasPrefix("store.\(round)-") {
+                unlink(directory.path + "/" + file)
+            }
+            for row in 1..<Self.rows {
+                // Without a log, what no checkpoint holds goes with the process that had it.
+                let kept = durability == "none" && outcome.deaths > 0 ? 0 : outcome.acknowledged[row]
+                let most = outcome.acknowledged[row] + outcome.uncertain[row]
+                #expect(
+                    ((held[row] + kept)...(held[row] + most)).contains(found[row]),
+                    "\(note): row \(row) was \(held[row]), \(kept) to \(most) were added, it is \(found[row])")
+            }
+            held = found
+            for row in 0..<Self.rows { total.acknowledged[row] += outcome.acknowledged[row] }
+            total.deaths += outcome.deaths
+            for depth in 0..<Self.deepest { total.chains[depth] += outcome.chains[depth] }
+            if round % 100 == 99 { print("\(round + 1) rounds: \(Self.describe(total))") }
+        }
+        print("SEED=\(seed), \(rounds) rounds of \(Self.processes) processes: \(Self.describe(total))")
+        #expect(total.deaths > 0, "nobody died")
+    }
+
+    private static func describe(_ total: Outcome) -> String {
+        "\(total.acknowledged.reduce(0, +)) commits acknowledged, \(total.deaths) deaths, by depth \(total.chains)"
+    }
+
+    // MARK: One round
+
+    /// Four processes at once, some of which die, and then those that go on from what they left.
+    private func play(
+        _ durability: String, _ name: String, _ note: String, _ random: inout SplitMix64
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        var workers: [StoreWorkerProcess] = []
+        for row in 1...Self.processes {
+            var words = ["increment", "\(row)", "times=\(3 + random.below(20))", "durability=" + durability]
+            for (word, share) in [("short", 3), ("online", 3), ("launch", 5)] as [(String, UInt64)]
+            where random.below(share) == 0 { words.append(word) }
+            if random.below(2) == 0 { words.append(Self.death(atMost: 60, &random)) }
+            workers.append(try StoreWorkerProcess(path, words, name: "\(name)-\(row)"))
+            usleep(UInt32(random.below(3_000)))
+        }
+        // All of them, one, or nobody, at a moment of no meaning.
+        let victims = [0, 1, Self.processes][Int(random.below(3))]
+        usleep(UInt32(random.below(40_000)))
+        for worker in workers.prefix(victims) { worker.signal(SIGKILL) }
+        for (index, worker) in workers.enumerated() {
+            try end(worker, durability, note)
+            outcome.note(index + 1, worker)
+        }
+        outcome.chains[0] += outcome.deaths
+        for depth in 1..<Self.deepest where outcome.deaths > 0 && random.below(3) > 0 {
+            // Alone, or two at once that both would recover.
+            var heirs: [StoreWorkerProcess] = []
+            for row in 0...Int(random.below(2)) {
+                let words = ["once", "\(5 + row)", "durability=" + durability, Self.death(atMost: 6, &random)]
+                heirs.append(try StoreWorkerProcess(path, words, name: "\(name)-\(depth)-\(row)"))
+            }
+            let before = outcome.deaths
+            for (row, heir) in heirs.enumerated() {
+                try end(heir, durability, note)
+                outcome.note(5 + row, heir)
+            }
+            outcome.chains[depth] += outcome.deaths - before
+            if outcome.deaths == before { break }
+        }
+        return outcome
+    }
+
+    private static func death(atMost passes: UInt64, _ random: inout SplitMix64) -> String {
+        let point = points[Int(random.below(UInt64(points.count)))]
+        // The first ones more often than later ones.
+        return "kill=\(point):\(random.below(1 + random.below(passes)))"
+    }
+
+    /// Each process ends by itself or is dead; one that lives met no error.
+    private func end(_ worker: StoreWorkerProcess, _ durability: String, _ note: String) throws {
+        try worker.waitForEnd(seconds: Self.patience)
+        if worker.status == -SIGKILL { return }
+        // Under `none` an owner that dies takes versions with it that another process was about to build on.
+        let isTaken = durability == "none" && worker.errors.contains("commitOutcomeUnknown")
+        #expect(worker.status == 0 || isTaken, "\(note): \(worker.status ?? 0) \(worker.errors)")
+    }
+
+    // MARK: What is left
+
+    /// Reads the state as it was left, then recovers and checks it; both have to find the same.
+    private func check(_ note: String) throws -> [Int] {
+        var options = StoreOptions()
+        options.limits = .tiny
+        options.mapReserve = 1 << 30
+        options.logHalfBytes = 16 << 10
+        var seen: [Int]?
+        // Nobody may have come so far as to make the file.
+        if try POSIXFileSystem().status(path) != nil {
+            options.readOnly = true
+            let reader = try Store.open(path: path, options: options)
+            seen = try values(reader.snapshot().view)
+            try reader.checkInvariants()
+            try reader.close()
+        }
+        options.readOnly = false
+        let store = try Store.open(path: path, options: options)
+        let found = try values(store.snapshot().view)
+        try store.checkInvariants()
+        try store.close()
+        #expect(seen == nil || found == seen, "\(note): what was read before the recovery is another state")
+        #expect(found[0] == found[1...].reduce(0, +), "\(note): a transaction is there in part")
+        let files = POSIXFileSystem()
+        #expect(try files.status(path + ".log") == nil, "\(note)")
+        #expect(try files.status(path + ".lock") == nil, "\(note)")
+        return found
+    }
+
+    private func values(_ view: ReadView) throws -> [Int] {
+        // Or the rows.
+        if view.schema.tables.isEmpty { return [Int](repeating: 0, count: Self.rows) }
+        return try (0..<Self.rows).map { row in
+            let place = try #require(try view.locate(0, RowKey(Int64(row))))
+            return Int(try view.integer(place, 0) ?? -1)
+        }
+    }
+}
