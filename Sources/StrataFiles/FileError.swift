@@ -17,7 +17,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var operation: Operation
     package var path: String
-    /// The system's number, or 0 for a short transfer.
+    /// The system's number; 0 for a short transfer, and for a lock that somebody else has.
     package var errno: Int32
 
     package init(_ operation: Operation, path: String, errno: Int32) {
@@ -31,6 +31,12 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Whether something stands where a new name was to be.
     package var isAlreadyThere: Bool { errno == Self.alreadyThere }
+
+    /// Somebody else has the lock that was wanted.
+    package static func keptOut(path: String) -> FileError { FileError(.lock, path: path, errno: 0) }
+
+    /// Whether it is ``keptOut(path:)``.
+    package var isKeptOut: Bool { operation == .lock && errno == 0 }
 
     /// Whether space is what is missing: on the disk, of the user's share, or below the process's limit.
     package var isNoSpace: Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }
@@ -51,7 +57,8 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        let reason = errno == 0 ? "short transfer" : String(cString: strerror(errno))
+        let reason =
+            isKeptOut ? "somebody else has it" : errno == 0 ? "short transfer" : String(cString: strerror(errno))
         return "\(operation.rawValue) \(path): \(reason)"
     }
 }

@@ -36,14 +36,14 @@ final class SalvageSource {
             self.file = file
             guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
             guard try file.tryLock(byte: LockByte.open, exclusive: false) else {
-                throw FileError(.lock, path: path, errno: 0)
+                throw FileError.keptOut(path: path)
             }
             if fileSystem.isShared, try file.isLocked(byte: LockByte.attached) {
-                throw FileError(.lock, path: path, errno: 0)
+                throw FileError.keptOut(path: path)
             }
             pageCount = try Self.pageCount(file)
         } catch {
-            if error.errno == 0 && error.operation == .lock { throw .inUse(path: path) }
+            if error.isKeptOut { throw .inUse(path: path) }
             if error.errno == 0 && error.operation == .open { throw .notAStore(path: path) }
             throw StorageError(error)
         }

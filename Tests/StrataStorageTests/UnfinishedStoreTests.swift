@@ -86,6 +86,20 @@ import Testing
         #expect(directory.names().count == 4)
     }
 
+    @Test("while others are still at it a maker says in time that the store is in use")
+    func allBeingMade() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        var options = StoreOptions()
+        options.openTimeout = 20_000
+        let made = try (0..<4).map { _ in try UnfinishedStore.create(for: path, options) }
+        #expect(throws: StorageError.inUse(path: path)) { try Store.open(path: path, options: options) }
+        #expect(directory.names() == (0..<4).map { "store.creating-\($0)" })
+        made.last?.file.close()
+        try Store.open(path: path, options: options).close()
+        withExtendedLifetime(made) {}
+    }
+
     @Test("makers that race with those who clear away all find one store") func race() throws {
         for _ in 0..<30 {
             let directory = try TemporaryDirectory()

@@ -94,7 +94,14 @@ final class ElementWalk: CollectionWalk {
 
     /// The element that was walked last, as the program gets it.
     func decoded<Element: RealmCollectionValue>(_ value: _StoredValue, _ context: _ElementContext) -> Element {
-        if !places.isEmpty, let place = places[position - 1], let isKeyed = NestedEncoding.isKeyed(value) {
+        places.isEmpty ? Element._element(value, context) : decodedWithPlace(value, context)
+    }
+
+    /// A function of its own, so that others do not look up the metadata of what is cast to.
+    private func decodedWithPlace<Element: RealmCollectionValue>(
+        _ value: _StoredValue, _ context: _ElementContext
+    ) -> Element {
+        if let place = places[position - 1], let isKeyed = NestedEncoding.isKeyed(value) {
             let inner = _CollectionColumn(column.owner, column.position, place)
             if let inner = AnyRealmValue.managed(inner, isKeyed: isKeyed) as? Element { return inner }
         }

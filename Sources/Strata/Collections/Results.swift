@@ -160,7 +160,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         guard let values, place < values.found.count else { return nil }
         defer { place += 1 }
         let context = values.source.column.context
-        return Element._decodeElement(values.found[place], context) ?? Element._substituteElement(context)
+        return Element._element(values.found[place], context)
     }
 }
 
@@ -191,6 +191,6 @@ public struct ResultsSnapshot<Element: ObjectBase>: RandomAccessCollection {
     public subscript(position: Int) -> Element {
         guard let source else { fatalError("index \(position) is out of range of an empty snapshot") }
         let context = source.context
-        return Element._decodeElement(.link(keys[position]), context) ?? Element._substituteElement(context)
+        return Element._element(.link(keys[position]), context)
     }
 }

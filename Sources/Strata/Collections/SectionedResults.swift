@@ -75,7 +75,7 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     /// An element of the section as it was when the section was asked for; an object may be deleted by now.
     public subscript(position: Int) -> SectionElement {
         let context = sections.results.elementContext
-        return SectionElement._decodeElement(members[position], context) ?? SectionElement._substituteElement(context)
+        return SectionElement._element(members[position], context)
     }
 
     /// The sections that this is one of.

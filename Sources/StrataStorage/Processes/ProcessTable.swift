@@ -75,7 +75,7 @@ final class ProcessTable: Sendable {
             memory[Layout.magic] = Layout.magicNumber
             let identity = try file.identity()
             guard try data.tryLock(byte: LockByte.slot(0), exclusive: true) else {
-                throw FileError(.lock, path: lockPath, errno: 0)
+                throw FileError.keptOut(path: lockPath)
             }
             let table = ProcessTable(file, slot: 0, isMaker: true, identity: identity)
             try table.lockShared()
@@ -113,7 +113,7 @@ final class ProcessTable: Sendable {
             identity = try file.identity()
             // Only those who map this very file have this lock.
             guard try data.isLocked(byte: LockByte.table(identity)) else {
-                throw FileError(.lock, path: path, errno: 0)
+                throw FileError.keptOut(path: path)
             }
         } catch {
             throw .lockFile(path: file.path)

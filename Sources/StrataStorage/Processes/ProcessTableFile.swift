@@ -59,7 +59,7 @@ final class ProcessTableFile: Sendable {
             let deadline = scheduling.deadline(after: patience)
             var pause = 10
             while try !data.tryLock(byte: LockByte.change, exclusive: true) {
-                if scheduling.remaining(until: deadline) == 0 { throw FileError(.lock, path: path, errno: 0) }
+                if scheduling.remaining(until: deadline) == 0 { throw FileError.keptOut(path: path) }
                 scheduling.pause(microseconds: pause)
                 pause = min(2 * pause, 1000)
             }

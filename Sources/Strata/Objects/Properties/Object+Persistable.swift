@@ -46,6 +46,14 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
         return unsafeDowncast(made, to: self)
     }
 
+    /// Spelt out: of a class that is not known here the general one would look up the optional's metadata each time.
+    public static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self {
+        guard case .link(let key) = value, let made = context.materialize(key) else {
+            return _substituteElement(context)
+        }
+        return unsafeDowncast(made, to: self)
+    }
+
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue {
         guard let instance = context.instance, let key = instance.linkKey(of: self) else { return .null }
         return .link(key.rawValue)

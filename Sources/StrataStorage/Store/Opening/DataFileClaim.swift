@@ -60,9 +60,9 @@ struct DataFileClaim {
                 if !fileSystem.isShared || options.readOnly && unattached > 100 { break }
                 options.scheduling.pause(microseconds: 1000)
             }
-            throw FileError(.lock, path: path, errno: 0)
+            throw FileError.keptOut(path: path)
         } catch {
-            if error.operation == .lock && error.errno == 0 { throw keptOut() }
+            if error.isKeptOut { throw keptOut() }
             throw StorageError(error)
         }
     }

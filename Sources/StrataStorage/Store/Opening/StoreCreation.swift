@@ -76,29 +76,32 @@ enum UnfinishedStore {
 
     /// - Returns: a new file that this process has locked.
     /// - Throws: EEXIST with `path` when somebody else has made the store meanwhile; with another when all names are
-    ///   taken by files that are not of this kind.
+    ///   taken by files that are not of this kind; ``FileError/isKeptOut`` when others are still at it after
+    ///   ``StoreOptions/openTimeout``.
     static func create(for path: String, _ options: StoreOptions) throws(FileError) -> (path: String, file: any File) {
         let fileSystem = options.fileSystem
         // Those who begin at once begin at different names.
         let first = Int(truncatingIfNeeded: fileSystem.randomBits() % UInt64(names))
+        var isBeingMade = false
         for _ in 0...(options.openTimeout / pause) {
             var refusal: FileError?
+            isBeingMade = false
             for number in 0..<names {
                 let name = self.path((first + number) % names, of: path)
                 do throws(FileError) {
                     if let file = try create(name, fileSystem) { return (name, file) }
-                    removeIfAbandoned(name, fileSystem)
                 } catch {
                     guard error.isAlreadyThere else { throw error }
                     refusal = error
-                    removeIfAbandoned(name, fileSystem)
                 }
+                if removeIfAbandoned(name, fileSystem) { isBeingMade = true }
             }
             // One of those who are at it is done soon; then there is nothing left to be made.
             if try fileSystem.status(path) != nil { throw FileError(.open, path: path, errno: FileError.alreadyThere) }
             if !fileSystem.isShared, let refusal { throw refusal }
             options.scheduling.pause(microseconds: pause)
         }
+        if isBeingMade { throw .keptOut(path: path) }
         throw FileError(.open, path: self.path(first, of: path), errno: FileError.alreadyThere)
     }
 
@@ -121,20 +124,22 @@ enum UnfinishedStore {
 
     /// Takes away what makers left who died.
     static func removeAbandoned(of path: String, _ fileSystem: any FileSystem) {
-        for number in 0..<names { removeIfAbandoned(self.path(number, of: path), fileSystem) }
+        for number in 0..<names { _ = removeIfAbandoned(self.path(number, of: path), fileSystem) }
     }
 
     /// What cannot be looked at, or not be removed, is left: it harms nobody.
-    private static func removeIfAbandoned(_ name: String, _ fileSystem: any FileSystem) {
+    /// - Returns: whether somebody is still at it.
+    private static func removeIfAbandoned(_ name: String, _ fileSystem: any FileSystem) -> Bool {
         do throws(FileError) {
-            guard let status = try fileSystem.status(name), status.isRegularFile, status.size <= size else { return }
+            guard let status = try fileSystem.status(name), status.isRegularFile, status.size <= size else {
+                return false
+            }
             let file = try fileSystem.open(name, .write)
             defer { Store.release(file) }
-            guard try file.tryLock(byte: LockByte.open, exclusive: true), try isOurs(file),
-                try fileSystem.leads(name, to: file)
-            else { return }
-            try fileSystem.remove(name)
+            guard try file.tryLock(byte: LockByte.open, exclusive: true) else { return true }
+            if try isOurs(file), try fileSystem.leads(name, to: file) { try fileSystem.remove(name) }
         } catch {}
+        return false
     }
 
     private static let size = Int64(Format.firstDataPage * Format.pageSize)

@@ -93,7 +93,7 @@ struct StoreOpening {
                 try StoreCreation(path, options).run()
             }
         } catch {
-            throw StorageError(error)
+            throw error.isKeptOut ? .inUse(path: path) : StorageError(error)
         }
         let claim = DataFileClaim(path, options, isAlone: isAlone)
         var (file, access) = try claim.take()
