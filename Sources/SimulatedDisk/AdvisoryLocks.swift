@@ -27,6 +27,13 @@ struct AdvisoryLocks: Sendable {
         return true
     }
 
+    /// Whether another handle has the lock, of either kind.
+    func isLocked(_ inode: Inode, byte: Int64, besides handle: Int) -> Bool {
+        guard let holders = places[Place(inode: inode, byte: byte)] else { return false }
+        if let holder = holders.exclusive, holder != handle { return true }
+        return !holders.shared.subtracting([handle]).isEmpty
+    }
+
     mutating func unlock(_ inode: Inode, byte: Int64, handle: Int) {
         release(handle, at: Place(inode: inode, byte: byte))
     }

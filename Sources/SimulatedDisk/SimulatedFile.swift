@@ -95,6 +95,12 @@ final class SimulatedFile: File {
         }
     }
 
+    func isLocked(byte: Int64) throws(FileError) -> Bool {
+        try change(.lock, needsWriting: false) { (state, _) throws(FileError) in
+            state.locks.isLocked(file.inode, byte: byte, besides: handle)
+        }
+    }
+
     func unlock(byte: Int64) throws(FileError) {
         try change(.lock, needsWriting: false) { (state, _) throws(FileError) in
             state.locks.unlock(file.inode, byte: byte, handle: handle)

@@ -1,0 +1,161 @@
+import FaultModel
+import Foundation
+import Seeds
+import SimulatedDisk
+import StrataFiles
+import StrataStorage
+import Synchronization
+
+/// A history that four stores on one simulated disk make together, each as a process of its own: they take turns as
+/// owner and guest, hand writing on, and close one after the other.
+///
+/// Each transaction adds 1 to a row of its process and to row 0, which is the order of all of them: the state after any
+/// number of transactions is known. Threads run freely, so a seed repeats what each does, not when.
+final class SharedHistory: Sendable {
+    struct Wrong: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// A transaction, and how many operations had been asked for when its commit began and when it returned.
+    struct Made: Sendable {
+        var process: Int
+        var begun: Int
+        var acknowledged: Int?
+    }
+
+    static let processes = 4
+    private static let path = "folder/database"
+    private let seed: Seed
+    let durability: Durability
+    private let isCompacting: Bool
+    let disk: SimulatedDisk
+    private let shared: SharedDisk
+    /// By the number that row 0 got.
+    private let made = Mutex<[Int: Made]>([:])
+    private let errors = Mutex<[String]>([])
+
+    init(_ seed: Seed, lockPath: String) {
+        self.seed = seed
+        durability = [Durability.full, .periodic, .none][Int(seed.rawValue % 3)]
+        isCompacting = seed.rawValue % 2 == 0
+        disk = SimulatedDisk(seed: seed.derived(part: "disk"))
+        shared = SharedDisk(disk, lockPath: lockPath)
+    }
+
+    func options(_ fileSystem: any FileSystem) -> StoreOptions {
+        var options = StoreOptions(fileSystem: fileSystem, durability: durability)
+        options.cipher = seed.rawValue % 5 == 0 ? SimulatedCipher() : nil
+        options.limits = .tiny
+        options.logHalfBytes = 16 << 10
+        options.mapReserve = 64 << 20
+        options.periodicBytes = 4 << 10
+        options.checkpointBytes = 64 << 10
+        options.writeTimeout = 30_000_000
+        if isCompacting { options.compaction = .online(freeShare: 0.05) }
+        return options
+    }
+
+    /// All transactions, in order; what the first of them began with is there from this operation on.
+    func play(transactions: Int) throws -> (made: [Made], prepared: Int) {
+        let first = try Store.open(path: Self.path, options: options(shared))
+        try prepare(first)
+        // Without a log the rows are there once the store was closed.
+        if durability != .full { try first.close() }
+        let prepared = disk.operations
+        let group = DispatchGroup()
+        for process in 1...Self.processes {
+            group.enter()
+            let isStarted = SystemScheduling().spawn("process \(process)") { [self] in
+                do { try work(process, transactions) } catch {
+                    errors.withLock { $0.append("process \(process): \(error)") }
+                }
+                group.leave()
+            }
+            if !isStarted { group.leave() }
+        }
+        group.wait()
+        if durability == .full { try first.close() }
+        if let error = errors.withLock({ $0.first }) { throw Wrong(description: error) }
+        let found = made.withLock { $0 }
+        let inOrder = try (0..<found.count).map { number in
+            guard let one = found[number + 1] else { throw Wrong(description: "nobody made number \(number + 1)") }
+            return one
+        }
+        return (inOrder, prepared)
+    }
+
+    private func prepare(_ store: Store) throws {
+        let columns = [
+            ColumnDefinition(id: ColumnID(1), name: "count", type: .integer, index: .ordered),
+            ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes),
+        ]
+        let transaction = try store.beginWrite()
+        try transaction.apply(
+            schema: StoreSchema(tables: [TableDefinition(id: TableID(1), name: "rows", columns: columns)]))
+        for row in 0...Self.processes {
+            let cells: [Cell] = [.integer(0), .bytes(UnsafeRawBufferPointer(start: nil, count: 0))]
+            try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(Int64(row)), $0) }
+        }
+        try transaction.commit()
+    }
+
+    private func work(_ process: Int, _ transactions: Int) throws {
+        var random = RandomStream(seed.derived(part: "process \(process)"))
+        var store = try Store.open(path: Self.path, options: options(shared))
+        for _ in 0..<transactions {
+            let transaction = try store.beginWrite()
+            let counts = try Self.counts(transaction.view)
+            try transaction.set(0, RowKey(Int64(process)), 0, .integer(Int64(counts[process] + 1)))
+            try transaction.set(0, RowKey(0), 0, .integer(Int64(counts[0] + 1)))
+            // Long ones take pages, and checkpoints come often.
+            let text = [UInt8](repeating: 65, count: random.chance(1, in: 4) ? 9000 : random.below(40))
+            try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(process)), 1, .bytes($0)) }
+            let number = counts[0] + 1
+            let begun = disk.operations
+            let isFirst = made.withLock { $0.updateValue(Made(process: process, begun: begun), forKey: number) == nil }
+            if !isFirst { throw Wrong(description: "two processes made number \(number)") }
+            try transaction.commit()
+            let returned = disk.operations
+            made.withLock { $0[number]?.acknowledged = returned }
+            if random.chance(1, in: 12) {
+                try store.close()
+                store = try Store.open(path: Self.path, options: options(shared))
+            }
+        }
+        try store.close()
+    }
+
+    /// What the rows say; nil when they are not there yet.
+    private static func counts(_ view: ReadView) throws -> [Int] {
+        if view.schema.tables.isEmpty { return [] }
+        return try (0...processes).map { row in
+            guard let place = try view.locate(0, RowKey(Int64(row))), let count = try view.integer(place, 0) else {
+                throw Wrong(description: "row \(row) is gone")
+            }
+            return Int(count)
+        }
+    }
+
+    // MARK: What is left
+
+    /// Opens a disk as one process, checks it, and says how many transactions it holds.
+    /// - Parameter made: all of them.
+    /// - Throws: also when what it holds is no state that ever was.
+    func recover(_ disk: SimulatedDisk, _ made: [Made]) throws -> (count: Int, opened: Int) {
+        let scheduling = CooperativeScheduling(seed.derived(part: "recovery"))
+        defer { scheduling.dropWork() }
+        var options = options(disk)
+        options.scheduling = scheduling
+        let store = try Store.open(path: Self.path, options: options)
+        let opened = disk.operations
+        try store.checkInvariants()
+        let found = try Self.counts(store.snapshot().view)
+        if found.isEmpty { return (-1, opened) }
+        guard found[0] <= made.count else { throw Wrong(description: "\(found[0]) of \(made.count) are there") }
+        var expected = [Int](repeating: 0, count: Self.processes + 1)
+        for one in made.prefix(found[0]) { expected[one.process] += 1 }
+        expected[0] = found[0]
+        if expected != found { throw Wrong(description: "rows hold \(found), not \(expected)") }
+        return (found[0], opened)
+    }
+}

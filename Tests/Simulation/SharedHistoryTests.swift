@@ -1,0 +1,112 @@
+import FaultModel
+import Foundation
+import Seeds
+import SimulatedDisk
+import StrataFiles
+import Testing
+
+/// Four processes on one disk, and power that goes, or all of them that die, at any operation; and again in the
+/// recovery, and in the recovery from that.
+///
+/// Longer: `SIMULATION_SECONDS=600 SIMULATION_SEED=77 swift test --filter SharedHistoryTests`.
+@Suite(
+    .serialized,
+    .enabled(if: POSIXFileSystem().isShared && ProcessInfo.processInfo.environment["SIMULATION_SECONDS"] != nil))
+struct SharedHistoryTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let deepest = 3
+
+    /// How many transactions a crash may leave.
+    private struct Bounds {
+        var least: Int
+        var most: Int
+        /// The same when the processes died and power stayed.
+        var written: Int
+    }
+
+    @Test func aLossOfPowerUnderFourProcessesKeepsWhatWasAcknowledged() throws {
+        let first = Self.environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
+        let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "strata-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var depths = [Int](repeating: 0, count: Self.deepest)
+        var transactions = 0
+        var seed = first
+        repeat {
+            let history = SharedHistory(Seed(seed), lockPath: folder.appending(path: "\(seed).lock").path)
+            do {
+                let (made, prepared) = try history.play(transactions: 20)
+                transactions += made.count
+                try crash(history, made, prepared, Seed(seed), &depths)
+            } catch {
+                Issue.record("seed \(seed), \(history.durability): \(error)")
+                return
+            }
+            seed += 1
+        } while ContinuousClock.now < deadline
+        print("four processes, seeds \(first)..<\(seed): \(transactions) transactions, crashes by depth \(depths)")
+        #expect(depths[Self.deepest - 1] > 0)
+    }
+
+    private func crash(
+        _ history: SharedHistory, _ made: [SharedHistory.Made], _ prepared: Int, _ seed: Seed, _ depths: inout [Int]
+    ) throws {
+        var random = RandomStream(seed.derived(part: "crashes"))
+        let end = history.disk.operations
+        for _ in 0..<60 {
+            let operation = random.chance(1, in: 20) ? end : random.below(end + 1)
+            var bounds = Self.bounds(history, made, prepared, operation)
+            var disk = history.disk
+            var range = operation...operation
+            var steps = ""
+            for depth in 0..<Self.deepest {
+                let start = range.lowerBound + random.below(range.count)
+                let isDeath = random.chance(1, in: 3)
+                steps += isDeath ? "/op=\(start),kill" : "/op=\(start)"
+                disk = isDeath ? disk.kill(after: start) : disk.crash(after: start, Self.kept(&random))
+                let before = disk.operations
+                let found: (count: Int, opened: Int)
+                do { found = try history.recover(disk, made) } catch {
+                    throw SharedHistory.Wrong(description: "\(steps): \(error)")
+                }
+                depths[depth] += 1
+                // What was not synced when they died is there as long as power stays.
+                let least = isDeath ? bounds.written : bounds.least
+                guard (least...max(least, bounds.most)).contains(found.count) else {
+                    throw SharedHistory.Wrong(
+                        description: "\(steps): \(found.count) are there, \(least) to \(bounds.most) allowed")
+                }
+                if !isDeath { bounds.written = bounds.least }
+                range = before...max(before, found.opened - 1)
+            }
+        }
+    }
+
+    /// - Parameter prepared: the rows are there from this operation on; a count of -1 says that they are not.
+    private static func bounds(
+        _ history: SharedHistory, _ made: [SharedHistory.Made], _ prepared: Int, _ operation: Int
+    ) -> Bounds {
+        let lowest = operation >= prepared ? 0 : -1
+        let begun = made.lastIndex { $0.begun < operation }.map { $0 + 1 } ?? lowest
+        let acknowledged = made.lastIndex { $0.acknowledged.map { $0 <= operation } ?? false }.map { $0 + 1 } ?? lowest
+        let isAll = operation == history.disk.operations
+        let end = made.count
+        let most = max(begun, 0)
+        switch history.durability {
+        case .full: return Bounds(least: acknowledged, most: most, written: acknowledged)
+        case .periodic: return Bounds(least: isAll ? end : lowest, most: most, written: acknowledged)
+        case .none: return Bounds(least: isAll ? end : lowest, most: most, written: isAll ? end : lowest)
+        }
+    }
+
+    private static func kept(_ random: inout RandomStream) -> StateMask {
+        switch random.below(4) {
+        case 0: return StateMask()
+        case 1: return StateMask(allBelow: 4096)
+        case 2: return StateMask(allBelow: random.below(120))
+        default: return StateMask(bits: (0..<4096).filter { _ in random.chance(1, in: 2) })
+        }
+    }
+}
