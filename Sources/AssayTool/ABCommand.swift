@@ -18,25 +18,27 @@ struct ABCommand: Command {
     let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
     let question = "is build B slower than build A?"
     let positional = ["[PLAN]"]
-    let options = [
-        OptionSpecification("--a", value: "BINARY", "the build to compare with"),
-        OptionSpecification("--b", value: "BINARY", "the build in question"),
-        OptionSpecification("--scenario", value: "NAME,..", "only these; without a plan, these at their defaults"),
-        OptionSpecification("--engine", value: "NAME,..", "only these engines"),
-        OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
-        OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
-        OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
-        OptionSpecification("--pairs", value: "N", "rounds of A, B and A once more (40; 80 for work bound by syncs)"),
-        OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
-        OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
-        OptionSpecification("--budget", value: "10m", "time for everything together"),
-        OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
-        OptionSpecification("--confirm", "measure again what is flagged (the default)"),
-        OptionSpecification("--allow-zoo", "take builds with planted bugs, too"),
-        OptionSpecification("--allow-debug", "take debug builds, too"),
-        OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
-    ]
+    let options =
+        [
+            OptionSpecification("--a", value: "BINARY", "the build to compare with"),
+            OptionSpecification("--b", value: "BINARY", "the build in question"),
+            OptionSpecification("--a-ref", value: "REV", "the same by a revision of git, which is built and kept"),
+            OptionSpecification("--b-ref", value: "REV", "the same by a revision of git, which is built and kept"),
+            OptionSpecification("--scenario", value: "NAME,..", "only these; without a plan, these at their defaults"),
+            OptionSpecification("--engine", value: "NAME,..", "only these engines"),
+            OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
+            OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
+            OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
+            OptionSpecification(
+                "--pairs", value: "N", "rounds of A, B and A once more (40; 80 for work bound by syncs)"),
+            OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
+            OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
+            OptionSpecification("--budget", value: "10m", "time for everything together"),
+            OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
+            OptionSpecification("--confirm", "measure again what is flagged (the default)"),
+            OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
+            OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        ] + ProgramOptions.specifications
 
     static let defaultPairs = 40
     static let defaultThreshold = 0.03
@@ -63,6 +65,11 @@ struct ABCommand: Command {
         try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
         do {
             return try compare(arguments)
+        } catch is WorkInterrupted {
+            Output.error("stopped before anything was measured; builds that were finished are kept")
+            return Interruption.exitStatus
+        } catch let error as RevisionBuildError {
+            throw UsageError(error.description, command: name)
         } catch let error as RunClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: name)
@@ -100,8 +107,8 @@ struct ABCommand: Command {
         let scratch = try ScratchDirectory.make(
             in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
         defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
-        let a = try side("--a", arguments, scratch: scratch.files)
-        let b = try side("--b", arguments, scratch: scratch.files)
+        var programs = ProgramOptions(arguments, scratch: scratch.files)
+        let (a, b) = try programs.sides()
         guard (a.library == nil) == (b.library == nil) else {
             throw UsageError(
                 "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
@@ -209,30 +216,6 @@ struct ABCommand: Command {
         return percent / 100
     }
 
-    private func side(_ option: String, _ arguments: Arguments, scratch: String) throws -> DescribedProgram {
-        guard let path = arguments.value(option) else {
-            throw UsageError("\(option) needs a program: assay ab --a BINARY --b BINARY", command: name)
-        }
-        let program: DescribedProgram
-        do {
-            program = try DescribedProgram(path: path, scratch: scratch)
-        } catch let error as HarnessError {
-            throw UsageError("\(option): \(error)", command: name)
-        }
-        let build = program.description.build
-        if build.hasZoo, !arguments.has("--allow-zoo") {
-            throw UsageError(
-                "\(option): \(path) was built with planted bugs (trait Zoo), which must not measure; "
-                    + "--allow-zoo takes it nevertheless", command: name)
-        }
-        if !build.isRelease, !arguments.has("--allow-debug") {
-            throw UsageError(
-                "\(option): \(path) is a debug build, whose figures say nothing about a release; "
-                    + "--allow-debug takes it nevertheless", command: name)
-        }
-        return program
-    }
-
     private func header(
         _ claim: RunClaim, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ a: DescribedProgram, _ b: DescribedProgram
     ) throws -> RunHeader {
@@ -251,6 +234,10 @@ struct ABCommand: Command {
         if a.description.build.digest == b.description.build.digest {
             header.warnings.insert("A and B are the same program: whatever is found is noise", at: 0)
         }
+        if a.description.build.traits != b.description.build.traits {
+            let traits = sides.map { "\($0.0) with \($0.1.build.traits.joined(separator: ", "))" }
+            header.warnings.insert("built differently: \(traits.joined(separator: "; "))", at: 0)
+        }
         for (side, description) in sides {
             if !description.build.isRelease { header.warnings.insert("DEBUG BUILD ON SIDE \(side)", at: 0) }
             if description.build.hasZoo {
@@ -262,5 +249,7 @@ struct ABCommand: Command {
 }
 
 extension DescribedProgram {
-    fileprivate var side: BuildComparison.Side { BuildComparison.Side(path: path, build: description.build) }
+    fileprivate var side: BuildComparison.Side {
+        BuildComparison.Side(path: path, build: description.build, revision: revision?.text ?? "")
+    }
 }

@@ -13,6 +13,8 @@ import Seeds
 package struct DescribedProgram: Sendable {
     package var path: String
     package var description: WorkerDescription
+    /// What it was built from; nil for one that was named by its path.
+    package var revision: Revision?
 
     /// The preloaded library that counts its file calls; nil where none was built with it.
     package var library: String? { Preload.library(besides: description.program) }
@@ -34,7 +36,9 @@ package struct DescribedProgram: Sendable {
         let text = try FileTree.readText(file)
         try FileTree.remove(file)
         guard status == .exited(0) else {
-            throw HarnessError("\(path) worker --describe ended with \(status): \(text.prefix(200))")
+            throw HarnessError(
+                "\(path) worker --describe ended with \(status): "
+                    + text.prefix(200).split(separator: "\n").joined(separator: "; "))
         }
         do {
             let value = try JSONReader.read(text)

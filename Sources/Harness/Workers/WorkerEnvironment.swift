@@ -23,7 +23,8 @@ package enum WorkerEnvironment {
         return inherited.filter { !$0.hasPrefix(prefix) } + [prefix + value]
     }
 
-    private static func inherited() -> [String] {
+    /// `NAME=VALUE` of this process.
+    static func inherited() -> [String] {
         var variables: [String] = []
         guard var place = KernelCalls.environment else { return variables }
         while let variable = place.pointee {

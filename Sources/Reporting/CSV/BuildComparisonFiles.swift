@@ -55,8 +55,8 @@ enum BuildComparisonFiles {
 
     private static func json(_ side: BuildComparison.Side) -> JSONValue {
         .object([
-            JSONMember("path", .string(side.path)), JSONMember("assay", .string(side.build.version)),
-            JSONMember("build", side.build.json),
+            JSONMember("path", .string(side.path)), JSONMember("revision", .string(side.revision)),
+            JSONMember("assay", .string(side.build.version)), JSONMember("build", side.build.json),
         ])
     }
 

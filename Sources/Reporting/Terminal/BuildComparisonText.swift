@@ -49,8 +49,12 @@ struct BuildComparisonText {
         let facts = [build.isRelease ? "release" : "DEBUG", build.hasZoo ? "ZOO" : "", build.digest]
         let tail = "  " + facts.filter { !$0.isEmpty }.joined(separator: " ")
         let room = max(20, width - tail.count - 3)
-        // The end of a path tells more than its beginning.
-        let path = side.path.count > room ? "\u{2026}" + side.path.suffix(room - 1) : side.path
+        // The end of a path tells more than its beginning; that of a revision tells less.
+        let isLong = side.path.count > room
+        let path =
+            side.revision.isEmpty
+            ? (isLong ? "\u{2026}" + side.path.suffix(room - 1) : side.path)
+            : TextTable.shortened(side.revision, to: room)
         return "\(name)  \(path)\(tail)"
     }
 

@@ -201,10 +201,13 @@ package struct BuildComparison: Sendable {
     package struct Side: Sendable {
         package var path: String
         package var build: BuildDescription
+        /// The revision that it was built from, for people; empty for a program that was named by its path.
+        package var revision: String
 
-        package init(path: String, build: BuildDescription) {
+        package init(path: String, build: BuildDescription, revision: String = "") {
             self.path = path
             self.build = build
+            self.revision = revision
         }
     }
 

@@ -1,0 +1,94 @@
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// An interrupt came while something was at work that leaves nothing half done.
+package struct WorkInterrupted: Error {
+    package init() {}
+}
+
+/// A program that is found on the path and run to its end, git or the compiler, in a process group of its own: an
+/// interrupt of ours ends it and all that it started.
+package struct ChildProgram {
+    package var words: [String]
+    /// Gets standard output.
+    package var outputFile: String
+    /// Gets standard error; nil where that is the same file.
+    package var errorFile: String?
+
+    package init(_ words: [String], outputFile: String, errorFile: String? = nil) {
+        precondition(!words.isEmpty)
+        self.words = words
+        self.outputFile = outputFile
+        self.errorFile = errorFile
+    }
+
+    /// Git takes its repository from these before it looks at a directory: set inside of a hook.
+    private static let unwanted = ["GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_PREFIX="]
+    private static let secondsToEnd: UInt64 = 5
+
+    /// Throws: `WorkInterrupted`; `HarnessError` where it cannot be started.
+    package func run() throws -> ChildEnd {
+        #if canImport(Glibc)
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #else
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputFile, flags, 0o644)
+        if let errorFile {
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorFile, flags, 0o644)
+        } else {
+            posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+        }
+        let environment = WorkerEnvironment.inherited().filter { variable in
+            !Self.unwanted.contains { variable.hasPrefix($0) }
+        }
+        var processID: pid_t = 0
+        let status = CommandVector.with(words) { arguments in
+            CommandVector.with(environment) { posix_spawnp(&processID, words[0], &actions, &attributes, arguments, $0) }
+        }
+        guard status == 0 else {
+            throw HarnessError("cannot start \(words[0]): \(String(cString: strerror(status)))")
+        }
+        return try Self.wait(processID)
+    }
+
+    private static func wait(_ processID: Int32) throws -> ChildEnd {
+        var status: Int32 = 0
+        while true {
+            let ended = waitpid(processID, &status, WNOHANG)
+            if ended == processID { return ChildEnd(waitStatus: status) }
+            if ended < 0, errno != EINTR { throw HarnessError("cannot wait for a program: \(systemMessage())") }
+            if Interruption.isRequested {
+                end(processID)
+                throw WorkInterrupted()
+            }
+            usleep(10_000)
+        }
+    }
+
+    private static func end(_ processID: Int32) {
+        kill(-processID, SIGTERM)
+        let limit = MonotonicClock.now() &+ secondsToEnd * 1_000_000_000
+        var status: Int32 = 0
+        while waitpid(processID, &status, WNOHANG) == 0 {
+            if MonotonicClock.now() > limit { kill(-processID, SIGKILL) }
+            usleep(10_000)
+        }
+    }
+}
