@@ -26,7 +26,7 @@ struct GroupEditor {
         self.layout = layout
         self.nodes = nodes
         group = Group(try nodes.node(entry.reference, .group))
-        guard changing, isAsDrafted else { return }
+        guard changing, Self.isAsDrafted(group, entry.reference, layout) else { return }
         if !entry.reference.isInArena {
             let node = try nodes.mutable(&self.entry.reference)
             group = Group(UnsafeRawPointer(node))
@@ -39,9 +39,10 @@ struct GroupEditor {
     var isSmall: Bool { group.isSmall }
 
     /// Whether its parts may be taken over as they stand, to be changed there later; what a file holds may overlap.
-    private var isAsDrafted: Bool {
+    @inline(__always)
+    private static func isAsDrafted(_ group: Group, _ reference: NodeReference, _ layout: TableLayout) -> Bool {
         guard group.hasColumns(of: layout) else { return false }
-        return entry.reference.isInArena || (GroupDraft.isPacked(group) && group.hasKinds(of: layout))
+        return reference.isInArena || (GroupDraft.isPacked(group) && group.hasKinds(of: layout))
     }
 
     /// Whether the node that was changed would be accepted from a file.
@@ -224,7 +225,7 @@ struct GroupEditor {
     mutating func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> [BranchEntry] {
-        if group.isSmall || group.inserted > 0 || !isAsDrafted {
+        if group.isSmall || group.inserted > 0 || !Self.isAsDrafted(group, entry.reference, layout) {
             return try rebuild { (rows) throws(StorageError) in
                 for index in keys.indices {
                     let place = rows.lowerBound(keys[index])

@@ -161,6 +161,7 @@ final class TableEditor {
         return try changes.hold(group, slot, key, column, cell, keepsLong: keepsLong, nodes.reader)
     }
 
+    @inline(__always)
     private func setNow(
         _ group: Group, _ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool
     ) throws(StorageError) {
