@@ -205,9 +205,9 @@ struct HistorySimulation {
     private mutating func copy(_ store: Store) throws {
         let path = "folder/copy"
         disk.setOperation("copy")
-        // The removal of the last one need not have outlived a loss of power.
-        if try disk.status(path) != nil { try disk.remove(path) }
-        try store.writeCopy(to: path)
+        // One that was interrupted, or whose removal did not outlive a loss of power.
+        for file in [path, path + ".log"] where try disk.status(file) != nil { try disk.remove(file) }
+        try store.writeCopy(to: path, cipher: cipher)
         var options = store.options
         options.compactOnLaunch = nil
         options.compaction = .never

@@ -118,6 +118,47 @@ import Testing
         #expect(tried > 20)
     }
 
+    @Test(
+        "of many leaves and values that are lost at once each is named, and nothing else goes",
+        arguments: [5, 6] as [UInt64])
+    func manyLost(seed: UInt64) throws {
+        let trees = try Trees(seed: seed)
+        let nodes = trees.nodes.filter { !$0.reference.is(.collectionBranch) }
+        var random = SplitMix64(seed: seed)
+        for trial in 0..<12 {
+            var data = trees.data
+            var lost: [Int64: [Int: Set<Int>]] = [:]
+            for _ in 0..<(2 + random.below(8)) {
+                let node = nodes[Int(random.below(UInt64(nodes.count)))]
+                let start = Int(node.reference.page) * Format.pageSize
+                data.replaceSubrange(start..<(start + 64), with: repeatElement(0, count: 64))
+                lost[node.key, default: [:]][node.column, default: []].formUnion(node.places)
+            }
+            let (report, model) = try salvage(data)
+            let said = report.tables[CollectionHistory.owners]
+            var expected = trees.model
+            var (wholly, partly) = (0, 0)
+            for (key, columns) in lost {
+                for (column, places) in columns {
+                    let left = (trees.model.rows[key]?[column] ?? []).enumerated().filter {
+                        !places.contains($0.offset)
+                    }
+                    expected.rows[key]?[column] = left.map(\.element)
+                    let id = CollectionHistory.schema.tables[CollectionHistory.owners].columns[column].id
+                    let named = said.lostElements.filter { $0.key == key && $0.id == id }.flatMap(\.places)
+                    // One of which nothing is left is a lost value.
+                    if left.isEmpty { wholly += 1 } else { partly += places.count }
+                    #expect(
+                        Set(named.flatMap { Array($0) }) == (left.isEmpty ? [] : places),
+                        "seed \(seed), trial \(trial), row \(key), column \(column)")
+                }
+            }
+            #expect(model == expected, "seed \(seed), trial \(trial)")
+            #expect(said.elementsLost == partly && said.valuesLost == wholly, "seed \(seed), trial \(trial): \(said)")
+            #expect(said.elementsUncertain == 0 && !report.isWhole)
+        }
+    }
+
     @Test("without a branch the leaves below are found by whose they are", arguments: [1, 2] as [UInt64])
     func lostBranches(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
