@@ -1,15 +1,14 @@
-import SimulatedDisk
 import StrataFiles
 
 /// A simulated disk that stores of this process share as if each were another process: locks belong to handles, and the
 /// lock file, which is no part of what a crash leaves, is a real one that all map.
-final class SharedDisk: FileSystemLayer {
-    let base: SimulatedDisk
+final class SharedDisk<Base: FileSystem>: FileSystemLayer {
+    let base: Base
     private let real = POSIXFileSystem()
     private let lockPath: String
 
     /// - Parameter lockPath: where the lock file stands among the platform's files.
-    init(_ base: SimulatedDisk, lockPath: String) {
+    init(_ base: Base, lockPath: String) {
         self.base = base
         self.lockPath = lockPath
     }

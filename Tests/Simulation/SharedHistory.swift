@@ -29,17 +29,24 @@ final class SharedHistory: Sendable {
     let durability: Durability
     private let isCompacting: Bool
     let disk: SimulatedDisk
-    private let shared: SharedDisk
+    private let shared: any FileSystem
     /// By the number that row 0 got.
     private let made = Mutex<[Int: Made]>([:])
     private let errors = Mutex<[String]>([])
 
-    init(_ seed: Seed, lockPath: String) {
+    /// - Parameters:
+    ///   - lockPath: where the lock file stands among the platform's files.
+    ///   - mistake: stands between the stores and the disk.
+    init(_ seed: Seed, lockPath: String, mistake: PlantedMistake? = nil) {
         self.seed = seed
         durability = [Durability.full, .periodic, .none][Int(seed.rawValue % 3)]
         isCompacting = seed.rawValue % 2 == 0
         disk = SimulatedDisk(seed: seed.derived(part: "disk"))
-        shared = SharedDisk(disk, lockPath: lockPath)
+        if let mistake {
+            shared = SharedDisk(MistakenDisk(disk, mistake), lockPath: lockPath)
+        } else {
+            shared = SharedDisk(disk, lockPath: lockPath)
+        }
     }
 
     func options(_ fileSystem: any FileSystem) -> StoreOptions {

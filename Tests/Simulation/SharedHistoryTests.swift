@@ -24,30 +24,63 @@ struct SharedHistoryTests {
         var written: Int
     }
 
+    /// What histories went through.
+    private struct Counts {
+        var transactions = 0
+        var crashes = [Int](repeating: 0, count: SharedHistoryTests.deepest)
+    }
+
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "strata-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
     @Test func aLossOfPowerUnderFourProcessesKeepsWhatWasAcknowledged() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
         let first = Self.environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
         let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
         let deadline = ContinuousClock.now + .seconds(seconds)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "strata-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        var depths = [Int](repeating: 0, count: Self.deepest)
-        var transactions = 0
+        var counts = Counts()
         var seed = first
         repeat {
-            let history = SharedHistory(Seed(seed), lockPath: folder.appending(path: "\(seed).lock").path)
-            do {
-                let (made, prepared) = try history.play(transactions: 20)
-                transactions += made.count
-                try crash(history, made, prepared, Seed(seed), &depths)
-            } catch {
-                Issue.record("seed \(seed), \(history.durability): \(error)")
-                return
-            }
+            try run(seed, nil, &counts)
             seed += 1
         } while ContinuousClock.now < deadline
-        print("four processes, seeds \(first)..<\(seed): \(transactions) transactions, crashes by depth \(depths)")
-        #expect(depths[Self.deepest - 1] > 0)
+        print(
+            """
+            four processes, seeds \(first)..<\(seed): \(counts.transactions) transactions, \
+            crashes by depth \(counts.crashes)
+            """)
+        #expect(counts.crashes[Self.deepest - 1] > 0)
+    }
+
+    @Test(
+        "a sync that is left out is found under four processes",
+        arguments: [.noLogSync, .noDataSync, .noSlotSync] as [PlantedMistake])
+    func mistakes(mistake: PlantedMistake) {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var counts = Counts()
+        for seed in 1...60 as ClosedRange<UInt64> {
+            do { try run(seed, mistake, &counts) } catch {
+                print("\(mistake): \(error)")
+                return
+            }
+        }
+        Issue.record("\(mistake) is not found in \(counts.crashes) crashes")
+    }
+
+    private func run(_ seed: UInt64, _ mistake: PlantedMistake?, _ counts: inout Counts) throws {
+        let lock = folder.appending(path: "\(seed).lock").path
+        let history = SharedHistory(Seed(seed), lockPath: lock, mistake: mistake)
+        do {
+            let (made, prepared) = try history.play(transactions: 20)
+            counts.transactions += made.count
+            try crash(history, made, prepared, Seed(seed), &counts.crashes)
+        } catch {
+            throw SharedHistory.Wrong(description: "seed \(seed), \(history.durability): \(error)")
+        }
     }
 
     private func crash(

@@ -26,7 +26,7 @@ import Synchronization
 // (no long values), threads=NUMBER, unchecked (no reading between the commits), default (limits and size of the log),
 // durability=NAME, launch (compacts at the open), online (compacts while it is used),
 // kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of ``StoppingFileSystem``), points=FILE (a list
-// of those that were passed)
+// of those that were passed), mistake=NAME (one that a build with planted bugs makes)
 
 let arguments = CommandLine.arguments
 let path = arguments.count > 2 ? arguments[1] : ""
@@ -57,6 +57,9 @@ let stopping: StoppingFileSystem? =
     } else {
         text("points") == nil ? nil : StoppingFileSystem(nil)
     }
+
+// Before anything asks for it: it is read once.
+if let mistake = text("mistake") { setenv("ASSAY_ZOO_MISTAKE", mistake, 1) }
 
 func isStopped() -> Bool { access(path + ".stop", F_OK) == 0 }
 
