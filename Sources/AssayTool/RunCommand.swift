@@ -114,6 +114,7 @@ struct RunCommand: Command {
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
         try expansion.checkParameters()
         let cases = try expansion.cases()
+        _ = try plan.checkedBudgets(registries)
         guard !cases.isEmpty else {
             throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
         }
@@ -140,6 +141,7 @@ struct RunCommand: Command {
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
         let (plan, filter, cases) = try expand(arguments, checkout, registries)
         let known = try checkout.knownViolations(registries)
+        let budgets = try plan.checkedBudgets(registries)
         let seed = filter.seed ?? plan.seed
         let budget = filter.budgetSeconds ?? plan.budgetSeconds
         let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
@@ -155,7 +157,8 @@ struct RunCommand: Command {
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
-        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds).write(to: claim.directory)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds, budgets: budgets)
+            .write(to: claim.directory)
         var header = RunHeader(
             id: claim.id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))

@@ -42,6 +42,12 @@ package struct IOCounts: Sendable, Equatable {
         syncCalls + syncedWriteCalls + fileSystemSyncs + directorySyncs + mapSyncs
     }
 
+    /// Whatever was asked of the kernel about files.
+    package var allCalls: UInt64 {
+        writeCalls + readCalls + syncCalls + fileSystemSyncs + directorySyncs + mapSyncs + rangeSyncCalls + truncations
+            + allocations + opens + renames + links + unlinks
+    }
+
     package static func - (end: IOCounts, start: IOCounts) -> IOCounts {
         var difference = IOCounts()
         for (_, path) in fields { difference[keyPath: path] = end[keyPath: path] &- start[keyPath: path] }

@@ -1,6 +1,7 @@
 import Harness
 import Measuring
 import RunRecords
+import Seeds
 
 /// Reads of random rows by primary key, in batches with no clock inside; latencies in a second pass.
 struct PointRead: Scenario {
@@ -17,6 +18,9 @@ struct PointRead: Scenario {
             summary: "one version for all reads of a batch, or the newest for each"),
     ]
 
+    /// How many reads allocations are counted over.
+    private static let countedReads = 4_096
+
     func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
 
     func run(_ context: CaseContext) throws {
@@ -27,31 +31,34 @@ struct PointRead: Scenario {
         let session = try context.open(try context.fixtureLocation(), as: (any TableSession).self)
         var random = context.random("keys")
         let snapshot = SnapshotUse(rawValue: try context.text("snapshot")) ?? .batch
-        func reads(_ count: Int) -> PointReads {
+        func reads(_ count: Int, from random: inout RandomStream) -> PointReads {
             PointReads(
                 table: table.name, keys: (0..<count).map { _ in rows.key(ofRow: random.below(rows.rowCount)) },
-                columns: columns,
-                snapshot: snapshot)
+                columns: columns, snapshot: snapshot)
         }
-        let checked = reads(min(rows.rowCount, 10_000))
+        let checked = reads(min(rows.rowCount, 10_000), from: &random)
         report.check("digest", expected: rows.digest(checked), got: try session.readPoints(checked, latency: nil))
 
         let timing = try PreparedBatches.measure(
-            maximum: 1 << 17, isOverBudget: { context.isOverBudget }, prepare: { count, _ in reads(count) },
+            maximum: 1 << 17, isOverBudget: { context.isOverBudget },
+            prepare: { count, _ in reads(count, from: &random) },
             run: { _ = try session.readPoints($0, latency: nil) })
         report.add(.operationNanoseconds, timing.median, statistic: "median", count: timing.count)
         report.add(.operationsPerSecond, 1e9 / timing.median, statistic: "median", count: timing.count)
         report.add(.emptyLoopNanoseconds, BatchTimer.emptyLoop().medianNanoseconds, statistic: "median")
 
-        let sampled = reads(min(timing.operationsPerBatch * 4, 1 << 17))
         if let counter = AllocationCounter() {
+            // The same reads on every machine: what a batch allocates once is shared among as many.
+            var keys = context.random("counted keys")
+            let counted = reads(Self.countedReads, from: &keys)
             let before = counter.snapshot()
-            _ = try session.readPoints(sampled, latency: nil)
+            _ = try session.readPoints(counted, latency: nil)
             let used = counter.snapshot().since(before)
-            let count = Double(sampled.keys.count)
-            report.add(.allocationsPerOperation, Double(used.allocations) / count, count: sampled.keys.count)
-            report.add(.allocatedBytesPerOperation, Double(used.threadBytes) / count, count: sampled.keys.count)
+            let count = Double(Self.countedReads)
+            report.add(.allocationsPerOperation, Double(used.allocations) / count, count: Self.countedReads)
+            report.add(.allocatedBytesPerOperation, Double(used.threadBytes) / count, count: Self.countedReads)
         }
+        let sampled = reads(min(timing.operationsPerBatch * 4, 1 << 17), from: &random)
         let latency = LatencyRecorder()
         _ = try session.readPoints(sampled, latency: latency)
         report.add(latency.histogram, name: "read")

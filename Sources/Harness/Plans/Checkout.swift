@@ -81,6 +81,12 @@ package struct Checkout: Sendable {
         return file.hasSuffix(".json5") ? String(file.dropLast(6)) : file
     }
 
+    /// Of a baseline that is given by name or by path.
+    package static func name(ofBaseline given: String) -> String {
+        let file = String(given.split(separator: "/").last ?? "")
+        return file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+    }
+
     /// The violations that are known, from `known.json5` beside the plans' directory; none when there is no such file.
     ///
     /// `registries`: what its names are looked up in.
@@ -88,6 +94,25 @@ package struct Checkout: Sendable {
         let file = plansDirectory + "/../known.json5"
         guard FileTree.exists(file) else { return [] }
         return try KnownViolation.read(try FileTree.readText(file), file: file, registries: registries)
+    }
+
+    /// Where a baseline of that name is kept: in `Baselines` beside the plans' directory. A path when it has a slash or
+    /// the extension.
+    package func baselineFile(_ name: String) -> String {
+        if name.contains("/") || name.hasSuffix(".json") { return name }
+        return "\(baselinesDirectory)/\(name).json"
+    }
+
+    private var baselinesDirectory: String {
+        let parent = plansDirectory.hasSuffix("/Plans") ? String(plansDirectory.dropLast(6)) : plansDirectory + "/.."
+        return parent + "/Baselines"
+    }
+
+    /// Names of the baselines, ascending; none where there is no directory of them.
+    package func baselineNames() throws -> [String] {
+        guard FileTree.isDirectory(baselinesDirectory) else { return [] }
+        let files = try FileTree.names(in: baselinesDirectory).filter { $0.hasSuffix(".json") }
+        return files.map { String($0.dropLast(5)) }
     }
 
     /// Which scenario has to find which mistakes: the files of `Mistakes` beside the plans' directory.

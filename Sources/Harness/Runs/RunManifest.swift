@@ -11,14 +11,17 @@ package struct RunManifest: Sendable {
     package var budgetSeconds: Double?
     package var rounds = 1
     package var measures = true
+    /// What `assay gate` holds the run to.
+    package var budgets: [Budget] = []
 
     /// What of the plan a run needs to be finished.
-    package init(plan: Plan, cases: [PlannedCase], budgetSeconds: Double?) {
+    package init(plan: Plan, cases: [PlannedCase], budgetSeconds: Double?, budgets: [Budget] = []) {
         self.init(
             cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
             budgetSeconds: budgetSeconds)
         rounds = plan.rounds
         measures = plan.measures
+        self.budgets = budgets
     }
 
     package init(cases: [PlannedCase], hangSeconds: Double, memoryMegabytes: Int, budgetSeconds: Double?) {
@@ -38,6 +41,7 @@ package struct RunManifest: Sendable {
             JSONMember("rounds", .integer(rounds)), JSONMember("measures", .bool(measures)),
         ]
         if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
+        if !budgets.isEmpty { members.append(JSONMember("budgets", .array(budgets.map(\.json)))) }
         members.append(JSONMember("cases", .array(cases.map(\.json))))
         try FileTree.createDirectory(directory.path)
         try FileTree.replaceText(Self.file(directory), JSONValue.object(members).text + "\n")
@@ -54,6 +58,9 @@ package struct RunManifest: Sendable {
             budgetSeconds: reader.has("budget_seconds") ? try reader.real("budget_seconds") : nil)
         manifest.rounds = try reader.integer("rounds")
         manifest.measures = try reader.bool("measures")
+        if reader.has("budgets") {
+            for budget in try reader.objects("budgets") { manifest.budgets.append(try Budget(json: budget)) }
+        }
         return manifest
     }
 

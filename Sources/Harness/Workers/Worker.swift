@@ -128,7 +128,7 @@ package struct Worker {
     private func addFileCalls(_ counts: IOCounts, to report: CaseReport) {
         let figures: [(String, UInt64)] = [
             ("file_write_calls", counts.writeCalls), ("file_written_bytes", counts.writtenBytes),
-            ("file_read_calls", counts.readCalls), ("file_syncs", counts.allSyncs),
+            ("file_read_calls", counts.readCalls), ("file_syncs", counts.allSyncs), ("file_calls", counts.allCalls),
             ("file_shared_writable_maps", counts.sharedWritableMaps), ("file_unseen_calls", counts.unseenCalls),
         ]
         for (name, value) in figures {

@@ -1,0 +1,88 @@
+import Commands
+import Harness
+import Reporting
+import RunRecords
+
+/// Compares what a run counted with a baseline.
+struct GateCommand: Command {
+    let name = "gate"
+    let summary = "holds what a run counted against a baseline, under the budgets of its plan"
+    let question = "does this build do more than it did?"
+    let positional = ["RUN"]
+    let options = [
+        OptionSpecification("--baseline", value: "N", isRequired: true, "a name in Benchmarks/Baselines, or a path"),
+        OptionSpecification("--budgets", value: "PLAN", "the budgets of this plan instead of those the run began with"),
+        OptionSpecification("--out", value: "DIR", "where gate.xml (JUnit) and gate.md are written (RUN)"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are; baselines stand beside them"),
+    ]
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "Counts alone decide: system calls, syncs, bytes, file sizes, allocations, instructions. What differs by",
+            "machine is skipped by name. Whether a build is slower, assay ab says.", "",
+            "Exit status: 0 all within their budgets, 2 one is exceeded, 3 something could not be decided.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let report: GateReport
+        do {
+            report = try judge(arguments)
+        } catch let error as BaselineError {
+            throw UsageError(error.description, command: name)
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
+        try Output.write(Reporting.terminal(report, width: Output.width, colour: Output.wantsColour))
+        return report.exitStatus
+    }
+
+    private func judge(_ arguments: Arguments) throws -> GateReport {
+        let run = try BaselineCommand.load(arguments.positional[0], command: name)
+        let file = try BaselineCommand.file(arguments.value("--baseline") ?? "", arguments)
+        guard FileTree.kind(file) != nil else { throw try missing(file, arguments) }
+        let baseline = try Baseline(try FileTree.readBytes(file), path: file)
+        let budgets = try budgets(run, arguments)
+        guard !budgets.isEmpty else {
+            throw UsageError(
+                "plan \(run.header.plan) has no budgets, so that nothing can be decided: add some, such as "
+                    + "budgets: { \"syncs\": \"==\", \"file_bytes\": \"+1%\" }, or name a plan that has some with "
+                    + "--budgets PLAN", command: name)
+        }
+        let report = Gate.report(run, baseline: baseline, budgets: budgets)
+        if let out = arguments.value("--out").map(trimmed) {
+            try FileTree.createDirectory(out)
+            try FileTree.replaceText(out + "/gate.xml", Reporting.junit(report))
+            try FileTree.replaceText(out + "/gate.md", Reporting.markdown(report))
+        } else {
+            try RunClaim.write(Reporting.junit(report), to: "gate.xml", in: run.directory)
+            try RunClaim.write(Reporting.markdown(report), to: "gate.md", in: run.directory)
+        }
+        return report
+    }
+
+    private func missing(_ file: String, _ arguments: Arguments) throws -> UsageError {
+        let remedy = "save one with  assay baseline save RUN --name N"
+        let given = arguments.value("--baseline") ?? ""
+        guard file != given else { return UsageError("there is no baseline \(file); \(remedy)", command: name) }
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let names = try Checkout.find(given: arguments.value("--plans"), executable: executable).baselineNames()
+        let complaint = NearestName.complaint("baseline", given, among: names)
+        return UsageError(
+            "\(names.isEmpty ? "there is no baseline \(file)" : complaint); \(remedy)", command: name)
+    }
+
+    private func budgets(_ run: Run, _ arguments: Arguments) throws -> [Budget] {
+        guard let plan = arguments.value("--budgets") else {
+            do {
+                return try RunManifest.read(from: RunDirectory(path: run.directory)).budgets
+            } catch {
+                throw BaselineError("cases.json of \(run.directory) cannot be read (\(error)): run the plan again")
+            }
+        }
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        return try checkout.plan(plan).checkedBudgets(BuildRegistries.make())
+    }
+}

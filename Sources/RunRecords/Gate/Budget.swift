@@ -1,0 +1,126 @@
+import JSONText
+
+/// How much a counted figure may be, as a plan writes it.
+package enum BudgetLimit: Sendable, Hashable {
+    /// `==`: what the baseline has, exactly.
+    case same
+    /// `==1`: this number, in every measurement.
+    case exactly(Double)
+    /// `<=4`: no more than this number, in any measurement.
+    case atMost(Double)
+    /// `+2`: no more than this above the baseline.
+    case moreBy(Double)
+    /// `+0.5%`: no more than this share above the baseline; held as 0.005.
+    case moreByShare(Double)
+    /// `any`: nothing is decided. For a figure that a wider budget covers, too.
+    case any
+
+    package static let forms = "\"==\", \"==1\", \"<=4\", \"+2\", \"+0.5%\" or \"any\""
+
+    /// nil for what is no budget.
+    package init?(_ text: String) {
+        let text = text.filter { $0 != " " }
+        func number(_ digits: some StringProtocol) -> Double? {
+            // No sign, no exponent, no name of a number: what a person writes as a count.
+            guard digits.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }) else { return nil }
+            return Double(digits)
+        }
+        if text == "==" {
+            self = .same
+        } else if text == "any" {
+            self = .any
+        } else if text.hasPrefix("=="), let value = number(text.dropFirst(2)) {
+            self = .exactly(value)
+        } else if text.hasPrefix("<="), let value = number(text.dropFirst(2)) {
+            self = .atMost(value)
+        } else if text.hasPrefix("+"), text.hasSuffix("%"), let value = number(text.dropFirst().dropLast()) {
+            self = .moreByShare(value / 100)
+        } else if text.hasPrefix("+"), let value = number(text.dropFirst()) {
+            self = .moreBy(value)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether it is a limit without a baseline.
+    package var isAbsolute: Bool {
+        switch self {
+        case .exactly, .atMost: true
+        case .same, .moreBy, .moreByShare, .any: false
+        }
+    }
+}
+
+/// Which figures a budget is for: `METRIC`, `SCENARIO.METRIC`, `ENGINE.METRIC` or `SCENARIO.ENGINE.METRIC`.
+package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
+    package let scenario: String?
+    package let engine: String?
+    /// Of one metric (`syncs_per_commit`), or of a counter and all its metrics (`syncs`).
+    package let metric: String
+
+    package init(scenario: String? = nil, engine: String? = nil, metric: String) {
+        (self.scenario, self.engine, self.metric) = (scenario, engine, metric)
+    }
+
+    package var description: String {
+        [scenario, engine, metric].compactMap { $0 }.joined(separator: ".")
+    }
+
+    package func covers(_ test: Case, _ name: CountedName) -> Bool {
+        isAbout(test) && (metric == name.metric || metric == name.counter.rawValue)
+    }
+
+    package func isAbout(_ test: Case) -> Bool {
+        (scenario == nil || scenario == test.scenario) && (engine == nil || engine == test.engine)
+    }
+
+    /// Of the keys that cover a figure the narrowest one holds: a scenario says more than an engine, an engine more
+    /// than none, and a metric more than its counter.
+    fileprivate var narrowness: Int {
+        (scenario == nil ? 0 : 4) + (engine == nil ? 0 : 2) + (Counter(rawValue: metric) == nil ? 1 : 0)
+    }
+}
+
+/// A line of a plan's `budgets`.
+package struct Budget: Sendable, Hashable {
+    package let key: BudgetKey
+    package let limit: BudgetLimit
+    /// The limit as it was written.
+    package let text: String
+
+    package init(_ key: BudgetKey, limit: BudgetLimit, text: String) {
+        (self.key, self.limit, self.text) = (key, limit, text)
+    }
+
+    /// nil where the text is no budget.
+    package init?(_ key: BudgetKey, _ text: String) {
+        guard let limit = BudgetLimit(text) else { return nil }
+        self.init(key, limit: limit, text: text)
+    }
+
+    package var json: JSONValue {
+        var members: [JSONMember] = []
+        if let scenario = key.scenario { members.append(JSONMember("scenario", .string(scenario))) }
+        if let engine = key.engine { members.append(JSONMember("engine", .string(engine))) }
+        members += [JSONMember("metric", .string(key.metric)), JSONMember("limit", .string(text))]
+        return .object(members)
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        let key = BudgetKey(
+            scenario: json.has("scenario") ? try json.string("scenario") : nil,
+            engine: json.has("engine") ? try json.string("engine") : nil, metric: try json.string("metric"))
+        let text = try json.string("limit")
+        guard let budget = Budget(key, text) else {
+            throw JSONShapeError(path: json.path + ".limit", expected: BudgetLimit.forms)
+        }
+        self = budget
+    }
+}
+
+extension [Budget] {
+    /// The one that holds for a figure; nil where none does.
+    package func budget(for test: Case, _ name: CountedName) -> Budget? {
+        filter { $0.key.covers(test, name) }.max { $0.key.narrowness < $1.key.narrowness }
+    }
+}

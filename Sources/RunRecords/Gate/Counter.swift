@@ -1,0 +1,144 @@
+/// What a case did, counted and not timed: the only figures that a gate decides on.
+///
+/// A counter is a kind of figure. Each of its figures has a metric of its own: `syncs_per_commit` and `file_syncs` (of
+/// the whole case) are both `syncs`. What the kernel counts for a whole process (`written_bytes`, `read_syscalls`) is
+/// none: libraries that are loaded and messages that are written are in it.
+package enum Counter: String, Sendable, CaseIterable {
+    case syncs
+    case writeCalls = "write_calls"
+    case writtenBytes = "written_bytes"
+    case readCalls = "read_calls"
+    /// Whatever the preloaded library sees a process do to its files: reads, writes, syncs, opens, renames and so on.
+    case fileCalls = "file_calls"
+    case fileBytes = "file_bytes"
+    case allocations
+    case allocatedBytes = "allocated_bytes"
+    case instructions
+
+    /// Of the whole case, by the names that they have in results.
+    private static let ofWholeCase: [String: Counter] = [
+        "file_syncs": .syncs, "file_write_calls": .writeCalls, "file_written_bytes": .writtenBytes,
+        "file_read_calls": .readCalls, "file_calls": .fileCalls, "file_bytes": .fileBytes,
+        "file_bytes_per_row": .fileBytes, "instructions": .instructions,
+    ]
+
+    /// nil for a metric that is no counter's.
+    package init?(metric: String) {
+        if let counter = Self.ofWholeCase[metric] {
+            self = counter
+            return
+        }
+        // For each operation: `syncs_per_commit`, `allocations_per_operation`.
+        guard let range = metric.firstRange(of: "_per_"), range.upperBound < metric.endIndex,
+            let counter = Counter(rawValue: String(metric[..<range.lowerBound]))
+        else { return nil }
+        self = counter
+    }
+
+    /// Every name that a budget may give to all figures of a counter, or to one metric: for a message that says what
+    /// there is. `_per_` may be followed by other operations than those shown.
+    package static var names: [String] {
+        let shown = ["syncs_per_commit", "written_bytes_per_commit", "allocations_per_operation"]
+        return allCases.map(\.rawValue) + ofWholeCase.keys.filter { Counter(rawValue: $0) == nil }.sorted() + shown
+    }
+
+    /// Whether the preloaded library counts it, which a machine may lack.
+    package var isWitnessed: Bool {
+        switch self {
+        case .syncs, .writeCalls, .writtenBytes, .readCalls, .fileCalls: true
+        case .fileBytes, .allocations, .allocatedBytes, .instructions: false
+        }
+    }
+
+    package var isOfAllocator: Bool { self == .allocations || self == .allocatedBytes }
+}
+
+/// A counted figure by its name within its case.
+package struct CountedName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let metric: String
+    package let statistic: String
+    package let label: String
+    package let counter: Counter
+
+    /// nil where a gate does not decide on such a figure: it is timed, or says how much was done.
+    package init?(metric: String, statistic: String, label: String) {
+        guard let counter = Counter(metric: metric) else { return nil }
+        (self.metric, self.statistic, self.label, self.counter) = (metric, statistic, label, counter)
+    }
+
+    package init?(_ sample: Sample) {
+        self.init(metric: sample.metric.name, statistic: sample.statistic, label: sample.label)
+    }
+
+    /// `file_syncs (whole case)`, `file_bytes max (while pinned)`.
+    package var description: String {
+        let isPlain = ["value", "count"].contains(statistic)
+        let words = [metric, isPlain ? "" : statistic, label.isEmpty ? "" : "(\(label))"]
+        return words.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    package static func < (a: CountedName, b: CountedName) -> Bool {
+        (a.metric, a.label, a.statistic) < (b.metric, b.label, b.statistic)
+    }
+}
+
+/// What several measurements of one figure gave.
+package struct ObservedRange: Sendable, Hashable {
+    package let low: Double
+    package let high: Double
+    package let median: Double
+    /// How many measurements.
+    package let count: Int
+
+    /// nil without a value that is a number.
+    package init?(_ values: [Double]) {
+        let ordered = values.filter(\.isFinite).sorted()
+        guard let low = ordered.first, let high = ordered.last else { return nil }
+        self.init(low: low, high: high, median: ordered[(ordered.count - 1) / 2], count: ordered.count)
+    }
+
+    package init(low: Double, high: Double, median: Double, count: Int) {
+        (self.low, self.high, self.median, self.count) = (low, high, median, count)
+    }
+
+    /// All of several measurements gave the same. One measurement shows nothing about that.
+    package var repeatsExactly: Bool { low == high && count > 1 }
+}
+
+/// The counted figures of a run, case by case, over all its measurements.
+package struct CountedCase: Sendable, Equatable {
+    package let test: Case
+    package let figures: [CountedName: ObservedRange]
+
+    package init(test: Case, figures: [CountedName: ObservedRange]) {
+        (self.test, self.figures) = (test, figures)
+    }
+
+    /// nil where no figure of the case counts: a measurement of it failed, was cut, or came to no conclusion.
+    ///
+    /// - Parameter measurements: of one case, at least one.
+    package init?(_ measurements: [CaseResult]) {
+        guard let first = measurements.first, measurements.allSatisfy({ Self.objection(to: $0) == nil }) else {
+            return nil
+        }
+        var values: [CountedName: [Double]] = [:]
+        for sample in measurements.flatMap(\.samples) {
+            if let name = CountedName(sample) { values[name, default: []].append(sample.value) }
+        }
+        self.init(test: first.test, figures: values.compactMapValues { ObservedRange($0) })
+    }
+
+    /// Why the figures of a measurement do not count; nil where they do.
+    package static func objection(to result: CaseResult) -> String? {
+        if result.isCut { return "was cut by the budget" }
+        if [.pass, .known, .unpromised].contains(result.verdict) { return nil }
+        return result.verdict.rawValue + (result.message.isEmpty ? "" : ": \(result.message)")
+    }
+}
+
+extension Run {
+    /// Every measurement of a case: one, or one per round and side.
+    package func measurements(of id: String) -> [CaseResult] {
+        rounds[id] ?? results.filter { $0.test.id == id }
+    }
+}
