@@ -32,12 +32,18 @@ package struct Gate {
         let findings = run.header.cases.flatMap { self.findings(of: $0) } + missing.flatMap { gone($0) }
         let used = Set(findings.map(\.budget))
         let idle = budgets.filter { $0.limit != .any && !used.contains($0) && !coversSomething($0.key) }
-        return findings
-            + idle.map { budget in
-                GateFinding(
-                    .undecided, budget,
-                    "no case of the run and none of the baseline has such a figure: correct the budget, or take it out")
-            }
+        return findings + idle.map(unused)
+    }
+
+    /// A budget that neither the run nor the baseline has a figure for.
+    private func unused(_ budget: Budget) -> GateFinding {
+        if let counter = Counter(rawValue: budget.key.metric) ?? Counter(metric: budget.key.metric) {
+            let (decision, reason) = absent(counter)
+            if decision == .skipped { return GateFinding(.skipped, budget, reason) }
+        }
+        return GateFinding(
+            .undecided, budget,
+            "no case of the run and none of the baseline has such a figure: correct the budget, or take it out")
     }
 
     /// Also where a narrower budget holds for all that this one covers.

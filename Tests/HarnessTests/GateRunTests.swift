@@ -1,0 +1,155 @@
+import JSONText
+import RunRecords
+import Testing
+
+@testable import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `assay baseline` and `assay gate` by the real executable, on real runs.
+@Suite("assay gate", .serialized, .disabled(if: KernelCalls.hasThreadSanitizer, "no library is preloaded there"))
+struct GateRunTests {
+    private let directory: TestDirectory
+    private let shell: ShellProcess
+
+    init() throws {
+        directory = try TestDirectory()
+        shell = try ShellProcess(directory)
+        try FileTree.createDirectory(directory.path + "/Benchmarks/Plans")
+        try write(budgets: "syncs: '==', write_calls: '==', file_calls: '==', allocations: '==', instructions: '+0.5%'")
+    }
+
+    private func write(budgets: String) throws {
+        try FileTree.writeText(
+            directory.path + "/Benchmarks/Plans/guard.json5",
+            """
+            { summary: 'p', rounds: 2, engines: 'strata-storage', budgets: { \(budgets) }, cases: [
+              { scenario: 'commit', datasets: 'people', sizes: 100, parameters: { commits: 10 }, headline: true },
+              { scenario: 'point-read', datasets: 'people', sizes: 300, headline: true },
+            ] }
+            """)
+    }
+
+    /// A library that makes every sync twice, and stands in front of the one that counts.
+    private func syncTwice() throws -> String {
+        let path = directory.path + "/twice"
+        try FileTree.writeText(
+            path + ".c",
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            int fdatasync(int fd) {
+                int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+                next(fd);
+                return next(fd);
+            }
+            """)
+        let end = try shell.run("clang -O1 -shared -fPIC -o twice.so twice.c -ldl")
+        try #require(end.status == .exited(0), "clang cannot make a library: \(end.output)")
+        return path + ".so"
+    }
+
+    private func expect(_ script: String, _ status: Int32, _ parts: String..., line: Int = #line) throws {
+        let end = try shell.run(script)
+        #expect(end.status == .exited(status), "line \(line): \(script): \(end.output)")
+        for part in parts { #expect(end.output.contains(part), "line \(line): \(script): \(end.output)") }
+    }
+
+    @Test("a build passes against itself, and one sync more per commit is named", .timeLimit(.minutes(5)))
+    func oneSyncMore() throws {
+        try expect("assay run guard --out first", 0)
+        try expect("assay gate first --baseline ci", 64, "there is no baseline", "assay baseline save RUN --name N")
+        try expect("assay baseline save first --name ci", 0, "Benchmarks/Baselines/ci.json")
+        let saved = try FileTree.readText(directory.path + "/Benchmarks/Baselines/ci.json")
+        try expect("assay gate first --baseline ci", 0, "within budget")
+        try expect("assay run guard --out second && assay gate second --baseline ci", 0, "within budget")
+        #expect(try FileTree.readText(directory.path + "/second/gate.md").hasPrefix("## assay gate"))
+
+        let library = try syncTwice()
+        try expect("LD_PRELOAD=\(library) assay run guard --out worse", 0)
+        try expect("assay gate worse --baseline ci", 2, "EXCEEDED", "commit", "syncs_per_commit")
+        try readByPython("worse/gate.xml")
+
+        // Nothing is lost by a mistake at the keyboard.
+        try expect("assay baseline save worse --name ci", 64, "was left as it is", "--replace")
+        try expect("assay baseline save nowhere --name ci --replace", 64, "no run in nowhere")
+        try expect("assay baseline save first --also first --name two", 64, "given twice")
+        #expect(try FileTree.readText(directory.path + "/Benchmarks/Baselines/ci.json") == saved)
+        try expect("assay gate first --baseline cii", 64, "did you mean ci?")
+        try expect("assay baseline save first --also second --name ci --replace", 0)
+        try expect("assay gate second --baseline Benchmarks/Baselines/ci.json --out elsewhere", 0)
+        #expect(FileTree.exists(directory.path + "/elsewhere/gate.xml"))
+    }
+
+    @Test("bad input ends with 64, and says what helps", .timeLimit(.minutes(5)))
+    func badInput() throws {
+        try expect("assay run guard --out run", 0)
+        try expect("assay baseline save run --name ci", 0)
+        let file = directory.path + "/Benchmarks/Baselines/ci.json"
+        let text = try FileTree.readText(file)
+        try FileTree.writeText(file, String(text.dropLast(40)))
+        try expect("assay gate run --baseline ci", 64, "damaged or cut")
+        try FileTree.writeText(file, text.replacing("assay-baseline/1", with: "assay-baseline/7"))
+        try expect("assay gate run --baseline ci", 64, "has the format assay-baseline/7")
+        try FileTree.writeText(file, text.replacing("\"n\":", with: "\"n\": 1"))
+        try expect("assay gate run --baseline ci", 64, "is not as it was written")
+        try FileTree.writeText(file, text)
+        try expect("assay gate nowhere --baseline ci", 64, "no run in nowhere")
+        try expect("assay gate run", 64, "--baseline N is missing")
+        try expect("assay baseline list run --name x", 64, "unknown action list")
+        try expect("assay baseline save run --name a:b", 64, "a baseline is named by")
+
+        let wrong = [
+            ("synks: '=='", "did you mean syncs?"), ("'comit.syncs': '=='", "did you mean commit?"),
+            ("syncs: '=1'", "is no budget"), ("duration_ms: '+5%'", "unknown counter duration_ms"),
+        ]
+        for (budgets, expected) in wrong {
+            try write(budgets: budgets)
+            try expect("assay run guard --out other", 64, expected, "guard.json5:1:")
+            try expect("assay gate run --baseline ci --budgets guard", 64, expected)
+            #expect(!FileTree.exists(directory.path + "/other"))
+        }
+        try write(budgets: "")
+        try expect("assay gate run --baseline ci --budgets guard", 64, "has no budgets")
+        try write(budgets: "instructions: '+0.5%'")
+        try expect("assay gate run --baseline ci --budgets guard", 3)
+
+        let results = directory.path + "/run/results.jsonl"
+        let lines = try FileTree.readText(results).split(separator: "\n")
+        try FileTree.writeText(results, lines.dropLast(2).joined(separator: "\n") + "\n")
+        try expect("assay gate run --baseline ci", 64, "is not finished", "assay run --resume run")
+        try expect("assay baseline save run --name new", 64, "is not finished")
+        #expect(!FileTree.exists(directory.path + "/Benchmarks/Baselines/new.json"))
+    }
+
+    /// By a reader that is not ours, where there is one.
+    private func readByPython(_ file: String) throws {
+        guard try shell.run("command -v python3").status == .exited(0) else {
+            print("SKIPPED the JUnit file by Python's reader: there is no python3. Remedy: apt-get install python3")
+            return
+        }
+        try FileTree.writeText(
+            directory.path + "/read.py",
+            """
+            import sys, xml.etree.ElementTree as tree
+            root = tree.parse(sys.argv[1]).getroot()
+            cases = root.findall('testsuite/testcase')
+            assert root.tag == 'testsuites' and int(root.get('tests')) == len(cases) > 0
+            failed = [c for c in cases if c.find('failure') is not None]
+            assert int(root.get('failures')) == len(failed) > 0
+            assert any(c.get('name').startswith('syncs_per_commit') for c in failed)
+            assert all(c.get('classname').endswith('.strata-storage') and c.get('time') == '0' for c in cases)
+            assert all('in the baseline' in c.find('failure').get('message') for c in failed)
+            for suite in root.findall('testsuite'):
+                assert int(suite.get('tests')) == len(suite.findall('testcase'))
+                assert any(p.get('name') == 'baseline' and p.get('value') == 'ci'
+                           for p in suite.findall('properties/property'))
+            """)
+        let end = try shell.run("python3 read.py \(file)")
+        #expect(end.status == .exited(0), "\(end.output)")
+    }
+}
