@@ -1,6 +1,7 @@
 import RunRecords
 
-/// A gate's answer for a terminal: what is over its budget first, then what could not be decided, then what was skipped.
+/// A gate's answer for a terminal: what is over its budget first, then what could not be decided, then what was
+/// skipped.
 struct GateText {
     let report: GateReport
     let width: Int
