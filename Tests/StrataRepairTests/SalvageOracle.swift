@@ -45,7 +45,8 @@ struct SalvageOracle {
         [.null, .null, .double(0), .null, .links([])], [.integer(0), .null],
     ]
 
-    private static func row(
+    /// - Returns: for a column whose cell leads to a tree, what leads to the cell: the tree is ``CollectionOracle``'s.
+    static func row(
         _ view: ReadView, _ table: Int, _ definition: TableDefinition, _ key: Int64
     ) throws -> Row {
         var path = view.state.tables[table].tree
@@ -69,18 +70,21 @@ struct SalvageOracle {
                 let long =
                     definition.columns[column].type == .bytes || definition.columns[column].type == .links
                     ? try view.longValue(location, column) : nil
-                return segment(definition.columns[column].id.rawValue) + (long.map { [$0.reference] } ?? [])
+                let nodes = long.map { $0.isTree ? [] : [$0.reference] } ?? []
+                return segment(definition.columns[column].id.rawValue) + nodes
             })
+    }
+
+    static func areThere(_ nodes: [NodeReference], without lost: Set<Int>) -> Bool {
+        nodes.allSatisfy { node in
+            (Int(node.page)..<Int(node.page) + Int(node.pages)).allSatisfy { !lost.contains($0) }
+        }
     }
 
     /// What is left when these pages are gone: every row whose key survives, with the values that survive, without
     /// links to rows that do not.
     func expected(without lost: Set<Int>) -> StoreModel {
-        func isThere(_ nodes: [NodeReference]) -> Bool {
-            nodes.allSatisfy { node in
-                (Int(node.page)..<Int(node.page) + Int(node.pages)).allSatisfy { !lost.contains($0) }
-            }
-        }
+        func isThere(_ nodes: [NodeReference]) -> Bool { Self.areThere(nodes, without: lost) }
         var result = StoreModel(tables: model.tables.map { _ in [:] })
         for table in model.tables.indices {
             for (key, values) in model.tables[table] {

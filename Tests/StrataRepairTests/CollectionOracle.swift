@@ -1,0 +1,81 @@
+import StrataFiles
+
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+/// Which pages every element of every collection of a sound store stands on, and so which of them have to come back
+/// when some pages are lost. For the tables of ``CollectionHistory``.
+///
+/// Made by walking the trees of the sound store; nothing of the salvage's own code is used.
+struct CollectionOracle {
+    struct Collection {
+        /// What leads to the cell, and a long value that the cell is.
+        var cell: [NodeReference]
+        var isTree = false
+        var branches: [NodeReference] = []
+        /// The leaf of each element of a tree, and the long values of its key and its value.
+        var elements: [[NodeReference]] = []
+    }
+
+    struct Owner {
+        var key: [NodeReference]
+        /// By column, the first of which holds none.
+        var collections: [Collection]
+    }
+
+    private(set) var owners: [Int64: Owner] = [:]
+
+    init(_ view: ReadView) throws {
+        let table = CollectionHistory.owners
+        let definition = view.schema.tables[table]
+        for key in try view.keys(table) {
+            let row = try SalvageOracle.row(view, table, definition, key)
+            var owner = Owner(key: row.key, collections: row.columns.map { Collection(cell: $0) })
+            for column in CollectionHistory.columns {
+                guard case .tree(let root, _) = try view.collectionCell(table, RowKey(key), column) else { continue }
+                owner.collections[column].isTree = true
+                try Self.walk(root, view, &owner.collections[column])
+            }
+            owners[key] = owner
+        }
+    }
+
+    private static func walk(_ reference: NodeReference, _ view: ReadView, _ found: inout Collection) throws {
+        if reference.is(.collectionLeaf) {
+            let leaf = CollectionLeaf(try view.reader.node(reference, .collectionLeaf))
+            let segments = [leaf.keys, leaf.values].compactMap(\.self).filter { $0.kind == .bytes }
+            for slot in 0..<leaf.count {
+                found.elements.append([reference] + segments.compactMap { $0.cellValue(slot).long?.reference })
+            }
+            return
+        }
+        found.branches.append(reference)
+        let branch = CollectionBranch(try view.reader.node(reference, .collectionBranch))
+        for index in 0..<branch.count { try walk(branch.reference(index), view, &found) }
+    }
+
+    /// What is left of one collection when these pages are gone.
+    /// - Parameter targets: the rows that links may lead to.
+    /// - Returns: whether what is left stands in its old order, too.
+    func expected(
+        _ pairs: [CollectionPair], of key: Int64, _ column: Int, without lost: Set<Int>, targets: Set<Int64>
+    ) -> (pairs: [CollectionPair], isOrdered: Bool)? {
+        guard let collection = owners[key]?.collections[column] else { return nil }
+        var left = pairs
+        if !SalvageOracle.areThere(collection.cell, without: lost) {
+            left = []
+        } else if collection.isTree {
+            left = zip(pairs, collection.elements).filter { SalvageOracle.areThere($0.1, without: lost) }.map(\.0)
+        }
+        if CollectionHistory.isLinks(column) {
+            func isDangling(_ pair: CollectionPair) -> Bool {
+                if case .integer(let target) = pair.value { !targets.contains(target) } else { false }
+            }
+            left =
+                column == CollectionHistory.friends
+                ? left.filter { !isDangling($0) }
+                : left.map { isDangling($0) ? CollectionPair(key: $0.key, value: .null) : $0 }
+        }
+        return (left, SalvageOracle.areThere(collection.branches, without: lost))
+    }
+}

@@ -1,0 +1,74 @@
+import StrataFiles
+import Testing
+
+@testable import StrataRepair
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+/// Rows with large collections, of whose pages some are lost, whatever they hold.
+@Suite struct CollectionOracleTests {
+    @Test("with 5 % of its pages zeroed, every element whose pages survive comes back, and no other", arguments: 1...24)
+    func zeroedPages(seed: Int) throws {
+        let disk = FileImages.Disk()
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: FileImages.path, options: options)
+        var history = CollectionHistory(seed: UInt64(seed))
+        history.longest = 90
+        for round in 0..<8 {
+            let transaction = try store.beginWrite()
+            if round == 0 { try transaction.apply(schema: CollectionHistory.schema) }
+            for _ in 0..<9 { try history.step(transaction) }
+            try transaction.commit()
+        }
+        let oracle = try CollectionOracle(store.snapshot().view)
+        try store.close()
+        var data = try disk.bytes(FileImages.path) ?? []
+        var random = SplitMix64(seed: UInt64(seed) &* 977)
+        let pages = data.count / Format.pageSize
+        var lost: Set<Int> = []
+        while lost.count < max(1, pages / 20) { lost.insert(2 + Int(random.below(UInt64(pages - 2)))) }
+        for page in lost {
+            let start = page * Format.pageSize
+            data.replaceSubrange(start..<start + Format.pageSize, with: repeatElement(0, count: Format.pageSize))
+        }
+        let (report, found) = try salvage(data)
+        // What names the rest is gone: nothing is certain then.
+        if report.start != .slot || report.schema != .current || !report.hasFreeMap { return }
+        let said = report.tables[CollectionHistory.owners]
+        for (key, owner) in oracle.owners {
+            let isThere = SalvageOracle.areThere(owner.key, without: lost)
+            if isThere { #expect(found.rows[key] != nil, "seed \(seed): row \(key)") }
+            if said.rowsUncertain > 0 || report.tables[CollectionHistory.targets].rowsUncertain > 0 { continue }
+            #expect((found.rows[key] != nil) == isThere, "seed \(seed): row \(key)")
+            guard isThere, let row = found.rows[key], let real = history.model.rows[key] else { continue }
+            for column in CollectionHistory.columns {
+                let expected = oracle.expected(
+                    real[column], of: key, column, without: lost, targets: found.targets)
+                guard let expected else { continue }
+                let note: Comment = "seed \(seed), pages \(lost.sorted()): row \(key), column \(column)"
+                if expected.isOrdered {
+                    #expect(row[column] == expected.pairs, note)
+                } else {
+                    #expect(row[column].count == expected.pairs.count, note)
+                    #expect(Set(row[column]) == Set(expected.pairs), note)
+                }
+            }
+        }
+        if found != history.model { #expect(!report.isWhole, "seed \(seed)") }
+    }
+
+    private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: CollectionHistory.Model) {
+        let disk = FileImages.Disk()
+        try disk.put(data, at: FileImages.path)
+        var settings = SalvageOptions()
+        settings.limits = .tiny
+        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: "new", options: options)
+        defer { do { try store.close() } catch {} }
+        try store.checkInvariants()
+        return (report, try CollectionHistory.contents(store.snapshot().view))
+    }
+}
