@@ -196,7 +196,18 @@ package final class WriteTransaction {
         return try editor(table).use { (editor) throws(StorageError) in try editor.hold(key.rawValue, column, cell) }
     }
 
+    @inline(__always)
     private func changeNow(
+        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+    ) throws(StorageError) {
+        let isShort = cell.kind != .bytes || cell.count <= nodes.limits.inlineBytes
+        let isPlain = isShort && !plan.isEntered[column] && !plan.isCollection[column]
+        guard isPlain else { return try changePrepared(plan, table, key, column, cell) }
+        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, CellValue(cell)) }
+    }
+
+    /// The way of a value that is long, is a collection, or stands in an index or among backlinks.
+    private func changePrepared(
         _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
     ) throws(StorageError) {
         let isCollection = plan.isCollection[column]
