@@ -56,10 +56,10 @@ struct CollectionOracle {
 
     /// What is left of one collection when these pages are gone.
     /// - Parameter targets: the rows that links may lead to.
-    /// - Returns: whether what is left stands in its old order, too.
+    /// - Returns: what stands in its old order while no branch is lost.
     func expected(
         _ pairs: [CollectionPair], of key: Int64, _ column: Int, without lost: Set<Int>, targets: Set<Int64>
-    ) -> (pairs: [CollectionPair], isOrdered: Bool)? {
+    ) -> (pairs: [CollectionPair], lostBranches: Int)? {
         guard let collection = owners[key]?.collections[column] else { return nil }
         var left = pairs
         if !SalvageOracle.areThere(collection.cell, without: lost) {
@@ -76,6 +76,6 @@ struct CollectionOracle {
                 ? left.filter { !isDangling($0) }
                 : left.map { isDangling($0) ? CollectionPair(key: $0.key, value: .null) : $0 }
         }
-        return (left, SalvageOracle.areThere(collection.branches, without: lost))
+        return (left, collection.branches.count { !SalvageOracle.areThere([$0], without: lost) })
     }
 }

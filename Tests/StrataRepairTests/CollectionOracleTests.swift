@@ -47,11 +47,15 @@ import Testing
                     real[column], of: key, column, without: lost, targets: found.targets)
                 guard let expected else { continue }
                 let note: Comment = "seed \(seed), pages \(lost.sorted()): row \(key), column \(column)"
-                if expected.isOrdered {
-                    #expect(row[column] == expected.pairs, note)
-                } else {
+                switch expected.lostBranches {
+                case 0: #expect(row[column] == expected.pairs, note)
+                case 1:
                     #expect(row[column].count == expected.pairs.count, note)
                     #expect(Set(row[column]) == Set(expected.pairs), note)
+                default:
+                    // A leaf may be taken for one of the other branch, in whose place it does not fit then.
+                    #expect(row[column].count <= expected.pairs.count, note)
+                    #expect(Set(row[column]).isSubset(of: Set(expected.pairs)), note)
                 }
             }
         }
