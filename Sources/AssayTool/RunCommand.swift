@@ -90,10 +90,12 @@ struct RunCommand: Command {
 
     /// Whatever ends the run early, its scratch goes, and what was done stays.
     private func carryOut(_ prepared: Prepared) throws -> Run {
-        var runner = Runner(prepared.configuration)
         let run: Run
         do {
-            run = try runner.run(prepared.header, observer: TerminalProgress())
+            var (configuration, header) = (prepared.configuration, prepared.header)
+            try addCounter(to: &configuration, &header)
+            var runner = Runner(configuration)
+            run = try runner.run(header, observer: TerminalProgress())
         } catch {
             do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }
             let text = (error as? FileTreeError).map { Self.text($0) } ?? "\(error)"
@@ -104,6 +106,19 @@ struct RunCommand: Command {
         try prepared.claim.end()
         try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
         return run
+    }
+
+    /// Where instructions cannot be counted the run goes on without them, and says so.
+    private func addCounter(to configuration: inout RunConfiguration, _ header: inout RunHeader) throws {
+        guard configuration.plan.countsInstructions else { return }
+        do {
+            configuration.counter = try InstructionCounter(
+                executable: configuration.executable, directory: configuration.directory.workDirectory)
+        } catch let missing as InstructionCounter.Missing {
+            Output.error("\(missing)")
+            guard !header.notBuilt.contains(where: { $0.name == InstructionCounter.name }) else { return }
+            header.notBuilt.append(NotBuilt(name: InstructionCounter.name, remedy: InstructionCounter.remedy))
+        }
     }
 
     private func expand(

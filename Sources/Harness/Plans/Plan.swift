@@ -74,6 +74,8 @@ package struct Plan: Sendable {
     package var measures = true
     /// Whether a case that comes to no conclusion leaves the run undecided, unless its entry says otherwise.
     package var isRequired = true
+    /// Whether instructions are counted, which takes a process more per measurement, and some fifty times as long.
+    package var countsInstructions = false
     /// What `assay gate` holds the run to, beside a baseline.
     package var budgets: [PlanBudget] = []
 
@@ -92,7 +94,8 @@ package struct Plan: Sendable {
             try root.members(file), file: file, what: "a plan",
             known: [
                 "summary", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines", "durability",
-                "rounds", "measures", "required", "budgets", "cases",
+                "rounds", "measures", "required", "budgets", "instructions",
+                "cases",
             ])
         try reader.checkNames()
         plan.summary = try reader.string("summary") ?? ""
@@ -105,6 +108,7 @@ package struct Plan: Sendable {
         plan.rounds = try reader.integer("rounds", 1...1_000) ?? plan.rounds
         plan.measures = try reader.flag("measures") ?? plan.measures
         plan.isRequired = try reader.flag("required") ?? plan.isRequired
+        plan.countsInstructions = try reader.flag("instructions") ?? plan.countsInstructions
         if let budgets = reader.member("budgets") { plan.budgets = try PlanBudget.read(budgets.value, file: file) }
         guard let cases = reader.member("cases") else {
             throw PlanError(file: file, "a plan needs cases", at: root.position)

@@ -52,12 +52,14 @@ package struct CaseRunner {
     /// - Parameters:
     ///   - name: of the directory that it works in, below the one of this runner; removed afterwards.
     ///   - keep: where the one trial leaves its damaged database.
+    ///   - counter: what it runs under; its samples then have the instructions, and no other figure that means anything.
     package mutating func run(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
-        trial: FaultAddress? = nil, keep: String? = nil
+        trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil
     ) throws -> MeasuredCase {
         let running = try start(
-            planned, turn: turn, directory: name, seconds: seconds, trial: trial, keep: keep)
+            planned, turn: turn, directory: name, seconds: seconds, trial: trial, keep: keep,
+            variables: counter == nil ? [] : InstructionCounter.variables, under: counter)
         while true {
             running.wait()
             if let measured = try running.advance() { return measured }
@@ -69,7 +71,8 @@ package struct CaseRunner {
     /// - Parameter variables: `NAME=VALUE`, for the worker of the case alone: its fixture is made without them.
     package mutating func start(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
-        trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = []
+        trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = [],
+        under counter: InstructionCounter? = nil
     ) throws -> RunningCase {
         let test = planned.test
         var result = CaseResult(test: test, verdict: planned.verdict ?? .harnessError, turn: turn)
@@ -113,11 +116,15 @@ package struct CaseRunner {
             deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
         request.keepDirectory = keep
         let watch = MachineWatch()
+        let process = counter.map { WorkerProcess(executable: $0.executable, front: $0.words(place: place)) } ?? process
         let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables)
         return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
             judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
+            if counter != nil, let count = try InstructionCounter.count(place: place, processID: end.processID) {
+                measured.result.samples.append(Sample(InstructionCounter.metric, count, label: "whole case"))
+            }
             if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
                 measured.result.message =

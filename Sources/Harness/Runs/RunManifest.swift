@@ -11,6 +11,7 @@ package struct RunManifest: Sendable {
     package var budgetSeconds: Double?
     package var rounds = 1
     package var measures = true
+    package var countsInstructions = false
     /// What `assay gate` holds the run to.
     package var budgets: [Budget] = []
 
@@ -21,6 +22,7 @@ package struct RunManifest: Sendable {
             budgetSeconds: budgetSeconds)
         rounds = plan.rounds
         measures = plan.measures
+        countsInstructions = plan.countsInstructions
         self.budgets = budgets
     }
 
@@ -41,6 +43,7 @@ package struct RunManifest: Sendable {
             JSONMember("rounds", .integer(rounds)), JSONMember("measures", .bool(measures)),
         ]
         if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
+        if countsInstructions { members.append(JSONMember("instructions", .bool(true))) }
         if !budgets.isEmpty { members.append(JSONMember("budgets", .array(budgets.map(\.json)))) }
         members.append(JSONMember("cases", .array(cases.map(\.json))))
         try FileTree.createDirectory(directory.path)
@@ -58,6 +61,7 @@ package struct RunManifest: Sendable {
             budgetSeconds: reader.has("budget_seconds") ? try reader.real("budget_seconds") : nil)
         manifest.rounds = try reader.integer("rounds")
         manifest.measures = try reader.bool("measures")
+        manifest.countsInstructions = reader.has("instructions") ? try reader.bool("instructions") : false
         if reader.has("budgets") {
             for budget in try reader.objects("budgets") { manifest.budgets.append(try Budget(json: budget)) }
         }
@@ -73,6 +77,7 @@ package struct RunManifest: Sendable {
         plan.budgetSeconds = budgetSeconds
         plan.rounds = rounds
         plan.measures = measures
+        plan.countsInstructions = countsInstructions
         return plan
     }
 }

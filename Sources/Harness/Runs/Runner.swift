@@ -20,6 +20,8 @@ package struct RunConfiguration: Sendable {
     package var known: [KnownViolation]
     package var budgetSeconds: Double?
     package var memoryBytes: UInt64
+    /// What the measurements of a plan that asks for it are counted by, each in a process more.
+    package var counter: InstructionCounter?
 
     package init(
         plan: Plan, cases: [PlannedCase], registries: Registries, directory: RunDirectory, executable: String,
@@ -137,7 +139,9 @@ package struct Runner {
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
                 // An interruption ends the workers: what comes of them then is none of a case.
-                guard let measured = try lane.running.advance(), !Interruption.isRequested else { continue }
+                guard var measured = try lane.running.advance(), !Interruption.isRequested else { continue }
+                try count(lane.turn, &measured.result)
+                if Interruption.isRequested { continue }
                 lanes.removeAll { $0.place == lane.place }
                 try configuration.directory.append(measured.result, details: measured.details)
                 progress.done += 1
@@ -151,8 +155,22 @@ package struct Runner {
         }
     }
 
+    /// Adds the instructions of a measurement that passed, from a process of their own.
+    private mutating func count(_ turn: PlannedTurn, _ result: inout CaseResult) throws {
+        guard let counter = configuration.counter, CountedCase.objection(to: result) == nil else { return }
+        let counted = try cases.run(
+            configuration.cases[turn.index], turn: turn.turn, directory: "counted-" + directoryName(),
+            seconds: shareSeconds(weight(turn)), under: counter
+        ).result
+        // What went wrong there alone is no figure.
+        guard CountedCase.objection(to: counted) == nil else { return }
+        result.samples += counted.samples.filter { $0.metric == InstructionCounter.metric }
+    }
+
+    /// What is counted waits for no other lane.
     private var laneCount: Int {
-        configuration.plan.measures ? 1 : max(1, min(4, MachineInspection.processorCount()))
+        if configuration.counter != nil { return 1 }
+        return configuration.plan.measures ? 1 : max(1, min(4, MachineInspection.processorCount()))
     }
 
     private mutating func start(_ turn: PlannedTurn) throws -> RunningCase {

@@ -14,6 +14,7 @@ package struct WorkerEnd: Sendable {
     /// The bytes that came, where they are no report.
     package var unreadable: String?
     package var end: ChildEnd
+    package var processID: Int32 = 0
     /// Set when the runner ended it: `hung` or `memory-limit`.
     package var stopped: Outcome?
     /// The last 8 KiB.
@@ -126,6 +127,7 @@ package final class RunningWorker {
             report: nil, unreadable: nil, end: end, stopped: stopped,
             standardError: String(decoding: complaints.suffix(Self.errorLimit), as: UTF8.self),
             durationNanoseconds: MonotonicClock.now() &- startTime)
+        result.processID = processID
         result.processorNanoseconds = Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime)
         result.involuntarySwitches = Int(usage.ru_nivcsw)
         guard !said.isEmpty else { return result }

@@ -16,11 +16,14 @@ import RunRecords
 package struct WorkerProcess: Sendable {
     package let executable: String
     private let program: String
+    /// What stands in front of the executable: a program that looks at it while it runs.
+    private let front: [String]
 
     /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded
     ///   library is the one that was built with it.
-    package init(executable: String, program: String? = nil) {
+    package init(executable: String, program: String? = nil, front: [String] = []) {
         self.executable = executable
+        self.front = front
         self.program = program ?? executable
     }
 
@@ -82,13 +85,14 @@ package struct WorkerProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
         posix_spawnattr_setpgroup(&attributes, 0)
         var processID: pid_t = 0
-        let status = CommandVector.with([executable, "worker", "--parent", String(getpid())]) { arguments in
+        let words = front + [executable, "worker", "--parent", String(getpid())]
+        let status = CommandVector.with(words) { arguments in
             CommandVector.with(WorkerEnvironment.variables(executable: program, given: variables)) { variables in
-                posix_spawn(&processID, executable, &actions, &attributes, arguments, variables)
+                posix_spawn(&processID, words[0], &actions, &attributes, arguments, variables)
             }
         }
         guard status == 0 else {
-            throw HarnessError("cannot start \(executable): \(String(cString: strerror(status)))")
+            throw HarnessError("cannot start \(words[0]): \(String(cString: strerror(status)))")
         }
         return processID
     }

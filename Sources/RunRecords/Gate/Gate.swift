@@ -11,6 +11,7 @@ package struct Gate {
     private let machine: Fingerprint
     /// Whether any case has what the preloaded library counts.
     private let hasWitness: Bool
+    private let hasInstructions: Bool
 
     package static func report(_ run: Run, baseline: Baseline, budgets: [Budget]) -> GateReport {
         let gate = Gate(run: run, baseline: baseline, budgets: budgets)
@@ -22,9 +23,9 @@ package struct Gate {
     private init(run: Run, baseline: Baseline, budgets: [Budget]) {
         (self.run, self.baseline, self.budgets) = (run, baseline, budgets)
         machine = Fingerprint(run.header)
-        hasWitness = run.results.contains { result in
-            result.samples.contains { $0.metric.name == "file_syncs" }
-        }
+        let metrics = Set(run.results.flatMap(\.samples).map(\.metric.name))
+        hasWitness = metrics.contains("file_syncs")
+        hasInstructions = metrics.contains("instructions")
     }
 
     private var findings: [GateFinding] {
@@ -134,8 +135,12 @@ package struct Gate {
         if counter.isOfAllocator, run.header.notBuilt.contains(where: { $0.name == "allocation counts" }) {
             return (.skipped, "this build does not count allocations: apt-get install libjemalloc-dev, and build again")
         }
-        if counter == .instructions {
-            return (.skipped, "instructions were not counted in this run")
+        let missing = run.header.notBuilt.first { $0.name == "instruction counts" }
+        if counter == .instructions, let missing {
+            return (.skipped, "instructions were not counted here: \(missing.remedy)")
+        }
+        if counter == .instructions, !hasInstructions {
+            return (.skipped, "instructions were not counted in this run: give its plan  instructions: true")
         }
         return (.undecided, "the case does not give this figure any more: save the baseline anew if that is meant")
     }
