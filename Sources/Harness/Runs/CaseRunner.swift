@@ -52,7 +52,7 @@ package struct CaseRunner {
     /// - Parameters:
     ///   - name: of the directory that it works in, below the one of this runner; removed afterwards.
     ///   - keep: where the one trial leaves its damaged database.
-    ///   - counter: what it runs under; its samples then have the instructions, and no other figure that means anything.
+    ///   - counter: what it runs under; its samples then have the instructions, and no other figure means anything.
     package mutating func run(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil
