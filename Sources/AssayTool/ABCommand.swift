@@ -40,11 +40,6 @@ struct ABCommand: Command {
             OptionSpecification("--plans", value: "DIR", "where the plans are"),
         ] + ProgramOptions.specifications
 
-    static let defaultPairs = 40
-    static let defaultThreshold = 0.03
-    /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
-    private static let secondsPerCase = 600.0
-
     /// What was asked for, looked at before anything is written.
     private struct Prepared {
         var plan: Plan
@@ -80,7 +75,10 @@ struct ABCommand: Command {
         let registries = BuildRegistries.make()
         let prepared = try prepare(arguments, registries)
         let budget = try arguments.seconds("--budget")
-        try requireRoom(prepared, registries, budget: budget, out: arguments.value("--out"))
+        let ids = Set(prepared.kept.map(\.id))
+        try ComparisonOptions.requireRoom(
+            prepared.planned.filter { ids.contains($0.test.id) }, prepared.plan, registries, budget: budget,
+            out: arguments.value("--out"))
         let startTime = Int(time(nil))
         let id = "\(RunCommand.timestamp(startTime))-ab-\(prepared.seed)"
         let claim = try RunCommand.claim(
@@ -101,7 +99,7 @@ struct ABCommand: Command {
     }
 
     private func prepare(_ arguments: Arguments, _ registries: Registries) throws -> Prepared {
-        let (pairs, threshold) = (try pairs(arguments), try threshold(arguments))
+        let (pairs, threshold) = (try ComparisonOptions.pairs(arguments), try ComparisonOptions.threshold(arguments))
         let (plan, planned) = try cases(arguments, registries)
         let seed = try arguments.unsigned("--seed").map { Seed($0) } ?? plan.seed
         let scratch = try ScratchDirectory.make(
@@ -109,11 +107,7 @@ struct ABCommand: Command {
         defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
         var programs = ProgramOptions(arguments, scratch: scratch.files)
         let (a, b) = try programs.sides()
-        guard (a.library == nil) == (b.library == nil) else {
-            throw UsageError(
-                "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
-                    + "costs it time: build it beside the other program as well, or remove it", command: name)
-        }
+        if let objection = ComparisonOptions.objection(a, b) { throw UsageError(objection, command: name) }
         let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
         guard !kept.isEmpty else {
             let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }
@@ -122,20 +116,6 @@ struct ABCommand: Command {
         return Prepared(
             plan: plan, planned: planned, kept: kept, refused: refused, pairs: pairs, threshold: threshold, seed: seed,
             a: a, b: b)
-    }
-
-    /// Bounds that workers would run into, and room on the disk: both sides have fixtures of their own.
-    private func requireRoom(
-        _ prepared: Prepared, _ registries: Registries, budget: Double?, out: String?
-    ) throws {
-        let ids = Set(prepared.kept.map(\.id))
-        var space = FreeSpace(prepared.planned.filter { ids.contains($0.test.id) }, registries: registries)
-        space.neededBytes *= 2
-        try InheritedLimits.prepare(
-            for: .init(
-                memoryBytes: UInt64(prepared.plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
-                seconds: budget ?? Self.secondsPerCase))
-        try space.require(in: RunCommand.existing(trimmed(out ?? "Reports")))
     }
 
     private func measure(
@@ -152,12 +132,13 @@ struct ABCommand: Command {
             budgetSeconds: budget, confirms: !arguments.has("--no-confirm"))
         var work = try SidePrograms(
             a: prepared.a, b: prepared.b, planned: prepared.planned, registries: registries,
-            directory: claim.directory.workDirectory, plan: prepared.plan, known: try known(arguments))
+            directory: claim.directory.workDirectory, plan: prepared.plan, known: try ComparisonOptions.known(arguments)
+        )
         var measurements: [SideMeasurement] = []
         let raw = directory + "/measurements.jsonl"
         let compared = try session.run(
             measure: { side, test, place in
-                try work.measure(side, test, place: place, seconds: Self.secondsPerCase)
+                try work.measure(side, test, place: place, seconds: ComparisonOptions.secondsPerCase)
             },
             record: { measurement in
                 measurements.append(measurement)
@@ -190,30 +171,6 @@ struct ABCommand: Command {
             throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
         }
         return (plan, cases)
-    }
-
-    private func known(_ arguments: Arguments) throws -> [KnownViolation] {
-        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
-        return try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
-    }
-
-    private func pairs(_ arguments: Arguments) throws -> Int {
-        guard let pairs = try arguments.unsigned("--pairs") else { return Self.defaultPairs }
-        let fewest = UInt64(PairedSession.fewestPairs)
-        guard pairs >= fewest, pairs <= 10_000 else {
-            throw UsageError("--pairs needs a number from \(fewest) to 10000, not \(pairs)", command: name)
-        }
-        return Int(pairs)
-    }
-
-    /// `3%` or `3`: percent in any case.
-    private func threshold(_ arguments: Arguments) throws -> Double {
-        guard let text = arguments.value("--threshold") else { return Self.defaultThreshold }
-        let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
-        guard let percent = Double(digits), percent >= 0.1, percent <= 100 else {
-            throw UsageError("--threshold needs a percentage from 0.1% to 100%, not \(text)", command: name)
-        }
-        return percent / 100
     }
 
     private func header(

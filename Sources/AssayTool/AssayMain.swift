@@ -17,8 +17,9 @@ enum AssayMain {
             name: "assay", version: assayVersion,
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
-                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BaselineCommand(),
-                GateCommand(), VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
+                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
+                BaselineCommand(), GateCommand(), VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(),
+                WorkerCommand(),
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")

@@ -16,10 +16,23 @@ struct ProgramOptions {
         OptionSpecification("--allow-debug", "take debug builds, too"),
     ]
 
-    /// - Parameter scratch: a directory for what programs print.
-    init(_ arguments: Arguments, scratch: String) {
+    private let repository: String
+    private let builds: String?
+
+    /// - Parameters:
+    ///   - scratch: a directory for what programs print.
+    ///   - repository: in place of `--repository`, as `builds` of `--builds`.
+    init(_ arguments: Arguments, scratch: String, repository: String? = nil, builds: String? = nil) {
         self.arguments = arguments
         self.scratch = scratch
+        self.repository = repository ?? arguments.value("--repository") ?? "."
+        self.builds = builds ?? arguments.value("--builds").map(trimmed)
+    }
+
+    /// Where revisions come from, and where their builds are kept: paths from the root.
+    mutating func places() throws -> (repository: String, builds: String) {
+        let found = try sources()
+        return (found.repository.path, found.builds.directory)
     }
 
     private func usage(_ message: String) -> UsageError { UsageError(message, command: arguments.command) }
@@ -111,10 +124,9 @@ struct ProgramOptions {
 
     private mutating func sources() throws -> (repository: Repository, builds: RevisionBuilds) {
         if let source { return source }
-        let repository = try Repository(around: arguments.value("--repository") ?? ".", scratch: scratch)
-        let builds = try RevisionBuilds(
-            repository, directory: arguments.value("--builds").map(trimmed), scratch: scratch)
-        source = (repository, builds)
-        return (repository, builds)
+        let found = try Repository(around: repository, scratch: scratch)
+        let opened = (found, try RevisionBuilds(found, directory: builds, scratch: scratch))
+        source = opened
+        return opened
     }
 }

@@ -45,6 +45,12 @@ package struct SideComparison: Sendable, Hashable {
         self.threshold = threshold
     }
 
+    /// One that was concluded before, and kept.
+    package init(ratio: Double, low: Double, high: Double, pairCount: Int, threshold: Double) {
+        (self.ratio, self.low, self.high) = (ratio, low, high)
+        (self.pairCount, self.threshold) = (pairCount, threshold)
+    }
+
     /// A difference is flagged when the interval excludes 1 and the middle lies beyond the threshold.
     package var finding: Finding {
         let limit = log(1 + threshold)

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Sessions of `assay ab` on machines whose noise is known: batches, confirmation and control, as the command has them.
-private struct SimulatedSession {
+struct SimulatedSession {
     var machine: NoisyMachine
     var random = RandomStream(Seed(2))
     var pairs = 40
@@ -78,7 +78,7 @@ private struct SessionCounts {
     func share(_ count: Int) -> Double { Double(count) / Double(tries) }
 }
 
-private var isRelease: Bool {
+var isRelease: Bool {
     #if DEBUG
         false
     #else
@@ -152,18 +152,18 @@ struct ComparisonSimulationTests {
             (Noise(spread: 0.1, pairs: 80), 1.05, 0.85), (Noise(spread: 0.2), 1.25, 0.95),
         ])
     func power(noise: Noise, slowdown: Double, least: Double) throws {
-        let counts = try SessionCounts(Self.sessions / 3, slowdown: slowdown, noise.session())
+        let counts = try SessionCounts(Self.sessions / 5, slowdown: slowdown, noise.session())
         #expect(counts.share(counts.slower) >= least, "\(counts)")
         #expect(counts.faster == 0 && counts.same == 0, "\(counts)")
         // The gain of the same size is found as often.
-        let gains = try SessionCounts(Self.sessions / 3, slowdown: 1 / slowdown, noise.session(seed: 3))
+        let gains = try SessionCounts(Self.sessions / 5, slowdown: 1 / slowdown, noise.session(seed: 3))
         #expect(gains.share(gains.faster) >= least - 0.02, "\(gains)")
         #expect(gains.slower == 0 && gains.same == 0, "\(gains)")
     }
 
     @Test("what is below the threshold is not called a difference", arguments: [1.01, 1.02])
     func below(slowdown: Double) throws {
-        let counts = try SessionCounts(Self.sessions / 3, slowdown: slowdown, Noise(spread: 0.05).session())
+        let counts = try SessionCounts(Self.sessions / 5, slowdown: slowdown, Noise(spread: 0.05).session())
         #expect(counts.share(counts.slower) <= 0.02 && counts.faster == 0, "\(counts)")
     }
 

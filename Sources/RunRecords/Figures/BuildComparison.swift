@@ -185,6 +185,13 @@ package struct ComparedCase: Sendable {
 }
 
 extension ComparedCase {
+    /// What may be said of the case where it was compared alone.
+    package var conclusionAlone: (finding: SideComparison.Finding, reason: String) {
+        var alone = self
+        alone.doubt(control, of: test.scenario)
+        return (alone.finding, alone.reason)
+    }
+
     /// A control that differs from itself, be it that of another case.
     fileprivate mutating func doubt(_ control: ComparisonConclusion, of place: String) {
         guard failure == nil else { return }

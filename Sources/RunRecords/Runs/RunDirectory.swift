@@ -9,7 +9,8 @@ import JSONText
 ///   when it ends. A run that was killed leaves at most one line without an end, which counts as not written.
 /// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke
 ///   the harness, 255 for one that the budget left out.
-/// - `measurements.jsonl`, `ab.csv`, `ab.json`: in place of the last three, of a comparison of two builds.
+/// - `measurements.jsonl`, `ab.csv`, `ab.json`, `ab.html`: in place of the last three, of a comparison of two builds.
+/// - `bisect.json`, `bisect.jsonl`, `steps`: of a search for a slower revision, see BisectRecord of the room Harness.
 /// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
 /// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
@@ -20,7 +21,7 @@ package struct RunDirectory: Sendable {
     /// What a run makes in its directory beside its marker, its lock and its scratch.
     static let entries = [
         "run.json", "cases.json", "results.jsonl", "trials", "series", "report.html", "results.csv", "peers.csv",
-        "scale.csv", "measurements.jsonl", "ab.csv", "ab.json",
+        "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json", "bisect.jsonl", "steps",
     ]
 
     package var path: String

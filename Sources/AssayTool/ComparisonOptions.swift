@@ -1,0 +1,56 @@
+import Commands
+import Harness
+import RunRecords
+
+/// What the commands that compare programs have in common.
+enum ComparisonOptions {
+    static let defaultPairs = 40
+    static let defaultThreshold = 0.03
+    /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
+    static let secondsPerCase = 600.0
+
+    static func pairs(_ arguments: Arguments) throws -> Int {
+        guard let pairs = try arguments.unsigned("--pairs") else { return defaultPairs }
+        let fewest = UInt64(PairedSession.fewestPairs)
+        guard pairs >= fewest, pairs <= 10_000 else {
+            throw UsageError("--pairs needs a number from \(fewest) to 10000, not \(pairs)", command: arguments.command)
+        }
+        return Int(pairs)
+    }
+
+    /// `3%` or `3`: percent in any case.
+    static func threshold(_ arguments: Arguments) throws -> Double {
+        guard let text = arguments.value("--threshold") else { return defaultThreshold }
+        let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
+        guard let percent = Double(digits), percent >= 0.1, percent <= 100 else {
+            throw UsageError(
+                "--threshold needs a percentage from 0.1% to 100%, not \(text)", command: arguments.command)
+        }
+        return percent / 100
+    }
+
+    static func known(_ arguments: Arguments) throws -> [KnownViolation] {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        return try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
+    }
+
+    /// Why two programs cannot be measured beside each other at all; nil where they can.
+    static func objection(_ a: DescribedProgram, _ b: DescribedProgram) -> String? {
+        if (a.library == nil) == (b.library == nil) { return nil }
+        return "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
+            + "costs it time: build it beside the other program as well, or remove it"
+    }
+
+    /// Bounds that workers would run into, and room on the disk: both sides have fixtures of their own.
+    static func requireRoom(
+        _ cases: [PlannedCase], _ plan: Plan, _ registries: Registries, budget: Double?, out: String?
+    ) throws {
+        var space = FreeSpace(cases, registries: registries)
+        space.neededBytes *= 2
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? secondsPerCase))
+        try space.require(in: RunCommand.existing(trimmed(out ?? "Reports")))
+    }
+}

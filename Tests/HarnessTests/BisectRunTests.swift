@@ -1,0 +1,194 @@
+import JSONText
+import RunRecords
+import Seeds
+import Statistics
+import Testing
+
+@testable import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `assay bisect` by the real executable, on a line of revisions that are scripts in front of it.
+@Suite("assay bisect", .serialized)
+struct BisectRunTests {
+    private let directory: TestDirectory
+    private let repository: TestRepository
+    private let shell: ShellProcess
+    private var out: String { directory.path + "/out" }
+    private static let small = [
+        "point-read", "--engine", "model", "--size", "100", "--pairs", "10", "--allow-zoo", "--allow-debug",
+    ]
+
+    init() throws {
+        directory = try TestDirectory()
+        repository = try TestRepository(directory)
+        shell = try ShellProcess(directory)
+        try repository.write("Package.swift", "// \"AssayTool\"\n")
+    }
+
+    /// - Parameter number: makes it another program.
+    private func program(_ number: Int, slowedBy percent: Int = 0, digest: Int? = nil) -> String {
+        let slow = percent == 0 ? "" : "ASSAY_ZOO_SLOW=\(percent) "
+        let assay = directory.path + "/bin/assay"
+        let change = "sed 's/\"digest\":\"[^\"]*\"/\"digest\":\"digest-\(digest ?? number)\"/'"
+        return "#!/bin/sh\n# \(number)\n[ \"$2\" = --describe ] && { '\(assay)' \"$@\" | \(change); exit 0; }\n"
+            + "\(slow)exec '\(assay)' \"$@\"\n"
+    }
+
+    private func line(_ words: [String]) -> String {
+        "SWIFT=\(ShellWord.quoted(repository.compiler)) exec assay "
+            + (["bisect"] + words).map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    private func begin(_ good: String, _ bad: String, _ more: [String] = Self.small) -> [String] {
+        ["--good", good, "--bad", bad, "--repository", repository.path, "--builds", repository.builds, "--out", out]
+            + more
+    }
+
+    private func steps() throws -> [BisectStep] { try BisectStep.read(from: out) }
+
+    @Test("wrong words, ends that are none, and cases that are none or several: 64, what helps, and no directory")
+    func usage() throws {
+        try repository.commit("One", program: program(1))
+        try repository.commit("Two", program: program(2))
+        try repository.commit("Same as one", program: program(3, digest: 1))
+        try repository.commit("Broken", program: program(4), also: ["broken": ""])
+        let allowed = ["--allow-zoo", "--allow-debug"]
+        let plans = directory.path + "/plans"
+        try FileTree.createDirectory(plans)
+        try FileTree.writeText(plans + "/small.json5", "{ cases: [{ scenario: \"point-read\" }] }")
+        let wrong: [([String], String)] = [
+            (["--good", "HEAD"] + Self.small, "both ends are needed"),
+            (begin("HEAD", "HEAD~3"), "--good has to be an ancestor"),
+            (begin("nowhere", "HEAD"), "--good: nowhere names no commit"),
+            (begin("HEAD~3", "HEAD"), "Broken) does not build: one.swift:3:1"),
+            (begin("HEAD~3", "HEAD~1"), "the ends are the same program"),
+            (begin("HEAD~3", "HEAD~2", allowed), "which case?"),
+            (begin("HEAD~3", "HEAD~2", ["point-raed"] + allowed), "did you mean point-read?"),
+            (begin("HEAD~3", "HEAD~2", ["point-read"] + allowed), "a search takes one"),
+            (begin("HEAD~3", "HEAD~2", ["0123456789ab", "--plans", plans] + allowed), "--dry-run lists them"),
+            (begin("HEAD~3", "HEAD~2", ["abcd", "--engine", "model"] + allowed), "leave out --engine"),
+            (["--resume", out], "no search in"),
+            (["--resume", out, "point-read", "--pairs", "12"], "leave out point-read, --pairs"),
+        ]
+        for (words, expected) in wrong {
+            let end = try shell.run(line(words))
+            #expect(end.status == .exited(64), "\(words): \(end.output)")
+            #expect(end.output.contains(expected), "\(words): \(end.output)")
+            #expect(!FileTree.exists(out), "\(words)")
+        }
+    }
+
+    @Test("ends that are not shown to differ: nothing is looked for, status 3, and the step is kept")
+    func nothing() throws {
+        try repository.commit("One", program: program(1))
+        try repository.commit("Two", program: program(2))
+        try repository.commit("Three", program: program(3))
+        let end = try shell.run(line(begin("HEAD~2", "HEAD")))
+        #expect(end.status == .exited(3), "\(end.output)")
+        #expect(end.output.contains("nothing to look for"), "\(end.output)")
+        let steps = try steps()
+        #expect(steps.count == 1 && steps[0].measured.count == 1)
+        #expect(try FileTree.readText(out + "/steps/00-ends.jsonl").split(separator: "\n").count >= 30)
+        #expect(!FileTree.exists(out + "/work"))
+    }
+
+    #if Zoo
+        /// Good ones, of which one is the good end's program and one does not build; then two slower ones.
+        private func makeLine() throws -> Revision {
+            try repository.commit("Begin", program: program(0))
+            try repository.commit("Only words", program: program(2, digest: 0))
+            try repository.commit("Break it", program: program(3), also: ["broken": ""])
+            try FileTree.remove(repository.path + "/broken")
+            try repository.commit("Mend it", program: program(4))
+            let first = try repository.commit("Make it slower", program: program(5, slowedBy: 400))
+            try repository.commit("More", program: program(6, slowedBy: 400))
+            return first
+        }
+
+        @Test("the first slower revision is found and named, with each step; what does not build is skipped")
+        func found() throws {
+            let first = try makeLine()
+            let end = try shell.run(line(begin("HEAD~5", "HEAD")))
+            #expect(end.status == .exited(0), "\(end.output)")
+            let verdict = "VERDICT  the first slower revision is \(first.shortCommit) (Make it slower)"
+            #expect(end.output.contains(verdict), "\(end.output)")
+            #expect(end.output.contains("Look again  assay ab --a-ref"), "\(end.output)")
+            let steps = try steps()
+            // The ends; the middle, which does not build; its neighbour, the good end's program; the other; the first.
+            #expect(steps.map(\.mark) == [.bad, .skipped, .good, .good, .bad], "\(steps)")
+            #expect(steps[1].reason.contains("does not build") && steps[1].measured.isEmpty)
+            #expect(steps[2].reason.contains("the same program") && steps[2].measured.isEmpty)
+            #expect(end.output.contains("2 left, at most 1 more to measure"), "\(end.output)")
+            let record = try BisectRecord.read(from: out)
+            #expect(record.conclusion.contains("Make it slower") && record.revisions.count == 5)
+            #expect(record.good.subject == "Begin" && record.bad.name == "HEAD")
+            for measured in steps.flatMap(\.measured) { #expect(FileTree.exists(out + "/" + measured.raw)) }
+            // Done already: it says the same again, and measures nothing.
+            let again = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
+            #expect(again.status == .exited(0) && again.output.contains(verdict), "\(again.output)")
+            #expect(try self.steps() == steps)
+        }
+
+        @Test("an interrupt keeps what was decided: 130, and the command that is printed goes on to the same end")
+        func interrupted() throws {
+            try repository.commit("Begin", program: program(0))
+            let first = try repository.commit("Make it slower", program: program(1, slowedBy: 400))
+            try repository.commit("More", program: program(2, slowedBy: 400))
+            let processID = try shell.start(line(begin("HEAD~2", "HEAD")), output: "stopped")
+            var status: Int32 = 0
+            // Stopped in the middle of the second step, wherever that is.
+            func isUnderWay() -> Bool {
+                let names = (try? FileTree.names(in: out + "/steps")) ?? []
+                return names.contains { !$0.hasPrefix("00") }
+            }
+            while !isUnderWay() {
+                try #require(waitpid(processID, &status, WNOHANG) == 0, "it ended by itself")
+                usleep(5_000)
+            }
+            kill(processID, SIGINT)
+            let ended = AssayProcess.wait(processID)
+            let text = try FileTree.readText(directory.path + "/stopped")
+            #expect(ended == .exited(Interruption.exitStatus), "\(text)")
+            #expect(text.contains("assay bisect --resume \(out)"), "\(text)")
+            #expect(!FileTree.exists(out + "/work"))
+            let before = try steps()
+            #expect(before.count >= 1)
+            // As a kill leaves it: a line without an end.
+            try FileTree.append(out + "/bisect.jsonl", Array("{\"commit\":\"".utf8))
+            let end = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
+            #expect(end.status == .exited(0), "\(end.output)")
+            #expect(end.output.contains("is \(first.shortCommit) (Make it slower)"), "\(end.output)")
+            #expect(Array(try steps().prefix(before.count)) == before, "decided once")
+        }
+    #endif
+
+    @Test("what is kept of a search is read as it was written; what is damaged is said, and nothing touched")
+    func record() throws {
+        let revision = Revision(name: "v1", commit: String(repeating: "a", count: 40), subject: "One, \"two\"")
+        let record = BisectRecord(
+            good: revision, revisions: [revision, revision], pairs: 40, threshold: 0.03, seed: Seed(.max),
+            repository: "/a b", builds: "/c")
+        try FileTree.createDirectory(out)
+        try record.write(to: out)
+        #expect(try BisectRecord.read(from: out) == record)
+        let comparison = SideComparison(ratio: 0.8, low: 0.79, high: 0.81, pairCount: 40, threshold: 0.03)
+        let step = BisectStep(
+            commit: revision.commit, mark: .bad, reason: "why",
+            measured: [
+                .init(beside: .good, finding: .slower, comparison: comparison, raw: "steps/1"),
+                .init(beside: .bad, finding: .inconclusive, comparison: nil, raw: "steps/2"),
+            ])
+        try step.append(to: out)
+        try step.append(to: out)
+        #expect(try BisectStep.read(from: out) == [step, step])
+        try FileTree.writeText(out + "/bisect.json", "{\"format\":\"assay-bisect/9\"}")
+        let end = try shell.run(line(["--resume", out]))
+        #expect(end.status == .exited(64) && end.output.contains("begin a new one"), "\(end.output)")
+        #expect(try FileTree.names(in: out) == ["bisect.json", "bisect.jsonl"])
+    }
+}
