@@ -18,7 +18,8 @@ enum AssayMain {
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
                 RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
-                BaselineCommand(), GateCommand(), VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(),
+                CompareCommand(), BaselineCommand(), GateCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
+                SelfTestCommand(),
                 WorkerCommand(),
             ],
             exitStatuses:

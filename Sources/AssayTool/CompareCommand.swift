@@ -1,0 +1,45 @@
+import Commands
+import Reporting
+import RunRecords
+
+/// Two finished runs beside each other.
+struct CompareCommand: Command {
+    let name = "compare"
+    let summary = "says what differs between two finished runs, in what repeats exactly"
+    let question = "does the one run come to something else than the other?"
+    let positional = ["RUN", "RUN"]
+    let options: [OptionSpecification] = []
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. Times of",
+            "two runs are never compared: which build is slower assay ab says.", "",
+            "Exit status: 0 nothing differs, 2 something does, 3 something that is no time could not be decided.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let (first, second) = (arguments.positional[0], arguments.positional[1])
+        if let path = FileTree.absolute(first), path == FileTree.absolute(second) {
+            throw UsageError("\(first) and \(second) are one run: name two", command: name)
+        }
+        let runs = [try load(first), try load(second)]
+        let comparison = RunComparison(runs[0], runs[1])
+        guard !comparison.common.isEmpty else {
+            let remarks = comparison.remarks.isEmpty ? "" : " (\(comparison.remarks.joined(separator: "; ")))"
+            throw UsageError(
+                "the runs have no case in common\(remarks): compare runs of one plan, seed and options",
+                command: name)
+        }
+        try Output.write(Reporting.terminal(comparison, width: Output.width, colour: Output.wantsColour))
+        return comparison.exitStatus
+    }
+
+    private func load(_ path: String) throws -> Run {
+        if FileTree.exists(trimmed(path) + "/ab.json") {
+            throw UsageError("\(path) holds a comparison of two builds, and no run of a plan", command: name)
+        }
+        return try BaselineCommand.load(path, command: name)
+    }
+}
