@@ -63,7 +63,7 @@ struct LogRecovery {
     /// A log that no slot requires is left from before a close, or was made and not used. One with a newer base says
     /// that a checkpoint was lost; one with the same base and commits, that the slot was that requires it.
     private func refuseNewerLog() throws(StorageError) {
-        let last: TransactionID
+        let isNewer: Bool
         do throws(StorageError) {
             guard let header = try LogFile.header(fileSystem: fileSystem, path: logPath),
                 header.storeID == slot.storeID, header.baseVersion >= slot.checkpoint
@@ -72,7 +72,7 @@ struct LogRecovery {
                 fileSystem: fileSystem, path: logPath, storeID: header.storeID, salt: header.salt, readOnly: true,
                 cipher: options.cipher)
             defer { log.close() }
-            last = max(header.baseVersion, try log.lastVersion())
+            isNewer = header.baseVersion > slot.checkpoint ? true : try holdsCommits(log)
         } catch {
             // Half made, or no log at all: no slot requires it.
             if error.isDamage { return }
@@ -83,9 +83,23 @@ struct LogRecovery {
             try LogFile.setAside(fileSystem: fileSystem, path: logPath, version: version)
             return
         }
-        if last == slot.checkpoint { return }
+        if !isNewer { return }
         mark(.olderThanLog)
         throw damagedSlot
+    }
+
+    /// Whether a replay from the checkpoint on finds a commit, or that one is missing.
+    ///
+    /// What a crash tore before it was acknowledged is none, whatever header is left of it: a recovery that had nothing
+    /// to replay says so in a slot before the log is gone, and may be interrupted in between.
+    private func holdsCommits(_ log: LogFile) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            let first = slot.checkpoint.rawValue + 1
+            return try log.replay(fromHalf: 0, firstLSN: first) { (_, _, _) throws(StorageError) in }.batches > 0
+        } catch {
+            if error.isDamage { return true }
+            throw error
+        }
     }
 
     private var damagedSlot: StorageError {

@@ -1,0 +1,81 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// A log that a recovery was done with, and that was still there when the next process opened the store: it was
+/// interrupted between its header slot and the removal.
+@Suite struct LeftLogTests {
+    /// The first commit of a log, whole and torn, and the data file as a recovery from the torn one leaves it.
+    private struct Life {
+        let image: FileImages.Image
+        let torn: [UInt8]
+        let recovered: [UInt8]
+
+        init(_ cipher: TestCipher?) throws {
+            // The first two commits of a session are checkpoints.
+            image = try FileImages.withLog(seed: 5, steps: 60, commits: 3, cipher)
+            var log = try #require(image.log)
+            let start = LogFormat.start(ofHalf: 0, halfBytes: FileImages.options.logHalfBytes ?? 0)
+            try #require(Array(log[start..<(start + 4)]) == Array("SGRP".utf8), "nothing was logged")
+            // As when power goes: the sector of the header is there, and not the one with the payload's end.
+            for byte in 0..<16 { log[start + LogFormat.batchHeaderSize + byte] ^= 0xFF }
+            torn = log
+            let disk = FileImages.Disk()
+            try disk.put(image.data, at: FileImages.path)
+            try disk.put(log, at: Store.logPath(FileImages.path))
+            let store = try Store.open(path: FileImages.path, options: Self.options(disk, cipher))
+            #expect(try StoreHistory.contents(store.snapshot().view) == image.states[2])
+            try store.close()
+            recovered = try #require(try disk.bytes(FileImages.path))
+        }
+
+        static func options(_ disk: FileImages.Disk, _ cipher: TestCipher?) -> StoreOptions {
+            var options = FileImages.options(cipher)
+            options.fileSystem = disk
+            return options
+        }
+
+        func open(_ log: [UInt8], _ cipher: TestCipher?, readOnly: Bool) throws -> StoreModel {
+            let disk = FileImages.Disk()
+            try disk.put(recovered, at: FileImages.path)
+            try disk.put(log, at: Store.logPath(FileImages.path))
+            var options = Self.options(disk, cipher)
+            options.readOnly = readOnly
+            let store = try Store.open(path: FileImages.path, options: options)
+            try store.checkInvariants()
+            let found = try StoreHistory.contents(store.snapshot().view)
+            try store.close()
+            if !readOnly { #expect(try disk.bytes(Store.logPath(FileImages.path)) == nil) }
+            return found
+        }
+    }
+
+    private static let ciphers = [nil, TestCipher(key: 3)] as [TestCipher?]
+
+    @Test("a commit that was torn and never acknowledged does not keep a recovery from being repeated")
+    func torn() throws {
+        for cipher in Self.ciphers {
+            let life = try Life(cipher)
+            for readOnly in [true, false] {
+                #expect(try life.open(life.torn, cipher, readOnly: readOnly) == life.image.states[2])
+            }
+        }
+    }
+
+    @Test("a commit that is there says that a slot which required its log is lost") func whole() throws {
+        for cipher in Self.ciphers {
+            let life = try Life(cipher)
+            let log = try #require(life.image.log)
+            for readOnly in [true, false] {
+                let error = #expect(throws: StorageError.self) {
+                    try life.open(log, cipher, readOnly: readOnly)
+                }
+                guard case .corrupt(_, 40, .header)? = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+        }
+    }
+}
