@@ -9,8 +9,7 @@ import Testing
 @testable import StrataRepair
 
 /// Random histories over storage that makes a mistake: one that finds none sees too little.
-@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["SIMULATION_OPERATIONS"] != nil))
-struct HistoryMistakeTests {
+@Suite(.serialized) struct HistoryMistakeTests {
     private static let histories: UInt64 = 60
     private static let operations = 2_000
 

@@ -7,11 +7,7 @@ import Testing
 ///
 /// The long run: `SIMULATION_OPERATIONS=10000000 SIMULATION_SEED=1 swift test --filter HistorySimulationTests`; two
 /// processes with seeds far apart share it. One history alone: `SIMULATION_SEED=77 SIMULATION_OPERATIONS=1`.
-@Suite(
-    .enabled(
-        if: ProcessInfo.processInfo.environment["SIMULATION_OPERATIONS"] != nil
-            || ProcessInfo.processInfo.environment["SIMULATION_SECONDS"] != nil))
-struct HistorySimulationTests {
+@Suite struct HistorySimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let operationsPerSeed = 5_000
 
