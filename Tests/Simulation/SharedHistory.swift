@@ -145,7 +145,8 @@ final class SharedHistory: Sendable {
 
     // MARK: What is left
 
-    /// Opens a disk as one process, checks it, and says how many transactions it holds.
+    /// Opens a disk as one process, checks it before and after its recovery, and says how many transactions it holds;
+    /// -1 when it does not hold the rows yet.
     /// - Parameter made: all of them.
     /// - Throws: also when what it holds is no state that ever was.
     func recover(_ disk: SimulatedDisk, _ made: [Made]) throws -> (count: Int, opened: Int) {
@@ -153,16 +154,33 @@ final class SharedHistory: Sendable {
         defer { scheduling.dropWork() }
         var options = options(disk)
         options.scheduling = scheduling
+        var seen: Int?
+        if try disk.status(Self.path) != nil {
+            options.readOnly = true
+            let reader = try Store.open(path: Self.path, options: options)
+            try reader.checkInvariants()
+            seen = try count(reader, made)
+            try reader.close()
+            options.readOnly = false
+        }
         let store = try Store.open(path: Self.path, options: options)
         let opened = disk.operations
         try store.checkInvariants()
+        let found = try count(store, made)
+        if let seen, seen != found {
+            throw Wrong(description: "\(seen) are there before the recovery, \(found) after it")
+        }
+        return (found, opened)
+    }
+
+    private func count(_ store: Store, _ made: [Made]) throws -> Int {
         let found = try Self.counts(store.snapshot().view)
-        if found.isEmpty { return (-1, opened) }
+        if found.isEmpty { return -1 }
         guard found[0] <= made.count else { throw Wrong(description: "\(found[0]) of \(made.count) are there") }
         var expected = [Int](repeating: 0, count: Self.processes + 1)
         for one in made.prefix(found[0]) { expected[one.process] += 1 }
         expected[0] = found[0]
         if expected != found { throw Wrong(description: "rows hold \(found), not \(expected)") }
-        return (found[0], opened)
+        return found[0]
     }
 }
