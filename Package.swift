@@ -120,7 +120,7 @@ let package = Package(
             name: "AssayTool",
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
-                "Reporting", "Datasets",
+                "Reporting", "Statistics", "Datasets",
                 "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: settings),
