@@ -150,6 +150,7 @@ struct ABCommand: Command {
             refused: prepared.refused + compared.refused, directory: directory)
         try RunClaim.write(Reporting.csv(measurements, of: comparison), to: "ab.csv", in: directory)
         try RunClaim.write(Reporting.json(comparison).text + "\n", to: "ab.json", in: directory)
+        try RunClaim.write(Reporting.html(comparison), to: "ab.html", in: directory)
         return comparison
     }
 

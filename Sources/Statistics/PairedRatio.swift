@@ -53,13 +53,18 @@ package struct DeadBand: Sendable, Hashable {
     /// No machine is steadier than this: a smaller difference is never claimed, whatever the pairs say.
     package static let least = 1.03
 
-    /// At least `least`: a ratio between its inverse and it counts as equal.
+    /// At least `least`, unless it was chosen: a ratio between its inverse and it counts as equal.
     package let factor: Double
 
     package static let narrowest = DeadBand(factor: least)
 
     private init(factor: Double) {
         self.factor = max(Self.least, factor)
+    }
+
+    /// Of a difference that somebody chose to matter, which may be smaller than `least`.
+    package init(threshold: Double) {
+        factor = 1 + threshold
     }
 
     /// From the pairs of one engine that ran as two sides: by how much the pair in the middle differed.

@@ -55,7 +55,7 @@ struct ABRunTests {
         #expect(end.output.contains("A against itself"))
         #expect(end.output.contains("A and B are the same program"))
         // Paths and warnings are as long as they are.
-        for line in end.output.split(separator: "\n") where !line.hasPrefix("Raw") && !line.hasPrefix("WARNING") {
+        for line in end.output.split(separator: "\n") where !line.hasPrefix("Report") && !line.hasPrefix("WARNING") {
             #expect(line.count <= 80, "\(line)")
         }
         let lines = try FileTree.readText(out + "/measurements.jsonl").split(separator: "\n")
@@ -74,6 +74,7 @@ struct ABRunTests {
         #expect(first.count == 3)
         let json = try JSONReader.read(try FileTree.readText(out + "/ab.json"))
         #expect(json["format"] == .string(BuildComparison.format))
+        #expect(try FileTree.readText(out + "/ab.html").contains("A and B are the same program"))
         let rows = try FileTree.readText(out + "/ab.csv").split(separator: "\r\n")
         #expect(rows.filter { $0.contains(",operations_per_second,") }.count == 30)
         #expect(!FileTree.exists(out + "/work"))

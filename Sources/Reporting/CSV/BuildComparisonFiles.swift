@@ -105,6 +105,11 @@ extension Reporting {
         BuildComparisonText(comparison: comparison, width: width, colour: colour).text
     }
 
+    /// One self-contained document: the verdict, every interval as a drawing and as a table, what was left out.
+    package static func html(_ comparison: BuildComparison) -> String {
+        BuildComparisonPage(comparison: comparison).text
+    }
+
     /// RFC 4180: a row per figure of each measurement.
     package static func csv(_ measurements: [SideMeasurement], of comparison: BuildComparison) -> String {
         BuildComparisonFiles.csv(measurements, header: comparison.header)

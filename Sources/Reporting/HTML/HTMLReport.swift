@@ -24,11 +24,11 @@ struct HTMLReport {
         Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
             page.element("html", ["lang": "en"]) { html in
-                head(&html)
+                DocumentHead.write(title: "Assay report: \(header.plan), seed \(header.seed)", &html)
                 html.element("body", ["data-run": RunDigest.shellWord(run.directory)]) { body in
                     masthead(&body)
                     body.element("main") { main in
-                        warnings(&main)
+                        DocumentHead.warnings(digest.warnings, &main)
                         for part in parts { main.raw(part.markup) }
                     }
                     body.element("script") { $0.raw(ReportScript.text) }
@@ -48,25 +48,6 @@ struct HTMLReport {
         ]
     }
 
-    private func head(_ html: inout Markup) {
-        html.element("head") { head in
-            head.open("meta", ["charset": "utf-8"])
-            head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-            // A browser enforces what the report promises: nothing is fetched.
-            head.open(
-                "meta",
-                [
-                    "http-equiv": "Content-Security-Policy",
-                    "content":
-                        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
-                ])
-            head.open("link", ["rel": "icon", "href": "data:,"])
-            head.element("title", "Assay report: \(header.plan), seed \(header.seed)")
-            head.element("style") { $0.raw(ReportStyle.text) }
-        }
-        html.raw("\n")
-    }
-
     private func masthead(_ body: inout Markup) {
         body.element("header", ["class": "top"]) { top in
             top.element("div", ["class": "brand"]) { brand in
@@ -74,8 +55,7 @@ struct HTMLReport {
                     title.element("span", ["class": "faint"], "Assay")
                     title.add(" \(header.plan)")
                 }
-                brand.element(
-                    "button", ["id": "theme", "type": "button", "title": "Light, dark, or as the system"], "Theme")
+                DocumentHead.themeButton(&brand)
             }
             top.element("p", ["class": "facts"]) { facts in
                 let parts = [
@@ -107,19 +87,5 @@ struct HTMLReport {
                 ("deleted", "Deleted objects"), ("migrations", "Migrations"), ("cases", "All cases"),
                 ("settings", "Settings"), ("environment", "Environment"),
             ]
-    }
-
-    private func warnings(_ main: inout Markup) {
-        if digest.warnings.isEmpty { return }
-        main.element("section", ["class": "warnings", "role": "alert", "aria-label": "Warnings"]) { section in
-            section.element("ul") { list in
-                for warning in digest.warnings {
-                    list.element("li") { item in
-                        item.element("strong", "WARNING")
-                        item.add(" \(warning)")
-                    }
-                }
-            }
-        }
     }
 }

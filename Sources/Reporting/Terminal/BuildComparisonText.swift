@@ -66,7 +66,7 @@ struct BuildComparisonText {
         let words = counts.isEmpty ? "nothing was compared" : "B is " + counts.joined(separator: ", ")
         return [
             "\(styled("VERDICT", .strong))  \(words)",
-            "Raw  \(comparison.directory)/measurements.jsonl   Numbers  ab.csv, ab.json",
+            "Report  \(comparison.directory)/ab.html   Numbers  ab.csv, ab.json   Raw  measurements.jsonl",
         ]
     }
 

@@ -1,0 +1,272 @@
+import RunRecords
+import Statistics
+
+/// Two builds against each other, as one document: the verdict, every interval drawn, the same as a table.
+struct BuildComparisonPage {
+    let comparison: BuildComparison
+
+    private var header: RunHeader { comparison.header }
+    private var band: DeadBand { DeadBand(threshold: comparison.threshold) }
+
+    var text: String {
+        Markup.build { page in
+            page.raw("<!DOCTYPE html>\n")
+            page.element("html", ["lang": "en"]) { html in
+                DocumentHead.write(title: "Assay ab: \(verdict.sentence)", &html)
+                html.element("body", ["data-run": RunDigest.shellWord(comparison.directory)]) { body in
+                    masthead(&body)
+                    body.element("main") { main in
+                        DocumentHead.warnings(header.warnings, &main)
+                        section("verdict", "Is B slower than A?", &main, content: verdictSection)
+                        section("cases", "Every case", &main, content: table)
+                        section("others", "What else differs", &main, content: others)
+                        section("environment", "Environment", &main, content: environment)
+                    }
+                    body.element("script") { $0.raw(ReportScript.text) }
+                }
+            }
+            page.raw("\n")
+        }
+    }
+
+    private func section(
+        _ anchor: String, _ title: String, _ main: inout Markup, content: (inout Markup) -> Void
+    ) {
+        main.element("section", ["id": anchor, "aria-labelledby": "\(anchor)-title"]) { section in
+            section.element("h2", ["id": "\(anchor)-title"], title)
+            content(&section)
+        }
+        main.raw("\n")
+    }
+
+    private func masthead(_ body: inout Markup) {
+        body.element("header", ["class": "top"]) { top in
+            top.element("div", ["class": "brand"]) { brand in
+                brand.element("h1") { title in
+                    title.element("span", ["class": "faint"], "Assay ab")
+                    title.add(" \(header.plan == "ab" ? "" : header.plan)")
+                }
+                DocumentHead.themeButton(&brand)
+            }
+            for (name, side) in [("A", comparison.a), ("B", comparison.b)] {
+                top.element("p", ["class": "facts"]) { facts in
+                    facts.element("b", name)
+                    facts.add(" \(side.revision.isEmpty ? side.path : side.revision), ")
+                    facts.add("\(side.build.isRelease ? "release" : "DEBUG")\(side.build.hasZoo ? " ZOO" : "") ")
+                    facts.add(side.build.digest)
+                }
+            }
+            top.element("p", ["class": "facts"]) { facts in
+                let time = Figure.time(header.startTime).split(separator: "T").joined(separator: " ").filter {
+                    $0 != "Z"
+                }
+                facts.add(
+                    "\(time) UTC, seed \(header.seed), \(comparison.pairs) pairs, threshold "
+                        + Figure.percent(comparison.threshold))
+            }
+        }
+    }
+
+    // MARK: Verdict
+
+    private func count(_ finding: SideComparison.Finding) -> Int {
+        comparison.cases.count { $0.finding == finding }
+    }
+
+    /// Green only where every case was decided, and none is slower.
+    private var verdict: (tone: String, sentence: String) {
+        let wrong = comparison.cases.compactMap(\.failure).filter { $0.side == .b && $0.result.verdict == .violation }
+        if !wrong.isEmpty { return ("bad", "B breaks a promise in \(Figure.count(wrong.count, "case"))") }
+        let slower = count(.slower)
+        if slower > 0 { return ("bad", "B is slower in \(slower) of \(Figure.count(comparison.cases.count, "case"))") }
+        let open = count(.inconclusive)
+        if comparison.cases.isEmpty { return ("doubt", "Nothing was compared") }
+        if open == comparison.cases.count { return ("doubt", "Nothing was decided") }
+        if open > 0 { return ("doubt", "Nothing is shown to be slower, and \(Figure.count(open, "case")) not decided") }
+        let faster = count(.faster)
+        return ("good", "B is not slower" + (faster > 0 ? ", and faster in \(Figure.count(faster, "case"))" : ""))
+    }
+
+    private func verdictSection(_ section: inout Markup) {
+        let (tone, sentence) = verdict
+        section.element("p", ["class": "headline \(tone)"]) { headline in
+            headline.element(
+                "b", ["aria-hidden": "true"], tone == "good" ? "\u{2713}" : (tone == "bad" ? "\u{2717}" : "!"))
+            headline.element("span", sentence)
+        }
+        section.element("p") { text in
+            let counts = SideComparison.Finding.allCases.map { "\($0.rawValue) \(count($0))" }
+            text.add("Cases: \(counts.joined(separator: ", ")).")
+        }
+        let lines = comparison.cases.flatMap(plotLines)
+        if lines.isEmpty { return }
+        DotPlot(title: "B beside A: \(sentence)", lines: lines).draw(&section)
+        section.element(
+            "p", ["class": "note"],
+            "How many times as good B is as A, in the middle pair; right of 1 is better. Whisker: the 99 % interval of "
+                + "that median. Shaded: differences below the threshold. In colour what its batch flags; what one "
+                + "batch flags counts when the second says so as well. A2 is A once more: it differs from A by noise "
+                + "alone.")
+    }
+
+    private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {
+        let name = "\(compared.test.scenario) \(compared.test.engine)"
+        return compared.batches.enumerated().flatMap { index, batch in
+            let again = index == 0 ? "" : ", again"
+            return [
+                plotLine("\(name)\(again)", "B", batch.judged.measured, compared),
+                plotLine("\(name)\(again), control", "A2", batch.judged.control, compared),
+            ].compactMap { $0 }
+        }
+    }
+
+    private func plotLine(
+        _ name: String, _ side: String, _ measured: SideComparison?, _ compared: ComparedCase
+    ) -> DotPlot.Line? {
+        guard let measured else { return nil }
+        let decision: Decision =
+            switch measured.finding {
+            case .slower: .behind
+            case .faster: .ahead
+            case .same, .inconclusive: .undecided
+            }
+        return DotPlot.Line(
+            name: "\(compared.test.title), \(side)", shortName: name,
+            ratio: FigureRatio(
+                value: measured.ratio, peer: side, low: measured.low, high: measured.high,
+                pairCount: measured.pairCount, band: band, decision: decision), link: "#c-\(compared.test.id)")
+    }
+
+    // MARK: Tables
+
+    private func head(_ words: [String], numbers: Range<Int>, _ table: inout Markup) {
+        table.element("thead") { head in
+            head.element("tr") { row in
+                for (index, words) in words.enumerated() {
+                    row.element("th", ["scope": "col", "class": numbers.contains(index) ? "n" : nil]) { cell in
+                        cell.element("button", ["type": "button"], words)
+                    }
+                }
+            }
+        }
+    }
+
+    private func table(_ section: inout Markup) {
+        let words = ["case", "side", "A", "it", "ratio", "from", "to", "pairs", "would be seen", "finding"]
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid", "id": "t-cases"]) { table in
+                head(words, numbers: 2..<9, &table)
+                table.element("tbody") { body in
+                    for compared in comparison.cases { rows(compared, &body) }
+                }
+            }
+        }
+        if comparison.refused.isEmpty { return }
+        section.element("h3", "Left out")
+        section.element("ul", ["class": "causes"]) { list in
+            for refused in comparison.refused {
+                list.element("li") { item in
+                    item.element("b", refused.test.title)
+                    item.add(": \(refused.reason)")
+                }
+            }
+        }
+    }
+
+    private func rows(_ compared: ComparedCase, _ body: inout Markup) {
+        body.element("tr", ["id": "c-\(compared.test.id)"]) { row in
+            row.element("th", ["scope": "row"], compared.test.title)
+            row.element("td", ["colspan": "8"], compared.reason)
+            let style: String =
+                switch compared.finding {
+                case .slower: "t-behind bad"
+                case .faster: "t-ahead"
+                case .same, .inconclusive: "t-undecided"
+                }
+            row.element("td", ["class": style], compared.finding.rawValue)
+        }
+        for (index, batch) in compared.batches.enumerated() {
+            let measure = Measure(
+                Sample(
+                    batch.judged.name.metric, 0, statistic: batch.judged.name.statistic, label: batch.judged.name.label)
+            )
+            let title = (index == 0 ? "" : "again: ") + measure.words
+            cells(title, "B", batch.judged, batch.judged.measured, measure, &body)
+            cells("", "A2", batch.judged, batch.judged.control, measure, &body)
+        }
+    }
+
+    private func cells(
+        _ title: String, _ side: String, _ figure: ComparedFigure, _ measured: SideComparison?, _ measure: Measure,
+        _ body: inout Markup
+    ) {
+        body.element("tr") { row in
+            row.element("td", title)
+            row.element("td", side)
+            let values = side == "B" ? [figure.medianA, figure.medianB] : []
+            for index in 0..<2 {
+                let value = index < values.count ? values[index] : nil
+                row.element(
+                    "td", ["class": "n", "data-v": value.map(Figure.exact)], value.map { measure.text($0) } ?? "")
+            }
+            for value in [measured?.ratio, measured?.low, measured?.high] {
+                row.element(
+                    "td", ["class": "n", "data-v": value.map(Figure.exact)],
+                    value.map { Figure.rounded($0, digits: 4) } ?? "")
+            }
+            row.element("td", ["class": "n"], measured.map { String($0.pairCount) } ?? "too few")
+            row.element("td", ["class": "n"], measured.map { Figure.percent($0.smallestVisible) } ?? "")
+            row.element("td", measured?.finding.rawValue ?? "")
+        }
+    }
+
+    /// Figures that decide nothing: they hint at the cause.
+    private func others(_ section: inout Markup) {
+        var lines: [(String, String)] = []
+        for compared in comparison.cases {
+            for figure in compared.batches.last?.others ?? [] where figure.measured?.isFlagged == true {
+                let name = figure.name
+                let measure = Measure(Sample(name.metric, 0, statistic: name.statistic, label: name.label))
+                let values = "\(measure.text(figure.medianA)) on A and \(measure.text(figure.medianB)) on B"
+                lines.append((compared.test.title, "\(measure.words), \(values)"))
+            }
+        }
+        guard !lines.isEmpty else {
+            section.element("p", ["class": "note"], "No other figure was flagged.")
+            return
+        }
+        section.element(
+            "p", ["class": "note"],
+            "Not judged: twenty figures would give twenty chances of an alarm. They hint at causes.")
+        section.element("ul", ["class": "causes"]) { list in
+            for (title, words) in lines.prefix(200) {
+                list.element("li") { item in
+                    item.element("b", title)
+                    item.add(": \(words)")
+                }
+            }
+        }
+    }
+
+    private func environment(_ section: inout Markup) {
+        let machine = header.machine
+        let facts = [
+            ("machine", machine.host), ("system", machine.system), ("processor", machine.processor),
+            ("cores", String(machine.coreCount)), ("file system", machine.fileSystem), ("A", comparison.a.path),
+            ("B", comparison.b.path),
+            ("confirmed", comparison.confirms ? "what is flagged is measured again" : "one batch decides"),
+        ]
+        section.element("dl", ["class": "environment"]) { list in
+            for (name, value) in facts {
+                list.element("dt", name)
+                list.element("dd", value)
+            }
+        }
+        section.element("h3", "Repeat this comparison")
+        section.element("button", ["class": "cmd", "type": "button", "title": "Click to copy"]) { button in
+            button.element("code", header.command)
+        }
+        section.element(
+            "p", ["class": "note"], "Every measurement is in ab.csv and measurements.jsonl, the findings in ab.json.")
+    }
+}

@@ -1,0 +1,40 @@
+/// What every document of ours begins with: nothing is fetched, and a browser enforces it.
+enum DocumentHead {
+    static func write(title: String, _ html: inout Markup) {
+        html.element("head") { head in
+            head.open("meta", ["charset": "utf-8"])
+            head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+            // A browser enforces what the report promises: nothing is fetched.
+            head.open(
+                "meta",
+                [
+                    "http-equiv": "Content-Security-Policy",
+                    "content":
+                        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
+                ])
+            head.open("link", ["rel": "icon", "href": "data:,"])
+            head.element("title", title)
+            head.element("style") { $0.raw(ReportStyle.text) }
+        }
+        html.raw("\n")
+    }
+
+    static func themeButton(_ brand: inout Markup) {
+        brand.element("button", ["id": "theme", "type": "button", "title": "Light, dark, or as the system"], "Theme")
+    }
+
+    /// What casts doubt on all that follows.
+    static func warnings(_ warnings: [String], _ main: inout Markup) {
+        if warnings.isEmpty { return }
+        main.element("section", ["class": "warnings", "role": "alert", "aria-label": "Warnings"]) { section in
+            section.element("ul") { list in
+                for warning in warnings {
+                    list.element("li") { item in
+                        item.element("strong", "WARNING")
+                        item.add(" \(warning)")
+                    }
+                }
+            }
+        }
+    }
+}
