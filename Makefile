@@ -15,8 +15,9 @@ TESTS = --disable-xctest
 LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
+GUARD = .build/guard
 
-.PHONY: help run build controls test lint test-build test-release smoke self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
+.PHONY: help run build controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -35,7 +36,7 @@ build: deps ## the release build of assay, the library that its workers preload,
 controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
-test: deps lint test-release smoke self-test test-client ## install what is missing, and run everything that CI runs
+test: deps lint test-release smoke gate self-test test-client ## install what is missing, and run everything that CI runs
 	@echo "make test: all green"
 
 lint: ## the format of every source file
@@ -52,6 +53,16 @@ test-release: test-build ## unit, architecture and simulation tests
 smoke: test-build ## the smoke plan, by the tool that was built with the tests
 	rm -rf $(SMOKE)
 	.build/test/release/assay run smoke --out $(SMOKE)
+
+gate: test-build ## hold what Strata does (syncs, calls, bytes, allocations) to Benchmarks/Baselines/ci.json
+	rm -rf $(GUARD)
+	.build/test/release/assay run guard --out $(GUARD)
+	.build/test/release/assay gate $(GUARD) --baseline ci
+
+baseline: test-build ## take what Strata does now for good: writes Benchmarks/Baselines/ci.json anew
+	rm -rf $(GUARD)
+	.build/test/release/assay run guard --out $(GUARD)
+	.build/test/release/assay baseline save $(GUARD) --name ci --replace
 
 self-test: test-build ## plant mistakes under every scenario: one that finds none, or misses one of its own, fails
 	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)

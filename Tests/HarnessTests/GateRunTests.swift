@@ -20,7 +20,7 @@ struct GateRunTests {
         directory = try TestDirectory()
         shell = try ShellProcess(directory)
         try FileTree.createDirectory(directory.path + "/Benchmarks/Plans")
-        try write(budgets: "syncs: '==', write_calls: '==', file_calls: '==', allocations: '==', instructions: '+0.5%'")
+        try write(budgets: "syncs: '==', write_calls: '==', allocations: '==', instructions: '+0.5%'")
     }
 
     private func write(budgets: String) throws {
