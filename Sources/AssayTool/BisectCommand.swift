@@ -55,6 +55,8 @@ struct BisectCommand: Command {
             return Interruption.exitStatus
         } catch let error as RevisionBuildError {
             throw UsageError(error.description, command: name)
+        } catch let error as UnusableRevision {
+            throw UsageError(error.message, command: name)
         } catch let error as RunClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: name)

@@ -92,7 +92,7 @@ struct BisectSearch {
         } catch let error as RevisionBuildError {
             return BisectStep(
                 commit: revision.commit, mark: .skipped, reason: "does not build: \(error.reason)")
-        } catch let error as UsageError {
+        } catch let error as UnusableRevision {
             return BisectStep(commit: revision.commit, mark: .skipped, reason: error.message)
         }
         let digest = program.description.build.digest

@@ -2,6 +2,11 @@ import Commands
 import Harness
 import RunRecords
 
+/// A revision that builds, and whose program cannot be compared with others.
+struct UnusableRevision: Error {
+    var message: String
+}
+
 /// The programs that a command line names: by the path of a binary, or by a revision that is built from git.
 struct ProgramOptions {
     private let arguments: Arguments
@@ -104,7 +109,8 @@ struct ProgramOptions {
         }
     }
 
-    /// Throws: `RevisionBuildError` for one that does not build.
+    /// Throws: `RevisionBuildError` for one that does not build, `UnusableRevision` for one that cannot be compared;
+    /// `UsageError` for what is not the revision's fault.
     mutating func built(_ revision: Revision, option: String) throws -> DescribedProgram {
         let path: String
         do {
@@ -117,8 +123,9 @@ struct ProgramOptions {
             program.revision = revision
             return program
         } catch let error as UsageError {
-            throw usage(
-                "\(error); a revision can be compared that answers `assay worker --describe` as this build does")
+            throw UnusableRevision(
+                message: "\(error); a revision can be compared that answers `assay worker --describe` as this build "
+                    + "does")
         }
     }
 

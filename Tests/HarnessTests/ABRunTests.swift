@@ -95,6 +95,24 @@ struct ABRunTests {
         #expect(end.output.contains("operations/s"))
     }
 
+    @Test("a parameter that one side does not know is named with its side, and the rest is compared")
+    func parameters() throws {
+        let lacking = try program("lacking") { $0.replace("[\"properties\",\"snapshot\"]", with: "[\"snapshot\"]") }
+        let words =
+            ["--scenario", "point-read,column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
+            + Self.allowed + ["--no-confirm"]
+        let end = try run(lacking, program, words)
+        #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
+        let text = end.output.split { " \n".contains($0) }.joined(separator: " ")
+        #expect(text.contains("side A has no parameter properties of point-read"), "\(end.output)")
+        #expect(text.contains("column-sum model") && text.contains("in 1 case"), "\(end.output)")
+        let more = try program("more") { text in
+            text.replace("[\"properties\",\"snapshot\"]", with: "[\"properties\",\"scans\",\"snapshot\"]")
+        }
+        let other = try run(program, more, words).output.split { " \n".contains($0) }.joined(separator: " ")
+        #expect(other.contains("side B has another parameter of point-read, scans"), "\(other)")
+    }
+
     @Test("with no case left, wrong programs, builds that must not measure, and wrong numbers the status is 64")
     func usage() throws {
         let old = try program("old") { $0.replace("\"build\":", with: "\"bild\":") }

@@ -98,6 +98,23 @@ struct BisectRunTests {
     }
 
     #if Zoo
+        @Test("what is not a revision's fault stops the search and marks nothing; it goes on once that is mended")
+        func faultOfMachine() throws {
+            try repository.commit("Begin", program: program(0))
+            try repository.commit("Innocent", program: program(1, digest: 0), also: ["full": ""])
+            try FileTree.remove(repository.path + "/full")
+            try repository.commit("Slow", program: program(2, slowedBy: 400))
+            let end = try shell.run(line(begin("HEAD~2", "HEAD")))
+            #expect(end.status == .exited(64), "\(end.output)")
+            #expect(end.output.contains("the disk is full") && end.output.contains("--resume \(out)"), "\(end.output)")
+            #expect(try steps().count == 1, "the ends alone")
+            let compiler = try FileTree.readText(repository.compiler)
+            try FileTree.writeText(repository.compiler, compiler.replacing("/full", with: "/none"))
+            let again = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
+            #expect(again.status == .exited(0), "\(again.output)")
+            #expect(again.output.contains(" Slow)"), "\(again.output)")
+        }
+
         /// Good ones, of which one is the good end's program and one does not build; then two slower ones.
         private func makeLine() throws -> Revision {
             try repository.commit("Begin", program: program(0))

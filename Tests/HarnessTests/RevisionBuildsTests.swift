@@ -84,6 +84,17 @@ struct RevisionBuildsTests {
         #expect(FileTree.exists(log))
     }
 
+    @Test("a full disk and a compiler that was killed are no fault of the revision")
+    func machine() throws {
+        for (file, words) in [("full", "disk is full"), ("killed", "ended by signal 9")] {
+            let revision = try test.commit("Innocent", program: "one", also: [file: ""])
+            try FileTree.remove(test.path + "/" + file)
+            let builds = try test.revisionBuilds()
+            let error = #expect(throws: HarnessError.self) { _ = try builds.program(of: revision) { _ in } }
+            #expect(error?.message.contains(words) == true, "\(error.debugDescription)")
+        }
+    }
+
     @Test("a revision without the program is told before anything is compiled")
     func withoutProgram() throws {
         try test.write("Package.swift", "// nothing")

@@ -43,6 +43,8 @@ struct TestRepository {
                 shift
             done
             [ -e "$source/hangs" ] && { echo $$ >'\(calls).hangs'; sleep 600; }
+            [ -e "$source/full" ] && { echo "error: write: No space left on device"; exit 1; }
+            [ -e "$source/killed" ] && kill -KILL $$
             [ -e "$source/broken" ] && { echo "one.swift:3:1: error: no such thing"; exit 1; }
             mkdir -p "$products/release"
             if [ "$product" = assay ]; then cp "$source/program" "$products/release/assay"

@@ -144,10 +144,12 @@ package struct RevisionBuilds {
         for file in [Self.program, Self.library] { try FileTree.remove("\(built)/\(file)") }
         for product in [Self.program] + (hasLibrary ? ["AssayPreload"] : []) {
             let end = try Self.end(of: words + ["--product", product], log)
-            guard end == .exited(0) else {
-                throw RevisionBuildError(
-                    revision: revision, reason: try Self.reason(log) ?? "\(compiler) build ended with \(end)", log: log)
+            if case .exited(0) = end { continue }
+            if let fault = try Self.faultOfMachine(end, log) {
+                throw HarnessError("\(revision.text) could not be built: \(fault)\nall of it is in \(log)")
             }
+            throw RevisionBuildError(
+                revision: revision, reason: try Self.reason(log) ?? "\(compiler) build ended with \(end)", log: log)
         }
         let files = [Self.program] + (hasLibrary ? [Self.library] : [])
         if let missing = files.first(where: { !FileTree.exists("\(built)/\($0)") }) {
@@ -169,6 +171,15 @@ package struct RevisionBuilds {
             throw HarnessError("cannot move \(new) to \(name): \(systemMessage())")
         }
         try FileTree.remove(log)
+    }
+
+    /// What is no fault of a revision, which would build elsewhere or later; nil where it is one.
+    private static func faultOfMachine(_ end: ChildEnd, _ log: String) throws -> String? {
+        if case .signalled(let signal) = end { return "the compiler was ended by signal \(signal)" }
+        let text = try FileTree.readText(log)
+        if text.contains("No space left on device") { return "the disk is full: free some space, or name --builds" }
+        if text.contains("Cannot allocate memory") { return "memory ran out" }
+        return nil
     }
 
     /// The first thing that the compiler objected to.
