@@ -36,6 +36,7 @@ package struct PlanBudget: Sendable {
         }
         let scenarios = registries.scenarios.scenarios.map(\.slug)
         let engines = registries.engines.engines.map(\.name) + registries.engines.notBuilt.map(\.name)
+        let listed = registries.scenarios.listed.map(\.slug)
         func unknown(_ kind: String, _ name: String, among known: [String]) -> PlanError {
             PlanError(file: file, NearestName.complaint(kind, name, among: known), at: self.name.position)
         }
@@ -45,12 +46,12 @@ package struct PlanBudget: Sendable {
         var key = BudgetKey(metric: metric)
         switch parts.count {
         case 2:
-            guard scenarios.contains(parts[0]) else { throw unknown("scenario", parts[0], among: scenarios) }
+            guard scenarios.contains(parts[0]) else { throw unknown("scenario", parts[0], among: listed) }
             guard engines.contains(parts[1]) else { throw unknown("engine", parts[1], among: engines) }
             key = BudgetKey(scenario: parts[0], engine: parts[1], metric: metric)
         case 1 where scenarios.contains(parts[0]): key = BudgetKey(scenario: parts[0], metric: metric)
         case 1 where engines.contains(parts[0]): key = BudgetKey(engine: parts[0], metric: metric)
-        case 1: throw unknown("scenario or engine", parts[0], among: scenarios + engines)
+        case 1: throw unknown("scenario or engine", parts[0], among: listed + engines)
         default: break
         }
         return Budget(key, limit: limit, text: text)

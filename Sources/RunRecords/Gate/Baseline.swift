@@ -192,8 +192,10 @@ extension Run {
             throw BaselineError("a part of the run in \(directory) cannot be read (\(line)): run the plan again")
         }
         guard isFinished else {
+            let done = header.cases.reduce(0) { $0 + measurements(of: $1).count }
+            let total = header.cases.reduce(0) { $0 + header.measurementCount(of: $1) }
             throw BaselineError(
-                "the run in \(directory) is not finished, \(results.count) of \(header.cases.count) cases are done: "
+                "the run in \(directory) is not finished, \(done) of \(total) measurements are done: "
                     + "finish it with  assay run --resume \(ShellWord.quoted(directory))")
         }
     }
