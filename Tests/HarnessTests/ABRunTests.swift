@@ -148,6 +148,27 @@ struct ABRunTests {
         #expect(end.output.contains("no case is left") && end.output.contains("on side B"), "\(end.output)")
     }
 
+    @Test("another version of an engine that belongs to its build is what is asked about, a peer's is not")
+    func ownVersion() throws {
+        let other = try program("other") { text in
+            text.replace("\"assay\":\"0.1\"", with: "\"assay\":\"0.2\"")
+            text.replace("\"name\":\"strata\",\"version\":\"0.1\"", with: "\"name\":\"strata\",\"version\":\"0.2\"")
+        }
+        let end = try run(
+            program, other,
+            ["--scenario", "point-read", "--engine", "strata", "--size", "100", "--pairs", "10"] + Self.allowed
+                + ["--no-confirm"])
+        #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
+        #expect(end.output.contains("operations/s") && !end.output.contains("Left out"), "\(end.output)")
+        // A version that is not its build's is another engine.
+        let odd = try program("odd") { text in
+            text.replace("\"name\":\"strata\",\"version\":\"0.1\"", with: "\"name\":\"strata\",\"version\":\"0.2\"")
+        }
+        let refused = try run(program, odd, ["--scenario", "point-read", "--engine", "strata"] + Self.allowed)
+        #expect(refused.status == .exited(64), "\(refused.output)")
+        #expect(refused.output.contains("strata is 0.1 on side A and 0.2 on side B"), "\(refused.output)")
+    }
+
     @Test("a directory with somebody's files in it is refused, and they stay")
     func foreignDirectory() throws {
         try FileTree.createDirectory(out)

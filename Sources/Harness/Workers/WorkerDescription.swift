@@ -140,7 +140,9 @@ package struct WorkerDescription: Sendable, Equatable {
         if let reason = a.reasonToRefuse(test) { return "side A " + reason }
         if let reason = b.reasonToRefuse(test) { return "side B " + reason }
         let versions = [a, b].compactMap { side in side.engines.first { $0.name == test.engine }?.version }
-        if versions.count == 2, versions[0] != versions[1] {
+        // An engine of this repository has the version of its build: that it is another one is what is asked about.
+        let isOwn = versions == [a.build.version, b.build.version]
+        if versions.count == 2, versions[0] != versions[1], !isOwn {
             return "\(test.engine) is \(versions[0]) on side A and \(versions[1]) on side B"
         }
         return planned.verdict.map { $0.rawValue + (planned.reason.isEmpty ? "" : ", \(planned.reason)") }

@@ -97,7 +97,9 @@ package struct RunComparison: Sendable, Equatable {
             return "plan \(header.plan) measures nothing: its cases run side by side, or too briefly"
         }
         let seconds = abs(headers.a.startTime - headers.b.startTime)
-        let apart = seconds >= 7_200 ? "\(seconds / 3_600) hours" : "\(max(1, seconds / 60)) minutes"
+        let apart =
+            seconds >= 7_200
+            ? "\(seconds / 3_600) hours" : seconds >= 120 ? "\(seconds / 60) minutes" : "\(seconds) seconds"
         return "the runs are \(apart) apart, and have no pairs: a machine drifts between two moments by more than most "
             + "changes cost"
     }
