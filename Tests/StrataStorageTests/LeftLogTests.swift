@@ -13,11 +13,15 @@ import Testing
         let recovered: [UInt8]
 
         init(_ cipher: TestCipher?) throws {
-            // The first two commits of a session are checkpoints.
-            image = try FileImages.withLog(seed: 5, steps: 60, commits: 3, cipher)
-            var log = try #require(image.log)
             let start = LogFormat.start(ofHalf: 0, halfBytes: FileImages.options.logHalfBytes ?? 0)
-            try #require(Array(log[start..<(start + 4)]) == Array("SGRP".utf8), "nothing was logged")
+            // The first two commits of a session are checkpoints; a third one that no log takes is one, too.
+            var found: FileImages.Image?
+            for seed in 1...20 as ClosedRange<UInt64> where found == nil {
+                let made = try FileImages.withLog(seed: seed, steps: 60, commits: 3, cipher)
+                if let log = made.log, Array(log[start..<(start + 4)]) == Array("SGRP".utf8) { found = made }
+            }
+            image = try #require(found, "nothing was logged")
+            var log = try #require(image.log)
             // As when power goes: the sector of the header is there, and not the one with the payload's end.
             for byte in 0..<16 { log[start + LogFormat.batchHeaderSize + byte] ^= 0xFF }
             torn = log
