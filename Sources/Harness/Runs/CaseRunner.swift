@@ -93,13 +93,8 @@ package struct CaseRunner {
         if let key = fixtureKey(test) {
             let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
             if let failure = built.failure {
-                var failed = judge.conclude(failure, result, scenario, engine, share: nil)
-                judge.blameMachine(failure, &failed.result, directory)
-                failed.result.message = "the fixture could not be built: \(failed.result.message)"
-                if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
-                failed.result.leavePromisesOpen()
                 try FileTree.remove(place)
-                return RunningCase(ended: failed)
+                return RunningCase(ended: withoutFixture(failure, result, scenario, engine))
             }
             let request = scenario.fixture(for: test)
             if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {
@@ -133,6 +128,17 @@ package struct CaseRunner {
             }
             return measured
         }
+    }
+
+    private func withoutFixture(
+        _ failure: WorkerEnd, _ result: CaseResult, _ scenario: any Scenario, _ engine: any Engine
+    ) -> MeasuredCase {
+        var failed = judge.conclude(failure, result, scenario, engine, share: nil)
+        judge.blameMachine(failure, &failed.result, directory)
+        failed.result.message = "the fixture could not be built: \(failed.result.message)"
+        if failed.result.verdict == .pass { failed.result.verdict = .harnessError }
+        failed.result.leavePromisesOpen()
+        return failed
     }
 
     private func workerLimits(seconds: Double) -> WorkerLimits {
