@@ -86,6 +86,18 @@ import Testing
         #expect(directory.names().count == 4)
     }
 
+    @Test("where nothing can be made the error names the store") func nowhere() throws {
+        let directory = try TemporaryDirectory()
+        try Self.put(directory.path + "/file", [1])
+        let path = directory.path + "/file/store"
+        do {
+            _ = try Store.open(path: path)
+            Issue.record("a store below a file")
+        } catch StorageError.file(let error) {
+            #expect(error.path == path)
+        }
+    }
+
     @Test("while others are still at it a maker says in time that the store is in use")
     func allBeingMade() throws {
         let directory = try TemporaryDirectory()

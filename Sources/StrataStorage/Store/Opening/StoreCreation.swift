@@ -91,7 +91,10 @@ enum UnfinishedStore {
                 do throws(FileError) {
                     if let file = try create(name, fileSystem) { return (name, file) }
                 } catch {
-                    guard error.isAlreadyThere else { throw error }
+                    // The name that whoever opens knows; only what stands in the way has to be told apart.
+                    guard error.isAlreadyThere else {
+                        throw FileError(error.operation, path: path, errno: error.errno)
+                    }
                     refusal = error
                 }
                 if removeIfAbandoned(name, fileSystem) { isBeingMade = true }
