@@ -26,9 +26,22 @@ struct PreparedValues {
         }
     }
 
+    /// Gives the row another value, which is long, is a collection, or stands in an index or among backlinks.
+    /// - Parameter cell: of `column`, checked.
+    mutating func change(_ plan: TablePlan, _ column: Int, _ cell: Cell) throws(StorageError) {
+        let isCollection = plan.isCollection[column]
+        if plan.isEntered[column] || isCollection {
+            guard let row = try transaction.view.locate(table, key) else { throw .misuse(.noSuchRow) }
+            try transaction.removeEntries(table, key, column, row)
+            if isCollection { try CollectionOpening(transaction).giveUp(table, key, column, row) }
+        }
+        if cell.kind == .bytes && cell.count > transaction.nodes.limits.inlineBytes { try add(cell, plan, column) }
+        try put(column, cell, keepsLong: isCollection)
+    }
+
     /// Makes the one value that of its row.
     /// - Parameter cell: the value, when it is short and was not added.
-    func put(_ column: Int, _ cell: Cell, keepsLong: Bool) throws(StorageError) {
+    private func put(_ column: Int, _ cell: Cell, keepsLong: Bool) throws(StorageError) {
         let value = values.first ?? CellValue(cell)
         do throws(StorageError) {
             try transaction.editor(table).use { (editor) throws(StorageError) in

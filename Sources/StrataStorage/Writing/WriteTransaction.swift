@@ -202,23 +202,11 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         let isShort = cell.kind != .bytes || cell.count <= nodes.limits.inlineBytes
         let isPlain = isShort && !plan.isEntered[column] && !plan.isCollection[column]
-        guard isPlain else { return try changePrepared(plan, table, key, column, cell) }
-        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, CellValue(cell)) }
-    }
-
-    /// The way of a value that is long, is a collection, or stands in an index or among backlinks.
-    private func changePrepared(
-        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
-    ) throws(StorageError) {
-        let isCollection = plan.isCollection[column]
-        if plan.isEntered[column] || isCollection {
-            guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
-            try removeEntries(table, key, column, row)
-            if isCollection { try CollectionOpening(self).giveUp(table, key, column, row) }
+        guard isPlain else {
+            var prepared = PreparedValues(self, table, key)
+            return try prepared.change(plan, column, cell)
         }
-        var prepared = PreparedValues(self, table, key)
-        if cell.kind == .bytes && cell.count > nodes.limits.inlineBytes { try prepared.add(cell, plan, column) }
-        try prepared.put(column, cell, keepsLong: isCollection)
+        try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, CellValue(cell)) }
     }
 
     /// Records a value that was changed.
@@ -286,7 +274,7 @@ package final class WriteTransaction {
     }
 
     /// Takes the entries of a row's present value out.
-    private func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
+    func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
         let plan = plans[table]
         if !plan.isEntered[column] { return }
         do throws(StorageError) {
