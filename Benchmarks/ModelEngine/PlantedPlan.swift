@@ -3,6 +3,12 @@
     import RunRecords
     import Synchronization
 
+    #if canImport(Darwin)
+        import Darwin
+    #else
+        import Glibc
+    #endif
+
     /// What a store keeps for the mistakes of its transactions.
     struct PlantedState: Sendable {
         /// The states before the newest ones, the oldest first.
@@ -83,6 +89,8 @@
                 return before
             }
             undo.append(ModelTransaction.Change(cell: change.cell, value: before))
+            // Others are to read in between, however few processors there are.
+            if mistake == .intermediateRead { usleep(20) }
         }
 
         private func hold(_ cell: Int) throws(EngineError) {

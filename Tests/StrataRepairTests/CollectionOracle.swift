@@ -24,8 +24,10 @@ struct CollectionOracle {
     }
 
     private(set) var owners: [Int64: Owner] = [:]
+    let schemaNode: NodeReference
 
     init(_ view: ReadView) throws {
+        schemaNode = view.state.schemaNode
         let table = CollectionHistory.owners
         let definition = view.schema.tables[table]
         for key in try view.keys(table) {

@@ -9,28 +9,14 @@ import Testing
 @Suite struct CollectionOracleTests {
     @Test("with 5 % of its pages zeroed, every element whose pages survive comes back, and no other", arguments: 1...24)
     func zeroedPages(seed: Int) throws {
-        let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
-        var history = CollectionHistory(seed: UInt64(seed))
-        history.longest = 90
-        for round in 0..<8 {
-            let transaction = try store.beginWrite()
-            if round == 0 { try transaction.apply(schema: CollectionHistory.schema) }
-            for _ in 0..<9 { try history.step(transaction) }
-            try transaction.commit()
-        }
-        let oracle = try CollectionOracle(store.snapshot().view)
-        try store.close()
-        var data = try disk.bytes(FileImages.path) ?? []
+        let (history, oracle, sound) = try Self.made(seed)
+        var data = sound
         var random = SplitMix64(seed: UInt64(seed) &* 977)
         let pages = data.count / Format.pageSize
         var lost: Set<Int> = []
         while lost.count < max(1, pages / 20) { lost.insert(2 + Int(random.below(UInt64(pages - 2)))) }
         for page in lost {
-            let start = page * Format.pageSize
-            data.replaceSubrange(start..<start + Format.pageSize, with: repeatElement(0, count: Format.pageSize))
+            Self.zero(page, &data)
         }
         let (report, model) = try salvage(data)
         // What names the rest is gone: nothing is certain then.
@@ -60,6 +46,46 @@ import Testing
             }
         }
         if found != history.model { #expect(!report.isWhole, "seed \(seed)") }
+    }
+
+    /// That ended the salvage: what stands for lost elements was to be taken out of a column of no collections.
+    @Test("with the schema lost as well, the rows come back") func withoutSchema() throws {
+        let (_, oracle, sound) = try Self.made(3)
+        var data = sound
+        let trees = oracle.owners.values.flatMap(\.collections).filter(\.isTree)
+        let element = try #require(trees.first?.elements.first)
+        Self.zero(Int(element[0].page), &data)
+        Self.zero(Int(oracle.schemaNode.page), &data)
+        let (report, _) = try salvage(data)
+        #expect(report.schema == .lost)
+        #expect(!report.isWhole)
+        #expect(report.tables.contains { $0.rowsRecovered > 0 })
+    }
+
+    private static func zero(_ page: Int, _ data: inout [UInt8]) {
+        let start = page * Format.pageSize
+        data.replaceSubrange(start..<start + Format.pageSize, with: repeatElement(0, count: Format.pageSize))
+    }
+
+    /// A store that a history made, and closed.
+    private static func made(
+        _ seed: Int
+    ) throws -> (history: CollectionHistory, oracle: CollectionOracle, data: [UInt8]) {
+        let disk = FileImages.Disk()
+        var options = FileImages.options
+        options.fileSystem = disk
+        let store = try Store.open(path: FileImages.path, options: options)
+        var history = CollectionHistory(seed: UInt64(seed))
+        history.longest = 90
+        for round in 0..<8 {
+            let transaction = try store.beginWrite()
+            if round == 0 { try transaction.apply(schema: CollectionHistory.schema) }
+            for _ in 0..<9 { try history.step(transaction) }
+            try transaction.commit()
+        }
+        let oracle = try CollectionOracle(store.snapshot().view)
+        try store.close()
+        return (history, oracle, try disk.bytes(FileImages.path) ?? [])
     }
 
     /// - Returns: without a model where the schema is lost, and no column known to hold collections.

@@ -27,17 +27,24 @@ struct MillionBacklinks: Scenario {
         let links = try context.integer("links")
         let place = TrialPlace(directory: try context.emptyLocation("hub").directory, policy: .substitute)
         try context.withEngineErrors {
-            // A quarter first: an eighth of the time is linear, a sixteenth quadratic.
+            // A quarter first: a quarter of the time is linear, a sixteenth quadratic.
             let small = try measure(place, links / 4, context.report, label: "quarter")
-            let large = try measure(place, links, context.report, label: "all")
+            var large = try measure(place, links, context.report, label: "all")
+            // Something else may have held it up; what is quadratic stays so.
+            if large >= small * Self.mostGrowth {
+                large = min(large, try measure(place, links, context.report, label: "all, again"))
+            }
             context.report.add(.deletionGrowth, large / small)
             guard small > Self.shortestComparedSeconds else {
                 return context.report.inconclusive(
                     "deleting \(links / 4) links took \(small * 1000) ms: too short to compare with \(links)")
             }
-            context.report.check("deleting is not quadratic", expected: true, got: large < small * 10)
+            context.report.check("deleting is not quadratic", expected: true, got: large < small * Self.mostGrowth)
         }
     }
+
+    /// Times as long as for the quarter: between four and sixteen.
+    private static let mostGrowth = 10.0
 
     /// What takes less than this is the commit, and says nothing about the links.
     private static let shortestComparedSeconds = 0.001
