@@ -55,8 +55,8 @@ package struct RebuildTransaction {
         try LinkRemoval(to: key, transaction: transaction).run(from: table, column)
     }
 
-    /// Takes out what stands for lost elements of a collection. A row or a column that is gone by now has none; where no
-    /// schema says that a column holds collections, its bytes stay as they are.
+    /// Takes out what stands for lost elements of a collection. A row or a column that is gone by now has none; where
+    /// no schema says that a column holds collections, its bytes stay as they are.
     package func closeGaps(_ owner: CollectionOwner, _ gaps: CollectionGaps) throws(StorageError) {
         let schema = transaction.view.schema
         guard let table = schema.position(of: TableID(owner.table)),
