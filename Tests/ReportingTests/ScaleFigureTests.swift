@@ -62,6 +62,68 @@ struct ScaleFigureTests {
         #expect(RunDigest(unmeasured).scaleFigures.isEmpty)
     }
 
+    @Test("the exponent is fitted over the rounds, and said where the chart is")
+    func exponents() throws {
+        let figure = try #require(RunDigest(Self.run()).scaleFigures.first)
+        let laws = figure.lines.map { $0.law?.words }
+        #expect(
+            laws == ["does not grow: n^0.00 [0.00, 0.00]", "grows like n^1.00 [1.00, 1.00], as n does"])
+        let html = Reporting.html(Self.run())
+        #expect(html.contains("sqlite grows like n^1.00 [1.00, 1.00], as n does"))
+        let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))
+        let columns = try #require(rows.first)
+        let places = try ["engine", "rows", "exponent", "exponent_n", "form", "shape", "local_exponent"].map {
+            try #require(columns.firstIndex(of: $0))
+        }
+        let sqlite = rows.dropFirst().map { row in places.map { row[$0] } }.filter { $0[0] == "sqlite" }
+        #expect(sqlite.map { $0[2].isEmpty } == [true, true, false, true], "in the row of the largest size alone")
+        #expect(sqlite.map { $0[6].isEmpty } == [true, false, false, true])
+        #expect(Array(sqlite[2][3...5]) == ["7", "power", "n"])
+        #expect(abs((Double(sqlite[2][2]) ?? 0) - 1) < 1e-6)
+    }
+
+    @Test("a cost that rises between two sizes alone is no power law, and a cut case has no exponent")
+    func steps() throws {
+        var run = Self.run()
+        for (id, rounds) in run.rounds where rounds.first?.test.size == 1_000_000 {
+            run.rounds[id] = rounds.map { result in
+                var result = result
+                result.samples[0].value *= 4
+                return result
+            }
+        }
+        let words = try #require(RunDigest(run).scaleFigures.first?.lines.first?.law?.words)
+        #expect(words == "no power law: n^0.00 to 10\u{2075}, n^0.60 to 10\u{2076}")
+        for index in run.results.indices where run.results[index].test.size == 100_000 { run.results[index].isCut = true }
+        #expect(RunDigest(run).scaleFigures.first?.lines.allSatisfy { $0.law == nil } == true)
+    }
+
+    @Test("a scenario that makes its own data has its size in a parameter")
+    func sizeInAParameter() throws {
+        let results = [1_000, 10_000, 100_000].map { elements -> CaseResult in
+            var result = PlausibleRun.passed(
+                Case(
+                    scenario: "list-operations", family: .workload, engine: "strata-storage", dataset: "", size: 0,
+                    parameters: [
+                        CaseParameter(name: "elements", value: "\(elements)"),
+                        CaseParameter(name: "rounds", value: "2"),
+                    ], seed: Seed(1), durability: .full))
+            result.samples = [Sample(.operationNanoseconds, Double(elements) / 10)]
+            return result
+        }
+        var run = HTMLTests.run(results)
+        run.header.engines = [EngineVersion(name: "strata-storage", version: "1.0")]
+        let figure = try #require(RunDigest(run).scaleFigures.first)
+        #expect(figure.sizes == [1_000, 10_000, 100_000] && figure.sizeWords(1_000) == "1\u{A0}000 elements")
+        #expect(abs((figure.lines.first?.law?.exponent ?? 0) - 1) < 1e-9)
+    }
+
+    @Test("measured once, a line has an exponent that claims nothing")
+    func onceMeasured() throws {
+        let figure = try #require(RunDigest(Self.run(rounds: 1)).scaleFigures.first)
+        #expect(figure.lines.last?.law?.words == "like n^1.00, measured too seldom to claim anything")
+    }
+
     @Test("a rate that falls to a tenth is ten times as dear")
     func rates() throws {
         var run = Self.run(rounds: 1)
@@ -70,7 +132,8 @@ struct ScaleFigureTests {
             run.results[index].samples[0] = Sample(.commitsPerSecond, 1e6 / value)
         }
         let figure = try #require(RunDigest(run).scaleFigures.first)
-        #expect(abs((figure.lines.first { $0.engine == "sqlite" }?.growth?.factor ?? 0) - 100) < 1e-6)
+        let line = try #require(figure.lines.first { $0.engine == "sqlite" })
+        #expect(abs((line.growth?.factor ?? 0) - 100) < 1e-6 && abs((line.law?.exponent ?? 0) - 1) < 1e-6)
     }
 
     @Test("the report draws a line and a whisker per engine and size, and has the numbers in a table")

@@ -1,15 +1,19 @@
 import RunRecords
+import Statistics
 
 /// Figures over size for a spreadsheet: a row per figure, engine and size, and in the row of an engine's largest size
-/// its growth since the smallest. RFC 4180.
+/// its growth since the smallest, and its exponent over all sizes. RFC 4180.
 ///
 /// `growth` is how many times as dear the figure is, whichever direction it has; its bounds are empty where it was
-/// measured in too few rounds. `beside` is `1` for a data set that stands beside the line.
+/// measured in too few rounds. `beside` is `1` for a data set that stands beside the line. `form` is `power`, `bent`
+/// (the exponent is that of no size then: `local_exponent`, in the row of each size but the smallest, is that of the
+/// stretch that ends there) or `unknown`; `shape` is what the interval holds alone, as `n log n`.
 enum ScaleCSV {
     static let columns = [
         "scenario", "dataset", "durability", "params", "metric", "statistic", "label", "unit", "direction", "engine",
         "rows", "file_bytes", "value", "ci_low", "ci_high", "n", "verdict", "beside", "growth", "growth_low",
-        "growth_high", "growth_n",
+        "growth_high", "growth_n", "exponent", "exponent_low", "exponent_high", "exponent_n", "form", "shape",
+        "local_exponent",
     ]
 
     /// Empty where the run has no figure over size.
@@ -21,14 +25,27 @@ enum ScaleCSV {
             for line in figure.lines {
                 for point in line.points {
                     let growth = point.size == line.growth?.largest ? line.growth : nil
-                    text += CSVReport.line(fields(figure, line.engine, point, growth, isBeside: false, digest))
+                    let law = lawFields(line.law, point.size, isLast: point.size == line.points.last?.size)
+                    text += CSVReport.line(
+                        fields(figure, line.engine, point, growth, isBeside: false, digest) + law)
                 }
                 if let aside = line.aside {
-                    text += CSVReport.line(fields(figure, line.engine, aside, nil, isBeside: true, digest))
+                    text += CSVReport.line(
+                        fields(figure, line.engine, aside, nil, isBeside: true, digest)
+                            + lawFields(nil, aside.size, isLast: false))
                 }
             }
         }
         return text
+    }
+
+    private static func lawFields(_ law: PowerLaw?, _ size: Int, isLast: Bool) -> [String] {
+        let stretch = law?.stretches.first { $0.to == Double(size) }.map { Figure.exact($0.exponent) } ?? ""
+        guard isLast, let law else { return Array(repeating: "", count: 6) + [stretch] }
+        return [
+            Figure.exact(law.exponent), law.low.map(Figure.exact) ?? "", law.high.map(Figure.exact) ?? "",
+            "\(law.count)", law.formName, law.shape?.rawValue ?? "", stretch,
+        ]
     }
 
     private static func fields(

@@ -132,10 +132,11 @@ struct ScaleChart {
     private var description: String {
         figure.lines.map { line in
             let points = line.points.map {
-                "\(figure.measure.text($0.sample.value)) at \(Figure.count($0.size, "row"))"
+                "\(figure.measure.text($0.sample.value)) at \(figure.sizeWords($0.size))"
             }
             let growth = line.growth.map { ", \($0.words) from the smallest to the largest" } ?? ""
-            return "\(line.engine): \(points.joined(separator: ", "))\(growth)"
+            let law = line.law.map { ", \($0.words)" } ?? ""
+            return "\(line.engine): \(points.joined(separator: ", "))\(growth)\(law)"
         }.joined(separator: "; ")
     }
 }

@@ -1,10 +1,11 @@
 import RunRecords
 import Statistics
 
-/// A figure of one scenario on several sizes of one data set, by engine: how it grows.
+/// A figure of one scenario on several sizes of one data set, by engine: how it grows. A scenario that makes its own data
+/// has its size in a parameter.
 struct ScaleFigure {
     struct Point {
-        /// Rows of the data set.
+        /// Rows of the data set, or what the parameter counts.
         var size: Int
         var sample: Sample
         var result: CaseResult
@@ -16,6 +17,8 @@ struct ScaleFigure {
         var points: [Point]
         /// nil where the engine has the figure for one size alone, or where a case at either end was cut or wrong.
         var growth: Growth?
+        /// How the cost follows from the size; nil with fewer than three sizes, or where a case was cut or wrong.
+        var law: PowerLaw?
         /// The same figure on another data set of one size: a point beside the line.
         var aside: Point?
     }
@@ -34,7 +37,7 @@ struct ScaleFigure {
     }
 
     /// Fewer sizes than this are no line.
-    static let fewestSizes = 3
+    static let fewestSizes = PowerLaw.fewestSizes
 
     /// Of the smallest size.
     var subject: Subject
@@ -44,6 +47,34 @@ struct ScaleFigure {
     var asideSubject: Subject?
 
     var sizes: [Int] { Set(lines.flatMap { $0.points.map(\.size) }).sorted() }
+
+    /// `10 000 rows`, `1 000 elements`.
+    func sizeWords(_ size: Int) -> String { Figure.count(size, subject.extentUnit) }
+}
+
+extension Subject {
+    /// Parameters that say how much data a scenario makes for itself, one of which a scenario has.
+    private static let extents = ["rows", "elements", "lists"]
+
+    private var extentParameter: CaseParameter? {
+        dataset.isEmpty ? parameters.first { Self.extents.contains($0.name) } : nil
+    }
+
+    /// How much data the case works on; 0 where nothing says so.
+    var extent: Int { size > 0 ? size : extentParameter.flatMap { Int($0.value) } ?? 0 }
+
+    /// What `extent` counts, one of it.
+    var extentUnit: String { extentParameter.map { String($0.name.dropLast()) } ?? "row" }
+
+    /// The same for all sizes.
+    var withoutExtent: Subject {
+        var subject = self
+        subject.size = 0
+        subject.parameters = parameters.map {
+            $0 == extentParameter ? CaseParameter(name: $0.name, value: "") : $0
+        }
+        return subject
+    }
 }
 
 extension ScaleFigure.Growth {
@@ -60,13 +91,13 @@ extension RunDigest {
     var scaleFigures: [ScaleFigure] {
         guard run.header.measures else { return [] }
         let limits = rawScenarios
-        let usable = comparisons.filter { !limits.contains($0.subject.scenario) && $0.subject.size > 0 }
-        let groups = Dictionary(grouping: usable) { Self.withoutSize($0.subject) }
-        return Self.unique(usable.map { Self.withoutSize($0.subject) }).flatMap { key -> [ScaleFigure] in
-            let sized = (groups[key] ?? []).sorted { $0.subject.size < $1.subject.size }
+        let usable = comparisons.filter { !limits.contains($0.subject.scenario) && $0.subject.extent > 0 }
+        let groups = Dictionary(grouping: usable, by: \.subject.withoutExtent)
+        return Self.unique(usable.map(\.subject.withoutExtent)).flatMap { key -> [ScaleFigure] in
+            let sized = (groups[key] ?? []).sorted { $0.subject.extent < $1.subject.extent }
             guard sized.count >= ScaleFigure.fewestSizes, let first = sized.first else { return [] }
             let others = usable.filter { other in
-                var subject = Self.withoutSize(other.subject)
+                var subject = other.subject.withoutExtent
                 subject.dataset = key.dataset
                 return subject == key && other.subject.dataset != key.dataset
             }
@@ -89,12 +120,6 @@ extension RunDigest {
         }
     }
 
-    private static func withoutSize(_ subject: Subject) -> Subject {
-        var subject = subject
-        subject.size = 0
-        return subject
-    }
-
     private func scaleLine(
         _ engine: String, _ measure: Measure, _ sized: [Comparison], _ aside: Comparison?
     ) -> ScaleFigure.Line? {
@@ -102,12 +127,28 @@ extension RunDigest {
             guard let result = comparison.results[engine],
                 let sample = result.samples.first(where: { Measure($0) == measure }), sample.value > 0
             else { return nil }
-            return ScaleFigure.Point(size: comparison.subject.size, sample: sample, result: result)
+            return ScaleFigure.Point(size: comparison.subject.extent, sample: sample, result: result)
         }
         let points = sized.compactMap(point)
         if points.isEmpty { return nil }
         return ScaleFigure.Line(
-            engine: engine, points: points, growth: growth(points, measure), aside: aside.flatMap(point))
+            engine: engine, points: points, growth: growth(points, measure), law: law(points, measure),
+            aside: aside.flatMap(point))
+    }
+
+    /// Over the rounds that measured every size; over the points alone where there are no rounds.
+    private func law(_ points: [ScaleFigure.Point], _ measure: Measure) -> PowerLaw? {
+        guard points.allSatisfy({ Self.isWhole($0.result) && $0.size > 1 }) else { return nil }
+        let higher = measure.metric.direction == .higherIsBetter
+        func cost(_ value: Double) -> Double { higher ? 1 / value : value }
+        let values = points.map {
+            run.values(
+                $0.result.test.id, metric: measure.metric.name, statistic: measure.statistic, label: measure.label)
+        }
+        let common = values.dropFirst().reduce(Set((values.first ?? [:]).keys)) { $0.intersection($1.keys) }
+        var rounds = common.sorted().map { round in values.map { cost($0[round] ?? 0) } }
+        if rounds.isEmpty { rounds = [points.map { cost($0.sample.value) }] }
+        return PowerLaw(sizes: points.map { Double($0.size) }, rounds: rounds)
     }
 
     private func growth(_ points: [ScaleFigure.Point], _ measure: Measure) -> ScaleFigure.Growth? {

@@ -1,4 +1,5 @@
 import RunRecords
+import Statistics
 
 /// Figures over size: a chart and a table per scenario that ran on several sizes, and by how much each engine grows.
 struct ScaleSection: ReportPart {
@@ -13,17 +14,30 @@ struct ScaleSection: ReportPart {
             note(
                 "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth is how many "
                     + "times as dear the figure is at the largest size as at the smallest, with the interval over the "
-                    + "rounds; a figure or a growth without an interval was measured too seldom to claim anything.",
+                    + "rounds; a figure or a growth without an interval was measured too seldom to claim anything. "
+                    + "The exponent is that of the cost as a power of the size n, for what the figure counts: an "
+                    + "operation, or a row of a rate over rows. Where the stretches between neighbouring sizes differ "
+                    + "beyond doubt it is no power, and each stretch has its own.",
                 &section)
             section.element("div", ["class": "charts"]) { grid in
-                for figure in figures.prefix(detail.charts) { chart(figure, &grid) }
+                for figure in Self.charted(figures).prefix(detail.charts) { chart(figure, &grid) }
             }
             for (index, figure) in figures.enumerated() { table(figure, index, &section) }
         }
     }
 
+    /// A chart per workload: of the time of an operation, else of what is done per second, else of its first figure.
+    private static func charted(_ figures: [ScaleFigure]) -> [ScaleFigure] {
+        RunDigest.unique(figures.map(\.subject)).compactMap { subject in
+            let own = figures.filter { $0.subject == subject }
+            return own.first(where: \.measure.isOperationTime) ?? own.first(where: \.measure.isRate) ?? own.first
+        }
+    }
+
     private func name(_ figure: ScaleFigure) -> String {
-        let variant = figure.subject.parameters.filter { digest.isTelling($0, figure.subject) }
+        let variant = figure.subject.withoutExtent.parameters.filter {
+            !$0.value.isEmpty && digest.isTelling($0, figure.subject)
+        }
         return ([figure.subject.scenario] + variant.map { "\($0.name) \($0.value)" }).joined(separator: ", ")
     }
 
@@ -39,6 +53,8 @@ struct ScaleSection: ReportPart {
                 title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
                 asideWords: asideWords(figure)
             ).draw(&box)
+            let laws = figure.lines.compactMap { line in line.law.map { "\(line.engine) \($0.words)" } }
+            if !laws.isEmpty { note(laws.joined(separator: "; "), &box) }
         }
     }
 
@@ -59,11 +75,12 @@ struct ScaleSection: ReportPart {
                 table.element("thead") { head in
                     head.element("tr") { row in
                         sortable("engine", isNumber: false, &row)
-                        for size in sizes { sortable(Figure.count(size, "row"), isNumber: true, &row) }
+                        for size in sizes { sortable(figure.sizeWords(size), isNumber: true, &row) }
                         if let aside = figure.asideSubject {
                             sortable(RunDigest.datasetText(aside), isNumber: true, &row)
                         }
                         sortable("growth", isNumber: true, &row)
+                        sortable("exponent", isNumber: true, &row)
                         sortable("n", isNumber: true, &row)
                     }
                 }
@@ -87,9 +104,21 @@ struct ScaleSection: ReportPart {
                         "small", ["class": "spread"], "\(Figure.ratio(low)) to \(Figure.ratio(high))")
                 }
             }
+            lawCell(line.law, &row)
             row.element("td", ["class": "n zero"], line.growth.map { Figure.grouped($0.pairCount) } ?? "")
         }
         body.raw("\n")
+    }
+
+    private func lawCell(_ law: PowerLaw?, _ row: inout Markup) {
+        guard let law else { return row.element("td", ["class": "n zero"], "\u{B7}") }
+        row.element("td", ["class": "n", "data-v": Figure.exact(law.exponent), "title": law.words]) { cell in
+            cell.add(law.form == .bent ? "bent" : PowerLaw.number(law.exponent))
+            if law.form != .bent, let low = law.low, let high = law.high {
+                cell.element("small", ["class": "spread"], "\(PowerLaw.number(low)) to \(PowerLaw.number(high))")
+            }
+            if let shape = law.shape { cell.element("small", shape == .constant ? "constant" : shape.rawValue) }
+        }
     }
 
     private func cell(

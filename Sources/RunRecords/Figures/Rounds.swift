@@ -110,21 +110,25 @@ extension Run {
         _ own: String, _ other: String, metric: String, statistic: String, label: String
     ) -> [(own: Double, other: Double)] {
         let otherSide = own == other ? Turn.Side.control : .measured
-        func values(_ id: String, _ side: Turn.Side) -> [Int: Double] {
-            var values: [Int: Double] = [:]
-            for result in rounds[id] ?? [] where result.turn.side == side {
-                let sample = result.samples.first {
-                    $0.metric.name == metric && $0.statistic == statistic && $0.label == label
-                }
-                if let sample { values[result.turn.round] = sample.value }
-            }
-            return values
-        }
-        let first = values(own, .measured)
-        let second = values(other, otherSide)
+        let first = values(own, metric: metric, statistic: statistic, label: label)
+        let second = values(other, otherSide, metric: metric, statistic: statistic, label: label)
         return first.keys.sorted().compactMap { round in
             guard let own = first[round], let other = second[round] else { return nil }
             return (own, other)
         }
+    }
+
+    /// By round the figure of one side of a case.
+    package func values(
+        _ id: String, _ side: Turn.Side = .measured, metric: String, statistic: String, label: String
+    ) -> [Int: Double] {
+        var values: [Int: Double] = [:]
+        for result in rounds[id] ?? [] where result.turn.side == side {
+            let sample = result.samples.first {
+                $0.metric.name == metric && $0.statistic == statistic && $0.label == label
+            }
+            if let sample { values[result.turn.round] = sample.value }
+        }
+        return values
     }
 }

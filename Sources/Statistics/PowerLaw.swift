@@ -1,0 +1,133 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How a cost follows from a size: the exponent of a power of it, with its interval, and whether it is one at all.
+///
+/// Each round gives an exponent of its own, the slope of the logarithms by least squares: what slows a machine down for
+/// a whole round moves all sizes alike, and leaves the slope. The interval is that of the median of the rounds' slopes
+/// (`MedianInterval`): a bootstrap of seven rounds would promise more than it keeps.
+///
+/// A line through a staircase has a slope, too. The exponents of the stretches between neighbouring sizes are
+/// therefore held against one another in the same way, and where two differ by more than `band`, with the whole
+/// interval, there is no exponent for all sizes.
+package struct PowerLaw: Sendable, Hashable {
+    /// What a growth is called that the interval holds alone.
+    package enum Shape: String, Sendable, CaseIterable {
+        case constant = "1"
+        case logarithmic = "log n"
+        case linear = "n"
+        case lineLogarithmic = "n log n"
+        case quadratic = "n\u{B2}"
+    }
+
+    /// From a size to the next larger one.
+    package struct Stretch: Sendable, Hashable {
+        package let from: Double
+        package let to: Double
+        package let exponent: Double
+    }
+
+    package enum Form: Sendable, Hashable {
+        /// No two stretches are known to differ.
+        case power
+        /// Two stretches differ: the exponent is that of no size.
+        case bent
+        /// Too few rounds to tell.
+        case unknown
+    }
+
+    package let exponent: Double
+    /// nil where there are too few rounds.
+    package let low: Double?
+    package let high: Double?
+    /// By size, ascending; at least two.
+    package let stretches: [Stretch]
+    package let form: Form
+    /// The only one that agrees with the interval; nil where there is none, or several, or no interval.
+    package let shape: Shape?
+    /// Rounds that measured every size.
+    package let count: Int
+
+    package static let fewestSizes = 3
+    /// How far two stretches have to be apart at least: 0.1 is a quarter more per ten times the size, and ten times
+    /// what a logarithm's own bend comes to from 10^4 on.
+    package static let band = 0.1
+    /// Exponents are told to two digits.
+    private static let resolution = 0.01
+
+    /// - Parameters:
+    ///   - sizes: ascending, above 1.
+    ///   - rounds: of each round the cost at each size; rounds in which one of them is not above 0 are left out.
+    /// - Returns: nil for fewer than three sizes, and without a round.
+    package init?(sizes: [Double], rounds: [[Double]]) {
+        precondition(zip(sizes, sizes.dropFirst()).allSatisfy { $0 < $1 } && sizes.allSatisfy { $0 > 1 })
+        guard sizes.count >= Self.fewestSizes else { return nil }
+        let costs = rounds.filter { round in
+            round.count == sizes.count && round.allSatisfy { $0 > 0 && $0.isFinite }
+        }.map { $0.map { log($0) } }
+        guard !costs.isEmpty else { return nil }
+        let places = sizes.map { log($0) }
+        let slopes = costs.map { Self.slope(places, $0) }
+        let interval = MedianInterval(slopes)
+        exponent = MedianInterval.median(slopes)
+        low = interval?.low
+        high = interval?.high
+        count = costs.count
+        let local = costs.map { cost in
+            places.indices.dropLast().map { (cost[$0 + 1] - cost[$0]) / (places[$0 + 1] - places[$0]) }
+        }
+        stretches = sizes.indices.dropLast().map { place in
+            Stretch(
+                from: sizes[place], to: sizes[place + 1], exponent: MedianInterval.median(local.map { $0[place] }))
+        }
+        form = Self.form(local)
+        shape = form == .bent ? nil : interval.flatMap { Self.shape($0, places) }
+    }
+
+    /// Of any two stretches, so that neither a step nor a slow bend is missed; the more pairs there are, the surer each
+    /// of them has to be.
+    private static func form(_ local: [[Double]]) -> Form {
+        let count = local[0].count
+        let pairs = (0..<count).flatMap { first in (first + 1..<count).map { (first, $0) } }
+        let confidence = 1 - 0.05 / Double(pairs.count)
+        for (first, second) in pairs {
+            guard let difference = MedianInterval(local.map { $0[second] - $0[first] }, confidence: confidence) else {
+                return .unknown
+            }
+            if difference.low > band || difference.high < -band { return .bent }
+        }
+        return .power
+    }
+
+    private static func shape(_ interval: MedianInterval, _ places: [Double]) -> Shape? {
+        let agreeing = Shape.allCases.filter { shape in
+            let expected = slope(places, places.map { shape.logarithm(ofCostAt: $0) })
+            return expected >= interval.low - resolution && expected <= interval.high + resolution
+        }
+        return agreeing.count == 1 ? agreeing[0] : nil
+    }
+
+    private static func slope(_ places: [Double], _ values: [Double]) -> Double {
+        let (x, y) = (mean(places), mean(values))
+        let products = zip(places, values).reduce(0) { $0 + ($1.0 - x) * ($1.1 - y) }
+        return products / places.reduce(0) { $0 + ($1 - x) * ($1 - x) }
+    }
+
+    private static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+}
+
+extension PowerLaw.Shape {
+    /// - Parameter place: the logarithm of the size.
+    fileprivate func logarithm(ofCostAt place: Double) -> Double {
+        switch self {
+        case .constant: 0
+        case .logarithmic: log(place)
+        case .linear: place
+        case .lineLogarithmic: place + log(place)
+        case .quadratic: 2 * place
+        }
+    }
+}
