@@ -62,7 +62,10 @@ EXPORTED int munmap(void *address, size_t length) {
 }
 
 EXPORTED int msync(void *address, size_t length, int flags) {
-    if (find_map(address) >= 0) COUNT(map_syncs, 1);
-    return NEXT(msync)(address, length, flags);
+    int result = NEXT(msync)(address, length, flags);
+    if (find_map(address) < 0) return result;
+    COUNT(map_syncs, 1);
+    if (flags & MS_SYNC) assay_delay_sync();
+    return result;
 }
 #endif

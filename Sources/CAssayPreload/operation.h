@@ -1,7 +1,8 @@
 // One call on one descriptor, from before it is passed on until it has returned: what is to be counted, and later what
-// is to be recorded, delayed or refused, goes into these two moments.
+// is to be recorded or refused, goes into these two moments.
 #pragma once
 #include "calls.h"
+#include "delays.h"
 #include "descriptors.h"
 #include "witness.h"
 #include <errno.h>
@@ -39,6 +40,8 @@ static inline ssize_t assay_end_write(const struct assay_operation *operation, s
         COUNT(log_write_calls, 1);
         COUNT(log_written_bytes, bytes);
     }
+    if (is_synced) assay_delay_sync();
+    else assay_delay_write();
     if (bytes > 0) assay_log_written(target.log, operation->tick, is_synced);
     return written;
 }
@@ -55,10 +58,14 @@ static inline bool assay_loses(int error) { return error != EINTR && error != EB
 
 static inline int assay_end_sync(const struct assay_operation *operation, int result) {
     struct assay_target target = operation->target;
-    if (target.kind == ASSAY_DIRECTORY) COUNT(directory_syncs, 1);
+    if (target.kind == ASSAY_DIRECTORY) {
+        COUNT(directory_syncs, 1);
+        assay_delay_sync();
+    }
     if (!assay_is_file(target)) return result;
     COUNT(sync_calls, 1);
     if (result != 0) COUNT(failed_sync_calls, 1);
+    assay_delay_sync();
     if (result == 0) assay_sync_succeeded(target.log, operation->coverage);
     if (result != 0 && assay_loses(errno)) assay_sync_failed(target.log);
     return result;

@@ -28,6 +28,7 @@ static const char *const field_names[] = {
     "write_calls", "written_bytes", "read_calls", "read_bytes", "log_write_calls", "log_written_bytes", "sync_calls",
     "failed_sync_calls", "synced_write_calls", "range_sync_calls", "file_system_syncs", "directory_syncs", "map_syncs",
     "truncations", "allocations", "opens", "renames", "links", "unlinks", "shared_writable_maps", "unseen_calls",
+    "delayed_syncs", "delayed_writes",
 };
 _Static_assert(sizeof field_names / sizeof field_names[0] == ASSAY_FIELD_COUNT, "a name for each field");
 

@@ -35,6 +35,9 @@ struct assay_log {
 // Lies in a shared anonymous map: children that are forked work on the same.
 struct assay_shared {
     _Atomic uint64_t counts[ASSAY_FIELD_COUNT];
+    // Nanoseconds; 0 for none.
+    _Atomic uint64_t sync_delay;
+    _Atomic uint64_t write_delay;
     // Ticks once for each write to a watched file.
     _Atomic uint64_t clock __attribute__((aligned(128)));
     // Guards the list of logs while one is added.

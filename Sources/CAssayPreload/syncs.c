@@ -14,8 +14,12 @@ EXPORTED int fdatasync(int fd) {
 
 EXPORTED int sync_file_range(int fd, off64_t offset, off64_t count, unsigned flags) {
     BEGIN(sync_file_range, fd);
-    if (assay_is_file(operation.target)) COUNT(range_sync_calls, 1);
-    return NEXT(sync_file_range)(fd, offset, count, flags);
+    int result = NEXT(sync_file_range)(fd, offset, count, flags);
+    if (!assay_is_file(operation.target)) return result;
+    COUNT(range_sync_calls, 1);
+    // Who only starts the write-back waits for nothing.
+    if (flags & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)) assay_delay_sync();
+    return result;
 }
 
 // The device of a descriptor, in the form in which logs keep it. 0 when it cannot be told.
@@ -34,6 +38,7 @@ EXPORTED int syncfs(int fd) {
     struct assay_wide_sync wide;
     assay_wide_sync_begins(&wide);
     int result = NEXT(syncfs)(fd);
+    assay_delay_sync();
     uint64_t device = device_of(fd);
     if (result == 0 && device != 0) assay_wide_sync_succeeded(&wide, device);
     return result;

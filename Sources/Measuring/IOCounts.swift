@@ -29,6 +29,9 @@ package struct IOCounts: Sendable, Equatable {
     package var sharedWritableMaps: UInt64 = 0
     /// Where there are any, other counts may be too low.
     package var unseenCalls: UInt64 = 0
+    /// Calls that the library made longer: those that wait for the device, and other writes.
+    package var delayedSyncs: UInt64 = 0
+    package var delayedWrites: UInt64 = 0
 
     package init() {}
 
@@ -65,6 +68,6 @@ package struct IOCounts: Sendable, Equatable {
         ("file_system_syncs", \.fileSystemSyncs), ("directory_syncs", \.directorySyncs), ("map_syncs", \.mapSyncs),
         ("truncations", \.truncations), ("allocations", \.allocations), ("opens", \.opens), ("renames", \.renames),
         ("links", \.links), ("unlinks", \.unlinks), ("shared_writable_maps", \.sharedWritableMaps),
-        ("unseen_calls", \.unseenCalls),
+        ("unseen_calls", \.unseenCalls), ("delayed_syncs", \.delayedSyncs), ("delayed_writes", \.delayedWrites),
     ]
 }

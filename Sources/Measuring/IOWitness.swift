@@ -19,6 +19,7 @@ package struct IOWitness: Sendable {
     typealias Snapshot = @convention(c) (UnsafeMutableRawPointer) -> Void
     typealias FieldCount = @convention(c) () -> Int
     typealias FieldName = @convention(c) (Int) -> UnsafePointer<CChar>?
+    typealias SetDelays = @convention(c) (UInt64, UInt64) -> Void
     typealias Begin = @convention(c) (UnsafeMutableRawPointer) -> Void
     typealias End = @convention(c) (UnsafeMutableRawPointer) -> Int32
 
@@ -26,13 +27,14 @@ package struct IOWitness: Sendable {
     let setLogNamesFunction: SetText
     let setIgnoredNamesFunction: SetText
     let snapshotFunction: Snapshot
+    let setDelaysFunction: SetDelays
     let beginFunction: Begin
     let endFunction: End
 
     /// nil where the library was not preloaded, or is of another version than this code.
     package static let shared: IOWitness? = find()
 
-    private static let version: Int32 = 1
+    private static let version: Int32 = 2
 
     private static func find() -> IOWitness? {
         guard let version = symbol("assay_io_version", as: Version.self), version() == Self.version,
@@ -42,6 +44,7 @@ package struct IOWitness: Sendable {
             let setLogNames = symbol("assay_io_set_log_names", as: SetText.self),
             let setIgnoredNames = symbol("assay_io_set_ignored_names", as: SetText.self),
             let snapshot = symbol("assay_io_snapshot", as: Snapshot.self),
+            let setDelays = symbol("assay_io_set_delays", as: SetDelays.self),
             let begin = symbol("assay_commit_begin", as: Begin.self),
             let end = symbol("assay_commit_end", as: End.self)
         else { return nil }
@@ -49,7 +52,7 @@ package struct IOWitness: Sendable {
         guard names == IOCounts.fields.map(\.name) else { return nil }
         return IOWitness(
             setRootFunction: setRoot, setLogNamesFunction: setLogNames, setIgnoredNamesFunction: setIgnoredNames,
-            snapshotFunction: snapshot, beginFunction: begin, endFunction: end)
+            snapshotFunction: snapshot, setDelaysFunction: setDelays, beginFunction: begin, endFunction: end)
     }
 
     private static func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
@@ -75,6 +78,11 @@ package struct IOWitness: Sendable {
 
     /// Patterns for the base names of files that are not looked at: locks and shared memory.
     package func setIgnoredNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setIgnoredNamesFunction) }
+
+    /// Makes calls that wait for the device, and other writes, so much longer at least; 0 for none.
+    package func setDelays(syncNanoseconds: UInt64, writeNanoseconds: UInt64) {
+        setDelaysFunction(syncNanoseconds, writeNanoseconds)
+    }
 
     private static func pass(_ words: [String], to function: SetText) -> Bool {
         guard words.allSatisfy({ !$0.utf8.contains(UInt8(ascii: ":")) }) else { return false }

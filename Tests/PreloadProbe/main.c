@@ -31,6 +31,7 @@ static void find_preload(void) {
     preload.set_log_names = (void (*)(const char *))dlsym(RTLD_DEFAULT, "assay_io_set_log_names");
     preload.snapshot = (void (*)(struct assay_io_counts *))dlsym(RTLD_DEFAULT, "assay_io_snapshot");
     preload.field_name = (const char *(*)(size_t))dlsym(RTLD_DEFAULT, "assay_io_field_name");
+    preload.set_delays = (void (*)(uint64_t, uint64_t))dlsym(RTLD_DEFAULT, "assay_io_set_delays");
     preload.begin = (void (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_begin");
     preload.end = (int (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_end");
 }
@@ -91,6 +92,24 @@ static void time_writes(int fd, long count) {
     printf("nanoseconds %.1f\n", elapsed / (double)count);
 }
 
+// Milliseconds of delay for syncs and for writes: `7,3`.
+static void set_delays(const char *argument) {
+    char *rest;
+    unsigned long long sync = strtoull(argument, &rest, 10);
+    need(*rest == ',', "two delays");
+    preload.set_delays(sync * 1000000, strtoull(rest + 1, NULL, 10) * 1000000);
+}
+
+// Whole milliseconds since the last time it was asked.
+static void print_elapsed(void) {
+    static struct timespec last;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long elapsed = (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000;
+    if (last.tv_sec) printf("elapsed %ld\n", elapsed);
+    last = now;
+}
+
 static bool run_alone(const char *verb, const char *argument) {
     static struct assay_commit commit;
     if (!strcmp(verb, "begin")) preload.begin(&commit);
@@ -98,6 +117,8 @@ static bool run_alone(const char *verb, const char *argument) {
     else if (!strcmp(verb, "counts")) print_counts();
     else if (!strcmp(verb, "root")) preload.set_root(argument);
     else if (!strcmp(verb, "logs")) preload.set_log_names(argument);
+    else if (!strcmp(verb, "delays")) set_delays(argument);
+    else if (!strcmp(verb, "elapsed")) print_elapsed();
     else if (!strcmp(verb, "group")) run_group(argument);
     else if (!strcmp(verb, "close-unseen")) need(fclose(unseen) == 0, verb);
     else if (!strcmp(verb, "execute")) need(system(argument) == 0, "system");

@@ -10,6 +10,7 @@ struct preload {
     void (*set_log_names)(const char *);
     void (*snapshot)(struct assay_io_counts *);
     const char *(*field_name)(size_t);
+    void (*set_delays)(uint64_t, uint64_t);
     void (*begin)(struct assay_commit *);
     int (*end)(struct assay_commit *);
 };

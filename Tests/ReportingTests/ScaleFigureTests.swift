@@ -94,7 +94,9 @@ struct ScaleFigureTests {
         }
         let words = try #require(RunDigest(run).scaleFigures.first?.lines.first?.law?.words)
         #expect(words == "no power law: n^0.00 to 10\u{2075}, n^0.60 to 10\u{2076}")
-        for index in run.results.indices where run.results[index].test.size == 100_000 { run.results[index].isCut = true }
+        for index in run.results.indices where run.results[index].test.size == 100_000 {
+            run.results[index].isCut = true
+        }
         #expect(RunDigest(run).scaleFigures.first?.lines.allSatisfy { $0.law == nil } == true)
     }
 

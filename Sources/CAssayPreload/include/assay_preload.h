@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 // Raised when a structure or the meaning of a field changes.
-#define ASSAY_IO_VERSION 1
+#define ASSAY_IO_VERSION 2
 
 int assay_io_version(void);
 
@@ -32,6 +32,12 @@ void assay_io_set_root(const char *directories);
 // between them. All other files are data. ASSAY_IO_LOG_NAMES and ASSAY_IO_IGNORED_NAMES say it from the start.
 void assay_io_set_log_names(const char *patterns);
 void assay_io_set_ignored_names(const char *patterns);
+
+// A slow disk: every sync of a watched file or directory (fsync, fdatasync, syncfs, msync with MS_SYNC, sync_file_range
+// that waits, a write by O_SYNC, O_DSYNC, RWF_SYNC or RWF_DSYNC) takes so much longer at least, and every other write so
+// much. 0 for none. The delay comes after the call and before it counts as done. For the process and the children that
+// it forks. `sync` is not delayed: it is about more than the watched files.
+void assay_io_set_delays(uint64_t sync_nanoseconds, uint64_t write_nanoseconds);
 
 // Since the process, or the one that it was forked from, began. Calls are counted whether they succeed or not, bytes
 // when they were moved. 64-bit numbers only, so that a reader may take the whole for an array.
@@ -57,6 +63,8 @@ struct assay_io_counts {
     uint64_t unlinks;
     uint64_t shared_writable_maps;  // what is stored through them is not seen
     uint64_t unseen_calls;          // by number, to watched files; and every io_uring_* and io_submit
+    uint64_t delayed_syncs;         // calls that a delay made longer: those that wait for the device
+    uint64_t delayed_writes;        // and writes that do not
 };
 
 void assay_io_snapshot(struct assay_io_counts *counts);
