@@ -1,8 +1,8 @@
 import RunRecords
 import Statistics
 
-/// A figure of one scenario on several sizes of one data set, by engine: how it grows. A scenario that makes its own data
-/// has its size in a parameter.
+/// A figure of one scenario on several sizes of one data set, by engine: how it grows. A scenario that makes its own
+/// data has its size in a parameter.
 struct ScaleFigure {
     struct Point {
         /// Rows of the data set, or what the parameter counts.
