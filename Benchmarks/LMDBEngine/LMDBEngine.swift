@@ -31,7 +31,7 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .processes,
-            .transactions, .checks, .lists,
+            .transactions, .checks, .lists, .keyedRows,
         ]
 
         package let library = "lmdb"

@@ -150,16 +150,21 @@
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Visits the rows of a table in key order until the body answers false.
+        /// Of a read transaction: lets go of its version until it takes the newest.
+        @inline(__always)
+        func rest() { mdb_txn_reset(handle) }
+
+        /// Visits the rows of a table in key order from a key on, until the body answers false.
         @inline(__always)
         func scan(
-            _ table: PackedTable, _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+            _ table: PackedTable, from lowest: Int64 = .min,
+            _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
         ) throws(EngineError) {
             var cursor: OpaquePointer?
             try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
             defer { mdb_cursor_close(cursor) }
             let first = KeyBuffer()
-            first.set(table.number, .min)
+            first.set(table.number, lowest)
             var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: first.start)
             var value = MDB_val()
             var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)

@@ -23,6 +23,8 @@
         var pinCount = 0
         /// Of `TransactionSession`.
         var running: LMDBTransaction?
+        /// Of `KeyedRowSession`.
+        var keyedRows: LMDBKeyedRows?
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
             self.path = path
@@ -53,6 +55,8 @@
             pinned = [:]
             running?.abort()
             running = nil
+            keyedRows?.reader.abort()
+            keyedRows = nil
             LMDBEnvironment.open.letGo(path) { $0.close() }
         }
 

@@ -16,7 +16,7 @@ package struct ModelEngine: Engine {
     package let name = "model"
     package let version = "1"
     package let capabilities: Set<Capability> = [
-        .tables, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .threads, .transactions,
+        .tables, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .threads, .transactions, .keyedRows,
     ]
     package let promises = [
         Promise(

@@ -7,6 +7,8 @@ final class ModelSession: TableSession {
     let store: ModelStore
     var pinned: [SnapshotToken: ModelContent] = [:]
     var pinCount = 0
+    /// Of `KeyedRowSession`.
+    var keyedRows: KeyedRows?
     var held: (table: StoredTable, rows: [Int])?
     /// Of `TransactionSession`.
     var running: ModelTransaction?
@@ -89,7 +91,7 @@ final class ModelSession: TableSession {
     }
 
     @inline(__always)
-    private static func read(
+    static func read(
         _ key: Int64, _ columns: [Int], of table: StoredTable, into digest: inout ReadDigest
     ) throws(EngineError) {
         let row = try table.row(key: key)

@@ -65,6 +65,11 @@ struct StoredTable: Sendable {
         return row
     }
 
+    func hasRow(key: Int64) -> Bool {
+        guard let row = integerKeys == nil ? Int(exactly: key) : integerKeys?[key] else { return false }
+        return row >= 0 && row < rowCount && isLive[row]
+    }
+
     mutating func append(_ rows: Table, row: Int) throws(EngineError) {
         guard rows.columns.count == columns.count else {
             throw EngineError(.refused, "table \(name) has \(columns.count) columns, not \(rows.columns.count)")

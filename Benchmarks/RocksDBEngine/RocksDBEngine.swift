@@ -27,6 +27,7 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .checks,
+            .keyedRows,
         ]
 
         package let library = "rocksdb"

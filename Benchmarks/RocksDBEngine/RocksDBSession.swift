@@ -15,6 +15,8 @@
         let key = KeyBuffer()
         var pinned: [SnapshotToken: RocksDBSnapshot] = [:]
         var pinCount = 0
+        /// Of `KeyedRowSession`.
+        var keyedRows: PackedKeyedRows?
 
         init(directory: String, settings: RocksDBSettings) throws(EngineError) {
             self.directory = directory

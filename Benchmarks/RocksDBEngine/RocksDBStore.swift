@@ -114,15 +114,16 @@
             return true
         }
 
-        /// Visits the rows of a table in key order until the body answers false.
+        /// Visits the rows of a table in key order from a key on, until the body answers false.
         @inline(__always)
         func scan(
-            _ table: PackedTable, _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+            _ table: PackedTable, from lowest: Int64 = .min,
+            _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
         ) throws(EngineError) {
             let iterator = rocksdb_create_iterator(handle, readOptions)
             defer { rocksdb_iter_destroy(iterator) }
             let first = KeyBuffer()
-            first.set(table.number, .min)
+            first.set(table.number, lowest)
             rocksdb_iter_seek(iterator, first.start.assumingMemoryBound(to: CChar.self), PackedKey.byteCount)
             while rocksdb_iter_valid(iterator) != 0 {
                 var count = 0

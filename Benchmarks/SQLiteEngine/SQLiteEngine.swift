@@ -32,7 +32,7 @@
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .threads,
             .processes, .probes, .transactions, .checks, .lists,
-            .columnChanges,
+            .columnChanges, .keyedRows,
         ]
 
         package let library = "sqlite"

@@ -41,19 +41,23 @@
             _ key: Int64, _ statement: SQLiteStatement, _ kinds: [TableLayout.Kind], into digest: inout ReadDigest
         ) throws(EngineError) {
             statement.bind(1, key)
-            if try statement.step() {
-                var column: Int32 = 0
-                for kind in kinds {
-                    switch kind {
-                    case .integer, .link: digest.add(integer: statement.integer(column))
-                    case .real: digest.add(real: statement.real(column))
-                    case .text: digest.add(utf8: statement.utf8(column))
-                    case .links: break
-                    }
-                    column += 1
-                }
-            }
+            if try statement.step() { add(statement, kinds, to: &digest) }
             statement.reset()
+        }
+
+        /// The row that the statement stands on.
+        @inline(__always)
+        static func add(_ statement: SQLiteStatement, _ kinds: [TableLayout.Kind], to digest: inout ReadDigest) {
+            var column: Int32 = 0
+            for kind in kinds {
+                switch kind {
+                case .integer, .link: digest.add(integer: statement.integer(column))
+                case .real: digest.add(real: statement.real(column))
+                case .text: digest.add(utf8: statement.utf8(column))
+                case .links: break
+                }
+                column += 1
+            }
         }
 
         func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int {

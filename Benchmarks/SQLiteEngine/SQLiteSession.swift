@@ -21,6 +21,8 @@
         private var layouts: [String: TableLayout] = [:]
         var pinned: [SnapshotToken: SQLiteConnection] = [:]
         var pinCount = 0
+        /// Of `KeyedRowSession`.
+        var keyedRows: SQLiteKeyedRows?
         /// Texts of `ProbeSession` were stored that have characters of several scalars.
         var hasClusters = false
 

@@ -37,14 +37,16 @@ enum PeopleRows {
     ///   - isEmpty: it began without a row, and not with the case's data set.
     ///   - inserted: ids of the rows that were added to it.
     ///   - updates: what else was changed.
+    ///   - rows: makes the rows with these ids.
     static func verify(
         _ context: CaseContext, at location: DatabaseLocation, isEmpty: Bool = false, inserted: [Range<Int>],
-        updates: (inout ExactOracle) -> Void = { _ in }
+        updates: (inout ExactOracle) -> Void = { _ in },
+        rows: (Range<Int>) -> Table = { PeopleDataset.persons($0) }
     ) throws {
         let base = isEmpty ? try noRows() : try context.tables()
         let first = base.main.rowCount
         let end = max(first, inserted.map(\.upperBound).max() ?? first)
-        var expected = ExactOracle(base.appending(PeopleDataset.persons(first..<end)))
+        var expected = ExactOracle(base.appending(rows(first..<end)))
         var isThere = [Bool](repeating: false, count: end)
         for row in 0..<first { isThere[row] = true }
         for range in inserted { for row in range { isThere[row] = true } }

@@ -37,6 +37,10 @@ extension Person: TableObject {
 
     func keyedRow() throws -> Int? { try read(\.id) }
 
+    static func keyed(_ keys: Range<Int64>, in realm: Realm) -> Results<Person>? {
+        realm.objects(Person.self).where { $0.id >= Int(keys.lowerBound) && $0.id < Int(keys.upperBound) }
+    }
+
     static func adder(_ column: String) -> ((Person, inout ReadDigest) -> Void)? {
         switch column {
         case "id": { $1.add(integer: Int64($0.id)) }

@@ -4,7 +4,7 @@ import RunRecords
 import StrataStorage
 
 /// A column to be read from a row.
-private enum StoredColumn {
+enum StoredColumn {
     case key
     case integer(Int), real(Int), text(Int), link(Int), links(Int)
 
@@ -81,7 +81,7 @@ extension StorageSession: QuerySession, SnapshotSession {
     }
 
     @inline(__always)
-    private static func read(
+    static func read(
         _ key: RowKey, _ table: Int, _ columns: [StoredColumn], _ view: ReadView, _ digest: inout ReadDigest
     ) throws(StorageError) {
         guard let row = try view.locate(table, key) else { return }

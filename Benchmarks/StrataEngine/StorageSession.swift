@@ -15,6 +15,8 @@ final class StorageSession: TableSession {
     private var isOpen = true
     var pinned: [SnapshotToken: Snapshot] = [:]
     var pinCount = 0
+    /// Of `KeyedRowSession`.
+    var keyedRows: StorageKeyedRows?
     /// Of `TransactionSession`.
     var running: Running?
 

@@ -24,6 +24,8 @@ final class StrataSession: TableSession {
     var pinned: [SnapshotToken: Realm] = [:]
     var pinCount = 0
     var held: (any HeldObjects)?
+    /// Of `KeyedRowSession`.
+    var keyedRows: (any KeyedObjects)?
 
     init(
         _ location: DatabaseLocation, configuration: Realm.Configuration, files: any FileSystem
@@ -85,6 +87,7 @@ final class StrataSession: TableSession {
 
     func letGo() {
         held = nil
+        keyedRows = nil
         pinned = [:]
         probes = nil
         realm = nil

@@ -37,6 +37,9 @@ protocol TableObject: Object {
 
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int?
 
+    /// The objects whose primary key is in the range, as a query; nil for classes without one.
+    static func keyed(_ keys: Range<Int64>, in realm: Realm) -> Results<Self>?
+
     /// nil when the class has not these two properties.
     static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int?
 
@@ -63,6 +66,7 @@ extension TableObject {
     static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? { nil }
 
     func keyedRow() throws -> Int? { nil }
+    static func keyed(_ keys: Range<Int64>, in realm: Realm) -> Results<Self>? { nil }
     func setLinks(_ column: String, _ targets: [ObjectBase]) {}
     static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)? { nil }
     static func backWalker(

@@ -20,6 +20,14 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case wrongRead = "wrong-read"
     /// The last of several increments is acknowledged and not done.
     case lostIncrement = "lost-increment"
+    /// Every fifth change of a single row is acknowledged and not done.
+    case updateLost = "update-lost"
+    /// An increment of a single row works on the value that its session read first.
+    case incrementStale = "increment-stale"
+    /// A scan of a range of rows ends before its last row.
+    case scanShort = "scan-short"
+    /// Every fortieth operation on single rows takes 50 ms longer.
+    case stall
     /// A pinned version shows the newest data.
     case unpinned
     /// A version stays pinned after its reader let go of it, and after its session was closed.

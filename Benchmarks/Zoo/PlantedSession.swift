@@ -32,6 +32,8 @@ final class PlantedSession: Session {
     private var hasPins = false
     /// The open transaction of `TransactionSession` has changed something.
     private var hasWritten = false
+    /// Of `KeyedRowSession`.
+    var keyedRows = PlantedKeyedRows()
 
     var mistake: EngineMistake { engine.mistake }
 
@@ -65,13 +67,13 @@ final class PlantedSession: Session {
     }
 
     /// Whether this transaction is acknowledged without having been done.
-    private func isSwallowed() throws(EngineError) -> Bool {
+    func isSwallowed() throws(EngineError) -> Bool {
         if mistake == .refuseWriter && number == 2 { throw EngineError(.refused, "planted refusal of a write") }
         if mistake == .slowWriter && number == 2 { usleep(300_000) }
         return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
     }
 
-    private func bent(_ digest: ReadDigest) -> ReadDigest {
+    func bent(_ digest: ReadDigest) -> ReadDigest {
         var digest = digest
         if mistake == .wrongRead { digest.sum &+= 1 }
         return digest

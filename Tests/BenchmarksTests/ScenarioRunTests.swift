@@ -71,6 +71,18 @@ struct ScenarioRunTests {
             metrics: ["latency_ns", "handles"]),
         Small(slug: "compact-vs-readers", parameters: ["compactions": "3"], metrics: ["latency_ns", "compactions"]),
         Small(slug: "compact-memory", parameters: ["bound": "10000"], metrics: ["peak_rss_bytes"]),
+        Small(
+            slug: "ycsb-a", parameters: ["operations": "200"],
+            metrics: ["operations_per_second", "latency_ns", "fairness_ratio", "grid_figure"]),
+        Small(slug: "ycsb-b", dataset: "people", parameters: ["operations": "200"], metrics: ["latency_ns"]),
+        Small(slug: "ycsb-c", parameters: ["operations": "200", "threads": "1"], metrics: ["operations_per_second"]),
+        Small(slug: "ycsb-d", parameters: ["operations": "400"], metrics: ["latency_ns"]),
+        Small(slug: "ycsb-e", parameters: ["operations": "200"], metrics: ["latency_ns"]),
+        Small(slug: "ycsb-f", parameters: ["operations": "200", "threads": "3"], metrics: ["latency_ns"]),
+        Small(
+            slug: "ycsb-f",
+            parameters: ["operations": "60", "loop": "open", "rate": "3000", "threads": "1", "late": "100000"],
+            metrics: ["latency_ns", "offered_per_second", "pacer_late_us"]),
         Small(slug: "visible-latency", parameters: ["commits": "20"], metrics: ["latency_ns"]),
     ]
 

@@ -69,10 +69,7 @@ struct CommitProcesses: Scenario {
         let start = lanes.map(\.start).min() ?? 0
         let end = lanes.map(\.end).max() ?? 0
         report.add(.commitsPerSecond, Double(total) / (Double(max(1, end - start)) / 1e9), count: total)
-        let rates = lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) }
-        if let slowest = rates.min(), let fastest = rates.max(), fastest > 0 {
-            report.add(.fairness, slowest / fastest, count: processes)
-        }
+        report.addFairness(lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) })
         report.add(meter.samples(per: "commit", count: total))
         report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(total), statistic: "count")

@@ -56,10 +56,7 @@ struct CommitThreads: Scenario {
         let start = lanes.map(\.start).min() ?? 0
         let end = lanes.map(\.end).max() ?? 0
         report.add(.commitsPerSecond, Double(total) / (Double(max(1, end - start)) / 1e9), count: total)
-        let rates = lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) }
-        if let slowest = rates.min(), let fastest = rates.max(), fastest > 0 {
-            report.add(.fairness, slowest / fastest, count: threads)
-        }
+        report.addFairness(lanes.map { Double($0.commits) / Double(max(1, $0.end - $0.start)) })
         report.add(latency, name: "commit")
         report.add(meter.samples(per: "commit", count: total))
         report.judge(answers, in: context.test.durability)

@@ -46,6 +46,11 @@ package final class CaseReport {
         add(.gridCell, isGood ? 1 : 0, label: cell.label)
     }
 
+    /// Fills a place in a table of engines that the report draws from several cases.
+    package func addGridFigure(_ place: GridFigure, perSecond value: Double, count: Int) {
+        add(.gridFigure, value, count: count, label: place.label)
+    }
+
     package func add(_ series: Series) {
         self.series.append(series)
     }

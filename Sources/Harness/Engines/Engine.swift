@@ -19,6 +19,8 @@ package enum Capability: String, Sendable, CaseIterable {
     case lists
     /// `UpdateSession`.
     case updates
+    /// `KeyedRowSession`.
+    case keyedRows = "keyed-rows"
     /// `DeletionSession`.
     case deletions
     /// `TransactionSession`.

@@ -34,7 +34,9 @@ struct Measure: Hashable {
     private static let costs = ["written_bytes_", "device_bytes_", "write_amplification", "sync"]
 
     var kind: MeasureClass {
-        if metric.direction == .neutral, metric.unit == "count" { return .amount }
+        if metric.direction == .neutral, metric.unit == "count" || metric.name == Metric.gridFigure.name {
+            return .amount
+        }
         if isOfWholeCase || Self.resources.contains(metric.name) { return .resource }
         if Self.costs.contains(where: metric.name.hasPrefix) { return .resource }
         if metric.name.hasPrefix("latency") || isQuantile { return .latency }

@@ -28,10 +28,19 @@ struct ResultGrid {
         return sorted.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 
+    mutating func place(_ cell: GridCell, isGood: Bool, _ result: CaseResult) {
+        let column = Column(group: cell.group, name: cell.column)
+        if !rows.contains(cell.row) { rows.append(cell.row) }
+        if !columns.contains(column) { columns.append(column) }
+        cells[cell.row, default: [:]][column] = Cell(text: cell.text, isGood: isGood, result: result)
+    }
+}
+
+extension [ResultGrid.Column] {
     /// Runs of columns under one heading.
     var groups: [(name: String, span: Int)] {
         var groups: [(name: String, span: Int)] = []
-        for column in columns {
+        for column in self {
             if groups.last?.name == column.group {
                 groups[groups.count - 1].span += 1
             } else {
@@ -41,18 +50,9 @@ struct ResultGrid {
         return groups
     }
 
-    mutating func place(_ cell: GridCell, isGood: Bool, _ result: CaseResult) {
-        let column = Column(group: cell.group, name: cell.column)
-        if !rows.contains(cell.row) { rows.append(cell.row) }
-        if !columns.contains(column) { columns.append(column) }
-        cells[cell.row, default: [:]][column] = Cell(text: cell.text, isGood: isGood, result: result)
-    }
-
     /// Columns of one heading stand together, whatever the order of the cases.
-    mutating func gather() {
-        var order: [String] = []
-        for column in columns where !order.contains(column.group) { order.append(column.group) }
-        columns = order.flatMap { group in columns.filter { $0.group == group } }
+    var gathered: [ResultGrid.Column] {
+        RunDigest.unique(map(\.group)).flatMap { group in filter { $0.group == group } }
     }
 }
 
@@ -68,7 +68,7 @@ extension RunDigest {
                 grids[place].place(cell, isGood: isGood, row.result)
             }
         }
-        for index in grids.indices { grids[index].gather() }
+        for index in grids.indices { grids[index].columns = grids[index].columns.gathered }
         return grids
     }
 }

@@ -13,7 +13,7 @@ struct GridTables: ReportPart {
                     + "where there were enough of them.", &section)
             section.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid cells"]) { table in
-                    table.element("thead") { gridHead(grid, &$0) }
+                    table.element("thead") { gridHead(grid.columns, &$0) }
                     table.element("tbody") { body in
                         for row in grid.rows {
                             body.element("tr") { line in
@@ -24,19 +24,6 @@ struct GridTables: ReportPart {
                     }
                 }
             }
-        }
-    }
-
-    private func gridHead(_ grid: ResultGrid, _ head: inout Markup) {
-        head.element("tr") { row in
-            row.element("th", "")
-            for group in grid.groups {
-                row.element("th", ["scope": "colgroup", "colspan": String(group.span)], group.name)
-            }
-        }
-        head.element("tr") { row in
-            row.element("th", "")
-            for column in grid.columns { row.element("th", ["scope": "col"], column.name) }
         }
     }
 
@@ -55,6 +42,22 @@ struct GridTables: ReportPart {
                 place.element(
                     "small", times.map { " " + Figure.duration(nanoseconds: $0) }.joined(separator: " \u{B7}"))
             }
+        }
+    }
+}
+
+extension ReportPart {
+    /// Headings over several columns, and the columns' own.
+    func gridHead(_ columns: [ResultGrid.Column], _ head: inout Markup) {
+        head.element("tr") { row in
+            row.element("th", "")
+            for group in columns.groups {
+                row.element("th", ["scope": "colgroup", "colspan": String(group.span)], group.name)
+            }
+        }
+        head.element("tr") { row in
+            row.element("th", "")
+            for column in columns { row.element("th", ["scope": "col"], column.name) }
         }
     }
 }

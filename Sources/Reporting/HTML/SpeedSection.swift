@@ -20,6 +20,7 @@ struct SpeedSection: ReportPart {
                 isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
                 rawLimitNote(speed, &section)
+                FigureGridTables(page: page, durability: durability).write(&section)
                 bars(digest.chartRows(durability), &section)
                 MeasureTable(
                     page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"

@@ -21,6 +21,8 @@ struct TerminalReport {
         if !peers.isEmpty { lines += [""] + peers }
         let scale = TerminalScale(digest: digest, width: width, colour: colour).lines
         if !scale.isEmpty { lines += [""] + scale }
+        let grids = header.measures ? TerminalFigureGrid(digest: digest, width: width, colour: colour).lines : []
+        if !grids.isEmpty { lines += [""] + grids }
         for question in Question.allCases {
             // The peers' table has the speed of all of them.
             if question == .fast && !peers.isEmpty { continue }

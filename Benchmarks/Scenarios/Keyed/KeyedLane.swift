@@ -1,0 +1,152 @@
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+
+/// Distances of the operations of an open loop.
+struct KeyedPace: Sendable {
+    /// Operations a second of all lanes together.
+    var rate: Double
+    var spacing: ArrivalSchedule.Spacing
+    var seed: Seed
+
+    /// Each lane has a schedule of its own, so that what it does follows from the seed.
+    func pacer(lane: Int, of lanes: Int) -> Pacer<SystemPacerClock> {
+        Pacer(ArrivalSchedule(rate: rate / Double(lanes), spacing: spacing, seed: seed.derived(UInt64(lane))))
+    }
+}
+
+/// What lanes did in one stretch of a case.
+struct KeyedStretch: Sendable {
+    var start: UInt64 = .max
+    var end: UInt64 = 0
+    var done = 0
+    /// By operation, from its beginning.
+    var service = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
+    /// By operation, from when it was due. Empty in a closed loop.
+    var response = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
+    var lateness = Histogram()
+    /// How long after it was due the last operation of the slowest lane ended.
+    var lastResponse: UInt64 = 0
+    var answers = CommitAnswers()
+    /// Operations a second, of each lane by itself.
+    var rates: [Double] = []
+    var complaint: String?
+
+    mutating func merge(_ other: KeyedStretch) {
+        start = min(start, other.start)
+        end = max(end, other.end)
+        done += other.done
+        for place in service.indices {
+            service[place].merge(other.service[place])
+            response[place].merge(other.response[place])
+        }
+        lateness.merge(other.lateness)
+        lastResponse = max(lastResponse, other.lastResponse)
+        answers.merge(other.answers)
+        rates += other.rates
+        complaint = complaint ?? other.complaint
+    }
+
+    var seconds: Double { end > start ? Double(end - start) / 1e9 : 0 }
+    var rate: Double { seconds > 0 ? Double(done) / seconds : 0 }
+
+    static func all(_ histograms: [Histogram]) -> Histogram {
+        var all = Histogram()
+        for histogram in histograms { all.merge(histogram) }
+        return all
+    }
+}
+
+/// One thread's requests, its model of their effects, and how they are sent.
+struct KeyedLane: Sendable {
+    typealias LaneSession = any KeyedRowSession & TableSession
+
+    private(set) var stream: RequestStream
+    private(set) var model: KeyedModel
+    private let row: @Sendable (Int) -> Table
+    private var answers: [ReadDigest] = []
+
+    init(_ stream: RequestStream, _ content: KeyedContent, row: @escaping @Sendable (Int) -> Table) {
+        self.stream = stream
+        model = KeyedModel(content, stream)
+        self.row = row
+    }
+
+    /// Sends so many requests. They are drawn, and the rows to be inserted made, before `ready` is called, and the
+    /// answers checked at the end: neither is in the time.
+    mutating func run(
+        _ count: Int, on session: LaneSession, pace: KeyedPace?, deadline: UInt64, witness: IOWitness?,
+        ready: () -> Void
+    ) throws -> KeyedStretch {
+        let requests = stream.take(count)
+        let rows = requests.map { $0.operation == .insert ? row(Int($0.key)) : nil }
+        answers = Array(repeating: ReadDigest(), count: count)
+        var stretch = KeyedStretch()
+        ready()
+        stretch.start = MonotonicClock.now()
+        if let pace {
+            var pacer = pace.pacer(lane: stream.lane, of: stream.lanes)
+            try send(requests, rows, on: session, &stretch, deadline, witness, pacer: &pacer)
+            stretch.lateness = pacer.lateness
+        } else {
+            try send(requests, rows, on: session, &stretch, deadline, witness)
+        }
+        stretch.end = MonotonicClock.now()
+        stretch.rates = [stretch.rate]
+        for place in 0..<stretch.done {
+            let complaint = try model.take(requests[place], answers[place], row: rows[place])
+            stretch.complaint = stretch.complaint ?? complaint
+        }
+        return stretch
+    }
+
+    /// A closed loop: the next request when the one before is answered.
+    private mutating func send(
+        _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
+        _ deadline: UInt64, _ witness: IOWitness?
+    ) throws {
+        for (place, request) in requests.enumerated() {
+            let commit = request.operation.isChange ? witness?.beginCommit() : nil
+            let begin = MonotonicClock.now()
+            // Whoever is out of time ends before it sends.
+            if begin >= deadline { return }
+            answers[place] = try Self.send(request, rows[place], on: session)
+            let end = MonotonicClock.now()
+            if let commit, let answer = witness?.endCommit(commit) { stretch.answers.count(answer) }
+            stretch.service[request.operation.rawValue].record(end &- begin)
+            stretch.done += 1
+        }
+    }
+
+    /// An open loop: each request when it is due, or as soon after that as the ones before let it.
+    private mutating func send(
+        _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
+        _ deadline: UInt64, _ witness: IOWitness?, pacer: inout Pacer<SystemPacerClock>
+    ) throws {
+        for (place, request) in requests.enumerated() {
+            let due = pacer.next()
+            let commit = request.operation.isChange ? witness?.beginCommit() : nil
+            let begin = MonotonicClock.now()
+            if begin >= deadline { return }
+            answers[place] = try Self.send(request, rows[place], on: session)
+            let end = MonotonicClock.now()
+            if let commit, let answer = witness?.endCommit(commit) { stretch.answers.count(answer) }
+            stretch.service[request.operation.rawValue].record(end &- begin)
+            stretch.response[request.operation.rawValue].record(end &- due)
+            stretch.lastResponse = end &- due
+            stretch.done += 1
+        }
+    }
+
+    private static func send(_ request: KeyedRequest, _ row: Table?, on session: LaneSession) throws -> ReadDigest {
+        switch request.operation {
+        case .read: return try session.readRow(request.key)
+        case .scan: return try session.readRows(request.key..<(request.key + request.value))
+        case .update: try session.setRow(request.key, to: request.value)
+        case .insert: if let row { _ = try session.insertEach(row, latency: nil) }
+        case .increment: return try session.incrementRow(request.key)
+        }
+        return ReadDigest()
+    }
+}

@@ -1,0 +1,43 @@
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// When the operations of an open loop are due: at a rate that does not ask how the ones before went.
+package struct ArrivalSchedule: Sendable {
+    package enum Spacing: String, Sendable, CaseIterable {
+        /// One like the other.
+        case constant
+        /// As requests come that know nothing of each other: exponential distances, so that some come close together.
+        case poisson
+    }
+
+    /// The middle distance of two arrivals.
+    package let meanNanoseconds: Double
+    private let spacing: Spacing
+    private var random: RandomStream
+    private var time = 0.0
+
+    /// - Parameter rate: arrivals a second, above 0.
+    package init(rate: Double, spacing: Spacing, seed: Seed) {
+        precondition(rate > 0, "a schedule needs a rate")
+        meanNanoseconds = 1e9 / rate
+        self.spacing = spacing
+        random = RandomStream(seed)
+    }
+
+    /// Nanoseconds from the beginning to the next arrival; none is ever left out.
+    package mutating func next() -> UInt64 {
+        switch spacing {
+        case .constant: time += meanNanoseconds
+        case .poisson:
+            // Of 53 bits, above 0 and at most 1.
+            let share = Double((random.next() >> 11) + 1) * 0x1p-53
+            time -= log(share) * meanNanoseconds
+        }
+        return UInt64(time)
+    }
+}

@@ -1,0 +1,41 @@
+/// The place of a rate in a table with a row per engine that several cases of a run fill: the report draws it, by the
+/// names alone.
+///
+/// It travels as the label of a sample, so that the CSV has it too: three parts with a bar between.
+package struct GridFigure: Hashable, Sendable {
+    /// The table; its caption.
+    package var grid: String
+    /// A heading over several columns.
+    package var group: String
+    package var column: String
+
+    package init(grid: String, group: String, column: String) {
+        self.grid = grid
+        self.group = group
+        self.column = column
+    }
+
+    package var label: String { [grid, group, column].joined(separator: "|") }
+
+    /// nil where the label is none of a figure.
+    package init?(label: String) {
+        let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 else { return nil }
+        self.init(grid: parts[0], group: parts[1], column: parts[2])
+    }
+}
+
+extension Metric {
+    /// A rate that stands in a table of engines; it is told as a figure of its own, too.
+    package static let gridFigure = Metric("grid_figure", unit: "1/s", .neutral, .measured)
+}
+
+extension CaseResult {
+    /// The places of tables of engines that this case fills.
+    package var gridFigures: [(place: GridFigure, sample: Sample)] {
+        samples.compactMap { sample in
+            guard sample.metric.name == Metric.gridFigure.name else { return nil }
+            return GridFigure(label: sample.label).map { ($0, sample) }
+        }
+    }
+}

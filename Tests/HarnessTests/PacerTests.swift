@@ -1,0 +1,131 @@
+import Measuring
+import Seeds
+import Testing
+
+@testable import Harness
+
+/// A clock that goes on when somebody sleeps, works, or looks at it.
+private final class TestClock: PacerClock {
+    var time: UInt64 = 1_000_000
+    var slept: UInt64 = 0
+    /// What every sleep takes beyond what was asked for.
+    var oversleep: UInt64 = 0
+    var looks = 0
+
+    func now() -> UInt64 {
+        looks += 1
+        time += 20
+        return time
+    }
+
+    func sleep(nanoseconds: UInt64) {
+        slept += nanoseconds
+        time += nanoseconds + oversleep
+    }
+}
+
+@Suite("Open loop")
+struct PacerTests {
+    /// One thread at a rate of 800 a second whose work takes a millisecond, and once, in the middle, `stall` longer.
+    private func run(
+        stall: UInt64, spacing: ArrivalSchedule.Spacing = .constant
+    ) -> (response: Histogram, service: Histogram, lateness: Histogram, overdue: Int) {
+        let clock = TestClock()
+        var pacer = Pacer(ArrivalSchedule(rate: 800, spacing: spacing, seed: Seed(1)), clock: clock)
+        var (response, service) = (Histogram(), Histogram())
+        for number in 0..<2_000 {
+            let due = pacer.next()
+            let begin = clock.time
+            clock.time += 1_000_000 + (number == 1_000 ? stall : 0)
+            response.record(clock.time - due)
+            service.record(clock.time - begin)
+        }
+        return (response, service, pacer.lateness, pacer.overdue)
+    }
+
+    @Test("a stall of 50 ms at four fifths of saturation shows in response times, and once in service times")
+    func stall() {
+        let (response, service, _, overdue) = run(stall: 50_000_000)
+        // A quarter of a millisecond is left over between two requests: 200 requests wait until all is caught up with.
+        #expect((190...210).contains(overdue))
+        #expect(service.quantile(0.99) < 1_100_000)
+        #expect(service.quantile(0.999) < 1_100_000)
+        #expect(response.quantile(0.99) > 35_000_000)
+        #expect(response.quantile(0.95) > 20_000_000)
+        #expect(response.quantile(0.5) < 1_200_000)
+    }
+
+    @Test("without a stall response is service, as far as the pacer is punctual")
+    func noStall() {
+        let (response, service, lateness, overdue) = run(stall: 0)
+        #expect(overdue == 0)
+        #expect(response.quantile(0.999) < service.quantile(0.999) + 100_000)
+        #expect(lateness.count == 2_000)
+        #expect(lateness.maximum < 1_000)
+    }
+
+    @Test("requests that come at random wait for each other where those that come evenly do not")
+    func poisson() {
+        let even = run(stall: 0)
+        let random = run(stall: 0, spacing: .poisson)
+        #expect(random.overdue > 500)
+        #expect(random.response.quantile(0.9) > 2 * even.response.quantile(0.9))
+    }
+
+    @Test("no arrival is left out, and the rate is kept", arguments: ArrivalSchedule.Spacing.allCases)
+    func schedule(spacing: ArrivalSchedule.Spacing) {
+        var schedule = ArrivalSchedule(rate: 1_000, spacing: spacing, seed: Seed(7))
+        var again = ArrivalSchedule(rate: 1_000, spacing: spacing, seed: Seed(7))
+        var last: UInt64 = 0
+        for _ in 0..<20_000 {
+            let next = schedule.next()
+            #expect(next >= last)
+            #expect(next == again.next())
+            last = next
+        }
+        #expect(abs(Double(last) / 20e9 - 1) < 0.05)
+    }
+
+    @Test("a pacer that oversleeps says so, and does not spin for long")
+    func lateness() {
+        let clock = TestClock()
+        clock.oversleep = 3_000_000
+        var pacer = Pacer(ArrivalSchedule(rate: 100, spacing: .constant, seed: Seed(1)), clock: clock)
+        for _ in 0..<50 { _ = pacer.next() }
+        #expect(pacer.lateness.count == 50)
+        #expect(pacer.lateness.quantile(0.5) > 2_500_000)
+        // Two looks an arrival where the sleep ended too late, instead of a core that is burnt.
+        #expect(clock.looks <= 101)
+    }
+
+    /// A server whose p99 holds up to a rate.
+    private func search(capacity: Double, guess: Double, most: Int = 40, hiccup: Int? = nil) -> SaturationSearch {
+        var search = SaturationSearch(guess: guess, most: most)
+        while let rate = search.next {
+            search.note(holds: rate <= capacity && search.attempts.count != hiccup)
+        }
+        return search
+    }
+
+    @Test("the search comes within a tenth of saturation", arguments: [10.0, 900, 1_000, 25_000])
+    func saturation(guess: Double) throws {
+        let found = try #require(search(capacity: 1_000, guess: guess).largest)
+        #expect(found <= 1_000 && found > 900)
+    }
+
+    @Test("one window that a busy machine spoilt does not end the search below")
+    func hiccup() throws {
+        let found = search(capacity: 1_000, guess: 800, hiccup: 0)
+        #expect(found.attempts[0] == SaturationSearch.Attempt(rate: 800, holds: false))
+        #expect(found.attempts[1] == SaturationSearch.Attempt(rate: 800, holds: true))
+        #expect(try #require(found.largest) > 900)
+    }
+
+    @Test("a search that may try only so often ends, and finds nothing where nothing holds")
+    func bounded() {
+        let none = search(capacity: 0, guess: 1_000, most: 7)
+        #expect(none.attempts.count == 7)
+        #expect(none.largest == nil)
+        #expect(search(capacity: .infinity, guess: 1_000, most: 5).attempts.count == 5)
+    }
+}
