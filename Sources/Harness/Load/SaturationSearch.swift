@@ -1,8 +1,8 @@
 /// Looks for the largest rate that holds, by halving: what is tried next follows from what held so far.
 ///
 /// The first rate is a guess, such as what a closed loop reached. While rates hold it goes up by half; once one has not
-/// held, into the middle between the largest that held and the smallest that did not. A rate that does not hold is tried
-/// a second time before that is believed: one pause of the machine in a short window is no saturation.
+/// held, into the middle between the largest that held and the smallest that did not. A rate that does not hold is
+/// tried a second time before that is believed: one pause of the machine in a short window is no saturation.
 package struct SaturationSearch: Sendable {
     package struct Attempt: Sendable, Equatable {
         package var rate: Double
