@@ -113,6 +113,9 @@ let package = Package(
         room("Statistics", ["Seeds"]),
         room("History", ["Seeds", "RunRecords"]),
         room("RunRecords", ["Seeds", "JSONText", "Measuring", "Statistics"]),
+        room(
+            "RunHistory",
+            ["Seeds", "JSONText", "RunRecords", .target(name: "CSQLite", condition: .when(traits: ["SQLite"]))]),
         room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
@@ -120,7 +123,7 @@ let package = Package(
             name: "AssayTool",
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
-                "Reporting", "Statistics", "Datasets",
+                "Reporting", "RunHistory", "Statistics", "Datasets",
                 "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: settings),
@@ -168,6 +171,7 @@ let package = Package(
                 "LMDBEngine", "SQLiteEngine", "StrataEngine",
             ]),
         tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
+        tests("RunHistoryTests", ["Seeds", "RunHistory", "RunRecords"]),
         tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),

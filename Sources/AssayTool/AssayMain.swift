@@ -18,9 +18,8 @@ enum AssayMain {
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
                 RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
-                CompareCommand(), BaselineCommand(), GateCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
-                SelfTestCommand(),
-                WorkerCommand(),
+                CompareCommand(), BaselineCommand(), GateCommand(), HistoryCommand(),
+                VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")

@@ -20,7 +20,8 @@ package struct Arguments {
                 try take(word, &rest, command)
             }
         }
-        if positional.count > command.positional.count {
+        let takesMore = command.positional.last?.contains("...") == true
+        if positional.count > command.positional.count, !takesMore {
             throw UsageError("too many arguments: \(positional[command.positional.count])", command: command.name)
         }
         if let missing = command.positional.dropFirst(positional.count).first(where: { !$0.hasPrefix("[") }) {

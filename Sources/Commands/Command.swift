@@ -7,7 +7,8 @@ package protocol Command: Sendable {
     var question: String { get }
     /// What the command does and does not do, for its help.
     var details: [String] { get }
-    /// Names of the arguments without a dash, in order: `FILE`, or `[TRIAL]` for one that may be left out.
+    /// Names of the arguments without a dash, in order: `FILE`, `[TRIAL]` for one that may be left out, and last
+    /// `FILE...` for one or more, or `[FILE...]` for any number.
     var positional: [String] { get }
     var options: [OptionSpecification] { get }
     /// Not in the list of commands.

@@ -33,6 +33,7 @@ struct RoomsTests {
         #expect(rooms.engines.isSuperset(of: ["StrataEngine", "SQLiteEngine"]))
         let known = Set(manifest.targets.map(\.name))
         let named = Rooms.ground.union(Rooms.withoutEngines).union(Rooms.withoutFoundation)
+            .union(Rooms.usersOfLibraries.keys)
         #expect(named.union(Rooms.librariesOfTheEngine).subtracting(known) == [], "rooms of the rules without a target")
     }
 
@@ -47,6 +48,7 @@ struct RoomsTests {
             ("room(\"Reporting\", [", "\"CLMDB\", ", "Reporting imports CLMDB"),
             ("room(\"Reporting\", [", "\"CJemalloc\", ", "Reporting imports CJemalloc"),
             ("room(\"RunRecords\", [", "\"Harness\", ", "RunRecords reaches RunRecords"),
+            ("room(\"RunRecords\", [", "\"CSQLite\", ", "RunRecords imports CSQLite"),
             ("engine(\"ModelEngine\", [", "\"SQLiteEngine\", ", "ModelEngine reaches SQLiteEngine"),
             ("room(\"Seeds\"", ", [\"Measuring\"]", "Seeds reaches Measuring"),
         ])

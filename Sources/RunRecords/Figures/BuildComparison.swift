@@ -57,6 +57,16 @@ package struct FigureName: Hashable, Sendable {
     package func value(in result: CaseResult) -> Double? {
         result.value(metric, statistic: statistic, label: label)
     }
+
+    /// `latency_ns p50 (read)`, `rows_per_second`.
+    package var text: String { Self.text(metric.name, statistic, label) }
+
+    /// A statistic that says nothing about a single figure is left out.
+    static func text(_ metric: String, _ statistic: String, _ label: String) -> String {
+        let isPlain = ["value", "count"].contains(statistic)
+        let words = [metric, isPlain ? "" : statistic, label.isEmpty ? "" : "(\(label))"]
+        return words.filter { !$0.isEmpty }.joined(separator: " ")
+    }
 }
 
 extension CaseResult {

@@ -71,11 +71,7 @@ package struct CountedName: Hashable, Sendable, Comparable, CustomStringConverti
     }
 
     /// `file_syncs (whole case)`, `file_bytes max (while pinned)`.
-    package var description: String {
-        let isPlain = ["value", "count"].contains(statistic)
-        let words = [metric, isPlain ? "" : statistic, label.isEmpty ? "" : "(\(label))"]
-        return words.filter { !$0.isEmpty }.joined(separator: " ")
-    }
+    package var description: String { FigureName.text(metric, statistic, label) }
 
     package static func < (a: CountedName, b: CountedName) -> Bool {
         (a.metric, a.label, a.statistic) < (b.metric, b.label, b.statistic)

@@ -1,0 +1,78 @@
+#if SQLite
+    import Commands
+    import RunHistory
+    import RunRecords
+
+    /// From what somebody typed to the figure that is meant.
+    struct TrendSelection {
+        let store: HistoryStore
+        let path: String
+
+        /// - Parameters:
+        ///   - words: an id, its beginning, or words that all stand in the title of one case.
+        ///   - metric: a figure as it is printed, or the name of its metric where that is one figure's alone.
+        ///   - reference: nil where the figure decides.
+        func trend(_ words: String, _ metric: String, reference: String?) throws(HistoryError) -> Trend {
+            let test = try test(words)
+            let figure = try figure(metric, of: test)
+            let references = try store.references(of: test, figure).map(\.engine)
+            var basis = Trend.Basis(of: test, figure, references: references)
+            if let reference {
+                guard references.contains(reference) else {
+                    let complaint =
+                        references.isEmpty
+                        ? "\(figure.text) of \(test.title) has no engine beside it in these runs"
+                        : NearestName.complaint("reference", reference, among: references)
+                    throw HistoryError(.wrongInput, complaint)
+                }
+                basis = .ratio(reference: reference)
+            }
+            var engine: String?
+            if case .ratio(let name) = basis { engine = name }
+            let points = try store.points(of: test, figure, reference: engine)
+            return Trend(test: test, figure: figure, basis: basis, points: points)
+        }
+
+        private func test(_ words: String) throws(HistoryError) -> Case {
+            let tests = try store.tests()
+            let parts = words.split(separator: " ").map(String.init)
+            let byID = tests.filter { words.count >= 4 && $0.id.hasPrefix(words) }
+            var found = byID
+            if byID.isEmpty, !parts.isEmpty {
+                found = tests.filter { test in
+                    let title = test.title.split(separator: " ").map(String.init)
+                    return parts.allSatisfy(title.contains)
+                }
+            }
+            if found.count == 1 { return found[0] }
+            guard found.isEmpty else {
+                let names = found.prefix(12).map { "\n  \($0.id)  \($0.title)" }.joined()
+                let more = found.count > 12 ? "\n  and \(found.count - 12) more" : ""
+                throw HistoryError(
+                    .wrongInput, "\(words) may be one of \(found.count) cases; name its id:\(names)\(more)")
+            }
+            let scenarios = Set(tests.map(\.scenario)).sorted()
+            guard !scenarios.isEmpty else {
+                throw HistoryError(.wrongInput, "\(path) has no run yet: assay history add RUN")
+            }
+            throw HistoryError(.wrongInput, NearestName.complaint("case", words, among: scenarios))
+        }
+
+        private func figure(_ metric: String, of test: Case) throws(HistoryError) -> FigureName {
+            let names = try store.figures(of: test)
+            if let exact = names.first(where: { $0.text == metric }) { return exact }
+            let found = names.filter { $0.metric.name == metric }
+            if found.count == 1 { return found[0] }
+            let candidates = (found.isEmpty ? names : found).map { "\"\($0.text)\"" }
+            guard found.isEmpty else {
+                throw HistoryError(
+                    .wrongInput,
+                    "\(metric) may be one of several figures: \(candidates.joined(separator: ", "))")
+            }
+            guard !names.isEmpty else {
+                throw HistoryError(.wrongInput, "no run in \(path) has a figure of \(test.title)")
+            }
+            throw HistoryError(.wrongInput, NearestName.complaint("metric", metric, among: names.map(\.text)))
+        }
+    }
+#endif

@@ -1,0 +1,62 @@
+import RunRecords
+
+/// What a trend says, in words that the terminal and the pages share.
+struct TrendWords {
+    let trend: Trend
+
+    /// `operation_ns median of point-read  strata  people 2000`.
+    var title: String { "\(trend.figure.text) of \(trend.test.title)" }
+
+    /// What the numbers are that changes are looked for in.
+    var basis: String {
+        switch trend.basis {
+        case .ratio(let reference): "how many times as good as \(reference) in the same run; above 1 is better"
+        case .count: "a count: it needs no reference"
+        case .nothing:
+            "no engine stands beside it in these runs: times of two runs do not compare, and no change is claimed"
+        }
+    }
+
+    /// The figure of a point as people read it.
+    func value(_ point: TrendPoint, gap: String = Figure.gap) -> String {
+        Figure.text(point.value, unit: trend.figure.metric.unit, gap: gap)
+    }
+
+    /// `1.84×, 1.70× to 1.90×`; empty where the run has no ratio.
+    func ratio(_ point: TrendPoint) -> String {
+        guard case .ratio = trend.basis, let ratio = point.ratio else { return "" }
+        guard let low = ratio.low, let high = ratio.high else { return Figure.ratio(ratio.value) }
+        return "\(Figure.ratio(ratio.value)), \(Figure.ratio(low)) to \(Figure.ratio(high))"
+    }
+
+    /// `12 % worse`.
+    func step(_ change: Trend.Change, gap: String = Figure.gap) -> String {
+        let fraction = change.factor > 1 ? change.factor - 1 : 1 - change.factor
+        return "\(Figure.percent(fraction, gap: gap)) \(trend.direction(of: change))"
+    }
+
+    /// `12 % worse from 20261123-.. on (commit 1a2b3c), before it 20261122-.. (commit 9f8e7d)`, and what else changed.
+    func sentence(_ change: Trend.Change, gap: String = Figure.gap) -> String {
+        guard let (before, after) = trend.neighbours(of: change) else { return step(change, gap: gap) }
+        let sentence =
+            "\(step(change, gap: gap)) from \(after.id) on (\(after.shortCommit)); the last before it is \(before.id) "
+            + "(\(before.shortCommit))"
+        return ([sentence] + change.remarks).joined(separator: "; ")
+    }
+
+    /// The command that finds the commit; nil where a commit is not known, or the change is none for the worse.
+    func command(_ change: Trend.Change) -> String? {
+        guard let (before, after) = trend.neighbours(of: change), trend.direction(of: change) == "worse",
+            !before.commit.isEmpty, !after.commit.isEmpty, before.commit != after.commit, trend.basis != .count
+        else { return nil }
+        let test = trend.test
+        var words = [
+            "assay", "bisect", "--good", before.shortCommit, "--bad", after.shortCommit, test.scenario, "--engine",
+            test.engine,
+        ]
+        if !test.dataset.isEmpty { words += ["--dataset", test.dataset] }
+        if test.size > 0 { words += ["--size", String(test.size)] }
+        for parameter in test.parameters { words += ["--param", "\(parameter.name)=\(parameter.value)"] }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+}

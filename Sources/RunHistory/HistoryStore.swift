@@ -1,0 +1,304 @@
+#if SQLite
+    import JSONText
+    import RunRecords
+    import Seeds
+
+    /// The history of runs in one SQLite database. Runs are added and never removed.
+    ///
+    /// 1. A run is added whole in one transaction, or not at all.
+    /// 2. A run is there once: copies of it are known by their digest.
+    /// 3. A file that is no history, of a later format, or damaged is refused before anything in it is changed.
+    ///
+    /// The rollback journal, and not a log beside the file: additions are rare, and between two of them the history is
+    /// one file, which may be copied, sent, and kept on a file system of a network.
+    package final class HistoryStore {
+        /// In the database's `user_version`.
+        package static let format = 1
+
+        package enum Addition: Sendable, Equatable {
+            case added
+            /// The same run was there before.
+            case wasThere
+        }
+
+        private let file: HistoryFile
+
+        /// - Parameters:
+        ///   - creates: begins a history where there is none.
+        ///   - busyMilliseconds: how long to wait for another process that is adding.
+        package init(path: String, creates: Bool, busyMilliseconds: Int = 60_000) throws(HistoryError) {
+            if creates, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+                do throws(FileTreeError) {
+                    try FileTree.createDirectory(String(path[..<slash]))
+                } catch {
+                    throw HistoryError(.wrongInput, "\(error): name another file with --db FILE")
+                }
+            }
+            file = try HistoryFile(path, creates: creates, busyMilliseconds: busyMilliseconds)
+            if creates { try begin() }
+            try file.transaction(writes: false) { () throws(HistoryError) in try check() }
+        }
+
+        /// Writes the tables into an empty file. Of two processes that begin the same history one finds it begun.
+        private func begin() throws(HistoryError) {
+            guard try isEmpty() else { return }
+            try file.transaction(writes: true) { () throws(HistoryError) in
+                guard try isEmpty() else { return }
+                for table in HistorySchema.statements { try file.run(table) }
+                try file.run("PRAGMA application_id=\(HistoryFile.applicationID)")
+                try file.run("PRAGMA user_version=\(Self.format)")
+            }
+        }
+
+        /// A database that somebody made and put nothing into is theirs where it carries a version.
+        private func isEmpty() throws(HistoryError) -> Bool {
+            for fact in ["SELECT count(*) FROM sqlite_schema", "PRAGMA application_id", "PRAGMA user_version"] {
+                if try file.integer(fact) != 0 { return false }
+            }
+            return true
+        }
+
+        private func check() throws(HistoryError) {
+            let path = file.path
+            guard try file.integer("PRAGMA application_id") == HistoryFile.applicationID else {
+                throw HistoryError(
+                    .wrongInput,
+                    "\(path) is a database of something else, and was left as it is: name another with --db FILE")
+            }
+            let version = try file.integer("PRAGMA user_version") ?? 0
+            guard version == Self.format else {
+                throw HistoryError(
+                    .wrongInput,
+                    "\(path) has format \(version), this assay reads format \(Self.format): use the assay that wrote it, "
+                        + "or begin another history with --db FILE")
+            }
+            var complaints: [String] = []
+            try file.rows("PRAGMA quick_check(1)") { row throws(HistoryError) in complaints.append(row.text(0)) }
+            guard complaints == ["ok"] else { throw .damaged(path, complaints.first ?? "no answer") }
+        }
+
+        // MARK: Adding
+
+        /// - Throws: where a run of that name and host is there with other results; nothing is changed then.
+        package func add(_ run: RecordedRun) throws(HistoryError) -> Addition {
+            try file.transaction(writes: true) { () throws(HistoryError) in
+                if try file.integer("SELECT 1 FROM run WHERE digest = ?", .text(run.digest)) != nil { return .wasThere }
+                let host = run.machine.host
+                if try file.integer("SELECT 1 FROM run WHERE id = ? AND host = ?", .text(run.id), .text(host)) != nil {
+                    throw HistoryError(
+                        .wrongInput,
+                        "\(run.id) of \(host) is in \(file.path) with other results, and nothing was added: a run that "
+                            + "is added does not change")
+                }
+                try insert(run)
+                return .added
+            }
+        }
+
+        private func insert(_ run: RecordedRun) throws(HistoryError) {
+            try file.run(
+                """
+                INSERT INTO run (id, digest, host, time, plan, seed, commit_id, branch, assay_version, build_digest, \
+                machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                .text(run.id), .text(run.digest), .text(run.machine.host), .integer(run.startTime), .text(run.plan),
+                .text(run.seed.description), .text(run.commit), .text(run.branch), .text(run.assayVersion),
+                .text(run.buildDigest), .text(run.machine.json.text))
+            let key = file.lastKey
+            for recorded in run.cases { try insert(recorded, of: key) }
+        }
+
+        private func insert(_ recorded: RecordedCase, of run: Int) throws(HistoryError) {
+            let id = recorded.test.id
+            try file.run(
+                "INSERT INTO test (id, description) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", .text(id),
+                .text(recorded.test.json.text))
+            try file.run(
+                """
+                INSERT INTO result (run, test, engine_version, verdict) \
+                SELECT ?, key, ?, ? FROM test WHERE id = ?
+                """,
+                .integer(run), .text(recorded.engineVersion), .text(recorded.verdict.rawValue), .text(id))
+            let result = file.lastKey
+            for figure in recorded.figures {
+                let metric = figure.name.metric
+                try file.run(
+                    """
+                    INSERT INTO figure (result, metric, unit, direction, kind, statistic, label, value, low, high, \
+                    count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    .integer(result), .text(metric.name), .text(metric.unit), .text(metric.direction.rawValue),
+                    .text(metric.kind.rawValue), .text(figure.name.statistic), .text(figure.name.label),
+                    .real(figure.value), ColumnValue(figure.low), ColumnValue(figure.high), .integer(figure.count))
+                let key = file.lastKey
+                for ratio in figure.ratios {
+                    try file.run(
+                        """
+                        INSERT INTO ratio (figure, reference, version, value, low, high, pairs) \
+                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        """,
+                        .integer(key), .text(ratio.reference), .text(ratio.version), .real(ratio.value),
+                        ColumnValue(ratio.low), ColumnValue(ratio.high), .integer(ratio.pairCount))
+                }
+            }
+        }
+
+        // MARK: Reading
+
+        /// One state of the history for all that the body reads.
+        package func reading<Output>(_ body: () throws(HistoryError) -> Output) throws(HistoryError) -> Output {
+            try file.transaction(writes: false, body)
+        }
+
+        /// All runs without their cases, in the order of their start.
+        package func runs() throws(HistoryError) -> [(run: RecordedRun, caseCount: Int, figureCount: Int)] {
+            var runs: [(run: RecordedRun, caseCount: Int, figureCount: Int)] = []
+            let counts = """
+                (SELECT count(*) FROM result WHERE result.run = run.key), \
+                (SELECT count(*) FROM figure JOIN result ON figure.result = result.key WHERE result.run = run.key)
+                """
+            let sql = "SELECT \(HistoryColumns.run), \(counts) FROM run ORDER BY time, id, digest"
+            try file.rows(sql) { row throws(HistoryError) in
+                let next = HistoryColumns.runCount
+                runs.append(
+                    (try HistoryColumns.run(row, file.path), row.integer(next), row.integer(next + 1)))
+            }
+            return runs
+        }
+
+        /// Whole runs of that id; its digest, or the beginning of either, is an id as well. Several where the id does
+        /// not tell them apart.
+        package func runs(named id: String) throws(HistoryError) -> [RecordedRun] {
+            var found: [(key: Int, run: RecordedRun)] = []
+            let sql = """
+                SELECT \(HistoryColumns.run), key FROM run WHERE substr(id, 1, length(?1)) = ?1 \
+                OR substr(digest, 1, length(?1)) = ?1 ORDER BY time, id, digest
+                """
+            try file.rows(sql, [.text(id)]) { row throws(HistoryError) in
+                found.append((row.integer(HistoryColumns.runCount), try HistoryColumns.run(row, file.path)))
+            }
+            let exact = found.filter { $0.run.id == id || $0.run.digest == id }
+            var runs: [RecordedRun] = []
+            for (key, run) in exact.isEmpty ? found : exact {
+                var run = run
+                run.cases = try cases(of: key)
+                runs.append(run)
+            }
+            return runs
+        }
+
+        private func cases(of run: Int) throws(HistoryError) -> [RecordedCase] {
+            var found: [(key: Int, recorded: RecordedCase)] = []
+            let sql = """
+                SELECT test.description, result.engine_version, result.verdict, result.key \
+                FROM result JOIN test ON result.test = test.key WHERE result.run = ? ORDER BY result.key
+                """
+            try file.rows(sql, [.integer(run)]) { row throws(HistoryError) in
+                let recorded = RecordedCase(
+                    test: try HistoryColumns.test(row.text(0), file.path), engineVersion: row.text(1),
+                    verdict: try row.choice(2, of: Verdict.self))
+                found.append((row.integer(3), recorded))
+            }
+            var cases: [RecordedCase] = []
+            for (key, recorded) in found {
+                var recorded = recorded
+                recorded.figures = try figures(of: key)
+                cases.append(recorded)
+            }
+            return cases
+        }
+
+        private func figures(of result: Int) throws(HistoryError) -> [RecordedFigure] {
+            var found: [(key: Int, figure: RecordedFigure)] = []
+            try file.rows(
+                "SELECT \(HistoryColumns.figure), key FROM figure WHERE result = ? ORDER BY key", [.integer(result)]
+            ) { row throws(HistoryError) in
+                found.append((row.integer(HistoryColumns.figureCount), try HistoryColumns.figure(row)))
+            }
+            var figures: [RecordedFigure] = []
+            for (key, figure) in found {
+                var figure = figure
+                try file.rows(
+                    "SELECT \(HistoryColumns.ratio) FROM ratio WHERE figure = ? ORDER BY reference", [.integer(key)]
+                ) { row throws(HistoryError) in
+                    figure.ratios.append(HistoryColumns.ratio(row, from: 0))
+                }
+                figures.append(figure)
+            }
+            return figures
+        }
+
+        // MARK: Trends
+
+        /// Every case of any run, by its title.
+        package func tests() throws(HistoryError) -> [Case] {
+            var tests: [Case] = []
+            try file.rows("SELECT description FROM test ORDER BY key") { row throws(HistoryError) in
+                tests.append(try HistoryColumns.test(row.text(0), file.path))
+            }
+            return tests.sorted { ($0.title, $0.id) < ($1.title, $1.id) }
+        }
+
+        /// The figures that a case has in any run, in the order in which they came.
+        package func figures(of test: Case) throws(HistoryError) -> [FigureName] {
+            var names: [FigureName] = []
+            let sql = """
+                SELECT \(HistoryColumns.figure) FROM figure JOIN result ON figure.result = result.key \
+                JOIN test ON result.test = test.key WHERE test.id = ? \
+                GROUP BY metric, statistic, label ORDER BY min(figure.key)
+                """
+            try file.rows(sql, [.text(test.id)]) { row throws(HistoryError) in
+                names.append(try HistoryColumns.figure(row).name)
+            }
+            return names
+        }
+
+        /// The engines that a figure has a ratio to, with the number of runs, the one with the most first.
+        package func references(
+            of test: Case, _ name: FigureName
+        ) throws(HistoryError) -> [(engine: String, runCount: Int)] {
+            var references: [(engine: String, runCount: Int)] = []
+            let sql = """
+                SELECT reference, count(*) FROM ratio JOIN figure ON ratio.figure = figure.key \
+                JOIN result ON figure.result = result.key JOIN test ON result.test = test.key \
+                WHERE test.id = ? AND metric = ? AND statistic = ? AND label = ? \
+                GROUP BY reference ORDER BY count(*) DESC, reference
+                """
+            let values: [ColumnValue] = [
+                .text(test.id), .text(name.metric.name), .text(name.statistic), .text(name.label),
+            ]
+            try file.rows(sql, values) { row throws(HistoryError) in references.append((row.text(0), row.integer(1))) }
+            return references
+        }
+
+        /// The figure in every run that has it, in the order of their start.
+        ///
+        /// - Parameter reference: the engine whose ratio each point carries; nil for none.
+        package func points(
+            of test: Case, _ name: FigureName, reference: String?
+        ) throws(HistoryError) -> [TrendPoint] {
+            var points: [TrendPoint] = []
+            let sql = """
+                SELECT \(HistoryColumns.run), engine_version, figure.value, figure.low, figure.high, \
+                \(HistoryColumns.ratio) FROM figure JOIN result ON figure.result = result.key \
+                JOIN test ON result.test = test.key JOIN run ON result.run = run.key \
+                LEFT JOIN ratio ON ratio.figure = figure.key AND ratio.reference = ? \
+                WHERE test.id = ? AND metric = ? AND statistic = ? AND label = ? ORDER BY time, run.id, digest
+                """
+            let values: [ColumnValue] = [
+                reference.map { .text($0) } ?? .null, .text(test.id), .text(name.metric.name), .text(name.statistic),
+                .text(name.label),
+            ]
+            try file.rows(sql, values) { row throws(HistoryError) in
+                let next = HistoryColumns.runCount
+                let ratio = row.text(next + 4).isEmpty ? nil : HistoryColumns.ratio(row, from: next + 4)
+                points.append(
+                    TrendPoint(
+                        run: try HistoryColumns.run(row, file.path), engineVersion: row.text(next),
+                        value: row.real(next + 1), low: row.optionalReal(next + 2), high: row.optionalReal(next + 3),
+                        ratio: ratio))
+            }
+            return points
+        }
+    }
+#endif

@@ -1,0 +1,181 @@
+import Seeds
+import Statistics
+
+/// What a history of runs keeps of a run: where it comes from, and the figures of its cases with their ratios.
+package struct RecordedRun: Sendable, Equatable {
+    package var id: String
+    /// Of the bytes that the run was read from: equal for copies of one run and for nothing else.
+    package var digest: String
+    /// Seconds since 1970.
+    package var startTime: Int
+    package var plan: String
+    package var seed: Seed
+    package var commit: String
+    package var branch: String
+    package var assayVersion: String
+    package var buildDigest: String
+    package var machine: Machine
+    package var cases: [RecordedCase]
+
+    package init(
+        header: RunHeader, digest: String, cases: [RecordedCase] = []
+    ) {
+        id = header.id
+        self.digest = digest
+        startTime = header.startTime
+        (plan, seed) = (header.plan, header.seed)
+        (commit, branch) = (header.commit, header.branch)
+        (assayVersion, buildDigest) = (header.assayVersion, header.buildDigest)
+        machine = header.machine
+        self.cases = cases
+    }
+
+    /// The commit as people read it, shortened; `no commit` where the run knew none.
+    package var shortCommit: String { commit.isEmpty ? "no commit" : String(commit.prefix(12)) }
+
+    package var figureCount: Int { cases.reduce(0) { $0 + $1.figures.count } }
+}
+
+/// A case of a recorded run. One whose figures do not count has none, and its verdict says why.
+package struct RecordedCase: Sendable, Equatable {
+    package var test: Case
+    package var engineVersion: String
+    package var verdict: Verdict
+    package var figures: [RecordedFigure]
+
+    package init(test: Case, engineVersion: String, verdict: Verdict, figures: [RecordedFigure] = []) {
+        (self.test, self.engineVersion) = (test, engineVersion)
+        (self.verdict, self.figures) = (verdict, figures)
+    }
+}
+
+/// A figure of a recorded case: the median of its rounds with its interval, or what was measured once.
+package struct RecordedFigure: Sendable, Equatable {
+    package var name: FigureName
+    package var value: Double
+    package var low: Double?
+    package var high: Double?
+    /// How many measurements stand behind the value.
+    package var count: Int
+    /// Beside the other engines of the same run that did the same work.
+    package var ratios: [RecordedRatio]
+
+    package init(_ sample: Sample, ratios: [RecordedRatio] = []) {
+        name = FigureName(sample)
+        (value, low, high, count) = (sample.value, sample.low, sample.high, sample.count)
+        self.ratios = ratios
+    }
+}
+
+/// How many times as good a figure is as that of a reference: another engine of the same run.
+package struct RecordedRatio: Sendable, Equatable {
+    package var reference: String
+    package var version: String
+    /// Above 1 is better, whichever direction the figure has.
+    package var value: Double
+    /// Bounds over the rounds; nil where there are too few.
+    package var low: Double?
+    package var high: Double?
+    /// How many rounds measured both; 1 for figures that were measured once.
+    package var pairCount: Int
+
+    package init(
+        reference: String, version: String, value: Double, low: Double? = nil, high: Double? = nil, pairCount: Int
+    ) {
+        (self.reference, self.version) = (reference, version)
+        (self.value, self.low, self.high, self.pairCount) = (value, low, high, pairCount)
+    }
+}
+
+/// A run that a history does not take, and what helps.
+package struct RecordingError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+extension RecordedRun {
+    /// What a finished run comes to.
+    ///
+    /// Of a plan that measures nothing counts alone are kept: its times mean nothing.
+    ///
+    /// Throws: for a run that is damaged or not finished, and for one of a debug build.
+    package init(_ run: Run, digest: String) throws(RecordingError) {
+        do throws(BaselineError) {
+            try run.requireFinished()
+        } catch {
+            throw RecordingError(error.description)
+        }
+        guard run.header.isReleaseBuild else {
+            throw RecordingError(
+                "the run in \(run.directory) is of a debug build, whose figures nothing can be told from: run the plan "
+                    + "with a release build")
+        }
+        self.init(header: run.header, digest: digest)
+        let groups = Dictionary(grouping: run.results) { Subject($0.test) }
+        cases = run.results.map { result in
+            var recorded = RecordedCase(
+                test: result.test, engineVersion: result.engineVersion, verdict: result.verdict)
+            let others = (groups[Subject(result.test)] ?? []).filter {
+                $0.test.engine != result.test.engine && Self.counts($0)
+            }
+            recorded.figures = Self.figures(of: result, beside: others, run)
+            return recorded
+        }
+    }
+
+    private static func counts(_ result: CaseResult) -> Bool { CountedCase.objection(to: result) == nil }
+
+    private static func figures(of result: CaseResult, beside others: [CaseResult], _ run: Run) -> [RecordedFigure] {
+        run.lastingFigures(of: result).map { sample in
+            var figure = RecordedFigure(sample)
+            guard sample.metric.direction != .neutral else { return figure }
+            figure.ratios = others.compactMap { ratio(figure.name, result, $0, run) }
+                .sorted { $0.reference < $1.reference }
+            return figure
+        }
+    }
+
+    /// By the pairs of the rounds; of cases that were measured once, by their two figures. nil where one of them is 0.
+    private static func ratio(
+        _ name: FigureName, _ own: CaseResult, _ other: CaseResult, _ run: Run
+    ) -> RecordedRatio? {
+        var pairs: [(own: Double, other: Double)] = []
+        if run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil {
+            pairs = run.pairs(
+                own.test.id, other.test.id, metric: name.metric.name, statistic: name.statistic, label: name.label)
+        } else if let first = name.value(in: own), let second = name.value(in: other) {
+            pairs = [(first, second)]
+        }
+        let higher = name.metric.direction == .higherIsBetter
+        guard let ratio = PairedRatio(pairs, higherIsBetter: higher) else { return nil }
+        return RecordedRatio(
+            reference: other.test.engine, version: other.engineVersion, value: ratio.ratio, low: ratio.low,
+            high: ratio.high, pairCount: ratio.pairs.count)
+    }
+}
+
+extension Run {
+    /// The figures of a case that somebody may work on with: none where the case failed or was cut, counts alone where
+    /// the plan measures nothing. Each has a name of its own.
+    package func lastingFigures(of result: CaseResult) -> [Sample] {
+        guard CountedCase.objection(to: result) == nil else { return [] }
+        var seen: Set<FigureName> = []
+        return result.samples.filter { sample in
+            sample.value.isFinite && (header.measures || CountedName(sample) != nil)
+                && seen.insert(FigureName(sample)).inserted
+        }
+    }
+}
+
+extension RunDirectory {
+    /// The digest by which a history knows a run again: of what was measured, and of when, where and with what.
+    package func digest() throws(FileTreeError) -> String {
+        let header = StableHash.of(try FileTree.readBytes(headerFile))
+        let results = StableHash.of(try FileTree.readBytes(resultsFile))
+        return [header, results].map { hash in
+            let digits = String(hash, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }.joined()
+    }
+}

@@ -1,0 +1,179 @@
+import Seeds
+import Statistics
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One run in the trend of a figure.
+package struct TrendPoint: Sendable, Equatable {
+    /// The run, without its cases.
+    package var run: RecordedRun
+    package var engineVersion: String
+    /// The figure itself, with its interval.
+    package var value: Double
+    package var low: Double?
+    package var high: Double?
+    /// nil where the run has no figure of the reference.
+    package var ratio: RecordedRatio?
+
+    package init(
+        run: RecordedRun, engineVersion: String, value: Double, low: Double? = nil, high: Double? = nil,
+        ratio: RecordedRatio? = nil
+    ) {
+        (self.run, self.engineVersion) = (run, engineVersion)
+        (self.value, self.low, self.high, self.ratio) = (value, low, high, ratio)
+    }
+}
+
+/// A figure of a case over the runs of a history, in the order of their start, with the places where it changed.
+///
+/// Times of two runs do not compare. What is looked at is the ratio to a pinned reference, an engine of the same run
+/// and of one version: both were disturbed alike. A count needs no reference.
+package struct Trend: Sendable, Equatable {
+    /// What the change points are of.
+    package enum Basis: Sendable, Equatable {
+        case ratio(reference: String)
+        /// A count, which repeats on any machine.
+        case count
+        /// Nothing that compares over time: the values are shown, and no change is claimed.
+        case nothing
+    }
+
+    /// From one run to the next there is another level.
+    package struct Change: Sendable, Equatable {
+        /// Of the first point of the new level, in `points`.
+        package var index: Int
+        /// How many times as good, above 1 better; of a count that is neither, how many times as much.
+        package var factor: Double
+        /// What else changed between the two runs: a machine, the version of an engine.
+        package var remarks: [String]
+    }
+
+    package let test: Case
+    package let figure: FigureName
+    package let basis: Basis
+    /// Those that the basis has something to say of, and the others: all runs that have the figure.
+    package let points: [TrendPoint]
+    package let changes: [Change]
+    /// What a reader has to know: runs without the reference, versions of it.
+    package let remarks: [String]
+
+    /// A smaller step is none, whatever the runs say: no machine is steadier.
+    package static let least = DeadBand.least
+    private static let seed = Seed(1)
+
+    /// - Parameter points: in the order of time, the ratios to `basis`.
+    package init(test: Case, figure: FigureName, basis: Basis, points: [TrendPoint]) {
+        self.test = test
+        self.figure = figure
+        self.basis = basis
+        self.points = points
+        let stretches = Self.stretches(points, basis)
+        changes = stretches.flatMap { Self.changes(in: $0, of: points, basis, figure) }
+        var remarks: [String] = []
+        if case .ratio(let reference) = basis {
+            let without = points.count { $0.ratio == nil }
+            if without > 0 { remarks.append("\(without) of \(points.count) runs have no figure of \(reference)") }
+            for (before, after) in zip(stretches, stretches.dropFirst()) {
+                guard let last = before.last, let first = after.first else { continue }
+                remarks.append(
+                    "\(reference) is \(points[last].ratio?.version ?? "") up to \(points[last].run.id), and "
+                        + "\(points[first].ratio?.version ?? "") from \(points[first].run.id) on: nothing is claimed "
+                        + "across")
+            }
+        }
+        self.remarks = remarks
+    }
+
+    /// The number of a point that is looked at over time; nil where it has none that can be.
+    package func level(_ point: TrendPoint) -> Double? { Self.level(point, basis) }
+
+    private static func level(_ point: TrendPoint, _ basis: Basis) -> Double? {
+        let level: Double? =
+            switch basis {
+            case .ratio: point.ratio?.value
+            case .count: point.value
+            case .nothing: nil
+            }
+        return level.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    }
+
+    /// Indices of points that compare with each other: those beside one version of the reference in a row.
+    private static func stretches(_ points: [TrendPoint], _ basis: Basis) -> [[Int]] {
+        var stretches: [[Int]] = []
+        var version: String?
+        for (index, point) in points.enumerated() where level(point, basis) != nil {
+            let own = point.ratio?.version ?? ""
+            if version != own { stretches.append([]) }
+            version = own
+            stretches[stretches.count - 1].append(index)
+        }
+        return stretches
+    }
+
+    private static func changes(
+        in stretch: [Int], of points: [TrendPoint], _ basis: Basis, _ figure: FigureName
+    ) -> [Change] {
+        var search = ChangePointSearch(least: log(least), seed: seed)
+        let levels = stretch.compactMap { level(points[$0], basis).map { log($0) } }
+        return search.find(in: levels).map { found in
+            let (last, first) = (points[stretch[found.index - 1]], points[stretch[found.index]])
+            var step = found.step
+            if basis == .count, figure.metric.direction == .lowerIsBetter { step = -step }
+            var remarks: [String] = []
+            if last.run.machine.isOther(than: first.run.machine) {
+                remarks.append("another machine: \(first.run.machine.host), \(first.run.machine.processor)")
+            }
+            if last.engineVersion != first.engineVersion {
+                remarks.append("another version: \(last.engineVersion) before, \(first.engineVersion) after")
+            }
+            return Change(index: stretch[found.index], factor: exp(step), remarks: remarks)
+        }
+    }
+}
+
+extension Trend {
+    /// The runs between which the change came about: the last of the old level and the first of the new one.
+    package func neighbours(of change: Change) -> (before: RecordedRun, after: RecordedRun)? {
+        guard let before = points[..<change.index].last(where: { level($0) != nil }) else { return nil }
+        return (before.run, points[change.index].run)
+    }
+
+    /// `12.3 % worse`, `4.1 % better`; of what is neither, `more` and `less`.
+    package func direction(of change: Change) -> String {
+        if case .count = basis, figure.metric.direction == .neutral { return change.factor > 1 ? "more" : "less" }
+        return change.factor > 1 ? "better" : "worse"
+    }
+}
+
+extension Machine {
+    /// Whether figures of the two have other ground under them. The name of a host says nothing: the machines of a CI
+    /// have a new one each time.
+    package func isOther(than machine: Machine) -> Bool {
+        processor != machine.processor || coreCount != machine.coreCount || memoryBytes != machine.memoryBytes
+            || fileSystem != machine.fileSystem
+    }
+}
+
+extension Trend.Basis {
+    /// What a figure is looked at by where nobody chose: a count by itself, else the peer that stands beside it in most
+    /// runs. Engines of one library are no reference to each other, for they change together, and neither is the model.
+    ///
+    /// - Parameter references: engines that the figure has a ratio to, the one in most runs first.
+    package init(of test: Case, _ figure: FigureName, references: [String]) {
+        if Counter(metric: figure.metric.name) != nil {
+            self = .count
+        } else if let peer = references.first(where: { Self.isPeer($0, of: test.engine) }) {
+            self = .ratio(reference: peer)
+        } else {
+            self = .nothing
+        }
+    }
+
+    private static func isPeer(_ engine: String, of own: String) -> Bool {
+        engine != "model" && engine.prefix { $0 != "-" } != own.prefix { $0 != "-" }
+    }
+}

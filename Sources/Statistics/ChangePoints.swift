@@ -1,0 +1,160 @@
+import Seeds
+
+/// A place in a row of values from which on they have another level.
+package struct ChangePoint: Sendable, Hashable {
+    /// Of the first value of the new level.
+    package let index: Int
+    /// The median of the values from the change point before, or from the first, up to this one.
+    package let before: Double
+    /// The median of the values from here to the next change point, or to the last.
+    package let after: Double
+
+    package init(index: Int, before: Double, after: Double) {
+        (self.index, self.before, self.after) = (index, before, after)
+    }
+
+    package var step: Double { after - before }
+}
+
+/// Looks for change points in a row of values in the order of time: E-divisive, with what it may claim held down.
+///
+/// The best split of a stretch is the one whose two sides lie furthest apart by the energy distance, which needs no
+/// assumption about the distribution. It is a change only where none of `shuffles` random orders of the same values
+/// can be split as well. The sides are then searched in the same way.
+///
+/// Equal values and an equal seed give equal change points.
+///
+/// Source: Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data.
+package struct ChangePointSearch: Sendable {
+    /// The fewest values that are a level: fewer, and a few runs on a busy machine are one.
+    package static let fewestValues = 4
+    /// None of them may be split as well as the true order: a false alarm in a thousand stretches.
+    package static let shuffles = 999
+    /// So many of the last values are looked at: the price grows with the square.
+    package static let mostValues = 400
+
+    /// The smallest step that matters.
+    private let least: Double
+    private var random: RandomStream
+
+    /// - Parameter least: a smaller step between two levels is none, however certain it is. Above 0.
+    package init(least: Double, seed: Seed) {
+        precondition(least > 0 && least.isFinite)
+        self.least = least
+        random = RandomStream(seed)
+    }
+
+    /// The change points of finite values, ascending.
+    ///
+    /// - Complexity: O(n^2) where nothing changes, O(n^2 * `shuffles`) for each change point; n is at most `mostValues`.
+    package mutating func find(in values: [Double]) -> [ChangePoint] {
+        precondition(values.allSatisfy(\.isFinite), "a level of what is no number")
+        let offset = max(0, values.count - Self.mostValues)
+        let searched = Array(values[offset...])
+        var places: [Int] = []
+        split(searched, 0..<searched.count, &places)
+        return settled(places.sorted(), searched).map {
+            ChangePoint(index: $0.index + offset, before: $0.before, after: $0.after)
+        }
+    }
+
+    private mutating func split(_ values: [Double], _ stretch: Range<Int>, _ places: inout [Int]) {
+        var part = Array(values[stretch])
+        guard let best = Distances(part).bestSplit(), best.statistic > 0 else { return }
+        for _ in 0..<Self.shuffles {
+            let order = random.permutation(of: part.count)
+            part = order.map { part[$0] }
+            if let other = Distances(part).bestSplit(), other.statistic >= best.statistic { return }
+        }
+        let place = stretch.lowerBound + best.place
+        places.append(place)
+        split(values, stretch.lowerBound..<place, &places)
+        split(values, place..<stretch.upperBound, &places)
+    }
+
+    /// Places between their neighbours, each where it separates best, without steps that do not matter: the smallest
+    /// goes first, for the levels beside it are then another one.
+    private func settled(_ found: [Int], _ values: [Double]) -> [ChangePoint] {
+        var places = found
+        while true {
+            for index in places.indices {
+                let stretch = Self.stretch(index, places, values.count)
+                let part = Array(values[stretch])
+                if let best = Distances(part).bestSplit(toTheEnd: true) {
+                    places[index] = stretch.lowerBound + best.place
+                }
+            }
+            let points = places.indices.map { index in
+                let stretch = Self.stretch(index, places, values.count)
+                return ChangePoint(
+                    index: places[index],
+                    before: MedianInterval.median(Array(values[stretch.lowerBound..<places[index]])),
+                    after: MedianInterval.median(Array(values[places[index]..<stretch.upperBound])))
+            }
+            guard let smallest = points.indices.min(by: { abs(points[$0].step) < abs(points[$1].step) }),
+                abs(points[smallest].step) < least
+            else { return points }
+            places.remove(at: smallest)
+        }
+    }
+
+    /// From the change point before to the one after.
+    private static func stretch(_ index: Int, _ places: [Int], _ count: Int) -> Range<Int> {
+        (index > 0 ? places[index - 1] : 0)..<(index + 1 < places.count ? places[index + 1] : count)
+    }
+}
+
+/// The distances between all values of a stretch, summed up so that any two parts of it are compared in a few steps.
+private struct Distances {
+    private let count: Int
+    /// At (i, j) the sum of the distances between the first i values and the first j.
+    private let sums: [Double]
+
+    init(_ values: [Double]) {
+        count = values.count
+        let width = values.count + 1
+        sums = [Double](unsafeUninitializedCapacity: width * width) { buffer, used in
+            for column in 0..<width { buffer[column] = 0 }
+            for row in 1..<max(1, width) {
+                var line = 0.0
+                buffer[row * width] = 0
+                for column in 1..<width {
+                    line += abs(values[row - 1] - values[column - 1])
+                    buffer[row * width + column] = buffer[(row - 1) * width + column] + line
+                }
+            }
+            used = width * width
+        }
+    }
+
+    private func sum(_ rows: Range<Int>, _ columns: Range<Int>) -> Double {
+        let width = count + 1
+        return sums[rows.upperBound * width + columns.upperBound] - sums[rows.lowerBound * width + columns.upperBound]
+            - sums[rows.upperBound * width + columns.lowerBound] + sums[rows.lowerBound * width + columns.lowerBound]
+    }
+
+    /// Where the values before and those behind lie furthest apart. Those behind may end before the last value: a level
+    /// that comes and goes again is then seen.
+    ///
+    /// - Returns: nil where there are too few values for two levels.
+    func bestSplit(toTheEnd: Bool = false) -> (place: Int, statistic: Double)? {
+        let fewest = ChangePointSearch.fewestValues
+        guard count >= 2 * fewest else { return nil }
+        var best: (place: Int, statistic: Double)?
+        for place in fewest...(count - fewest) {
+            for end in (toTheEnd ? count : place + fewest)...count {
+                let statistic = statistic(0..<place, place..<end)
+                if statistic > best?.statistic ?? -.infinity { best = (place, statistic) }
+            }
+        }
+        return best
+    }
+
+    /// The energy distance of two samples, weighed by their sizes.
+    private func statistic(_ first: Range<Int>, _ second: Range<Int>) -> Double {
+        let (m, n) = (Double(first.count), Double(second.count))
+        let apart = 2 * sum(first, second) / (m * n)
+        let within = sum(first, first) / (m * (m - 1)) + sum(second, second) / (n * (n - 1))
+        return (apart - within) * m * n / (m + n)
+    }
+}
