@@ -69,8 +69,8 @@
             guard version == Self.format else {
                 throw HistoryError(
                     .wrongInput,
-                    "\(path) has format \(version), this assay reads format \(Self.format): use the assay that wrote it, "
-                        + "or begin another history with --db FILE")
+                    "\(path) has format \(version), this assay reads format \(Self.format): use the assay that wrote "
+                        + "it, or begin another history with --db FILE")
             }
             var complaints: [String] = []
             try file.rows("PRAGMA quick_check(1)") { row throws(HistoryError) in complaints.append(row.text(0)) }

@@ -46,7 +46,8 @@ package struct ChangePointSearch: Sendable {
 
     /// The change points of finite values, ascending.
     ///
-    /// - Complexity: O(n^2) where nothing changes, O(n^2 * `shuffles`) for each change point; n is at most `mostValues`.
+    /// - Complexity: O(n^2) where nothing changes, O(n^2 * `shuffles`) for each change point; n is at most
+    ///   `mostValues`.
     package mutating func find(in values: [Double]) -> [ChangePoint] {
         precondition(values.allSatisfy(\.isFinite), "a level of what is no number")
         let offset = max(0, values.count - Self.mostValues)
