@@ -33,6 +33,7 @@ package enum ScenarioRegistration {
         registry.register(YCSBReadModifyWrite())
         registry.register(Compact())
         registry.register(CommitThreads())
+        registry.register(MixedThreads())
         registry.register(CommitProcesses())
         registry.register(VisibleLatency())
         registry.register(LostUpdate())

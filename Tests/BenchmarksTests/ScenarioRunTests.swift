@@ -38,6 +38,9 @@ struct ScenarioRunTests {
             slug: "commit-threads", parameters: ["threads": "3", "commits": "60"],
             metrics: ["commits_per_second", "fairness_ratio"]),
         Small(
+            slug: "mixed-threads", parameters: ["readers": "2", "writers": "2", "commits": "60"],
+            metrics: ["commits_per_second", "operations_per_second", "fairness_ratio", "latency_ns"]),
+        Small(
             slug: "lost-update", parameters: ["threads": "3", "increments": "90"], metrics: ["updates_per_second"]),
         Small(
             slug: "pinned-reader", parameters: ["transactions": "4", "updates": "20", "readers": "2"],

@@ -85,13 +85,9 @@ struct KeyedLane: Sendable {
         var stretch = KeyedStretch()
         ready()
         stretch.start = MonotonicClock.now()
-        if let pace {
-            var pacer = pace.pacer(lane: stream.lane, of: stream.lanes)
-            try send(requests, rows, on: session, &stretch, deadline, witness, pacer: &pacer)
-            stretch.lateness = pacer.lateness
-        } else {
-            try send(requests, rows, on: session, &stretch, deadline, witness)
-        }
+        var pacer = pace?.pacer(lane: stream.lane, of: stream.lanes)
+        try send(requests, rows, on: session, &stretch, deadline, witness, &pacer)
+        if let pacer { stretch.lateness = pacer.lateness }
         stretch.end = MonotonicClock.now()
         stretch.rates = [stretch.rate]
         for place in 0..<stretch.done {
@@ -101,12 +97,14 @@ struct KeyedLane: Sendable {
         return stretch
     }
 
-    /// A closed loop: the next request when the one before is answered.
+    /// A closed loop: the next request when the one before is answered. With a pacer an open one: each when it is due,
+    /// or as soon after that as the ones before let it.
     private mutating func send(
         _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
-        _ deadline: UInt64, _ witness: IOWitness?
+        _ deadline: UInt64, _ witness: IOWitness?, _ pacer: inout Pacer<SystemPacerClock>?
     ) throws {
         for (place, request) in requests.enumerated() {
+            let due = pacer?.next()
             let commit = request.operation.isChange ? witness?.beginCommit() : nil
             let begin = MonotonicClock.now()
             // Whoever is out of time ends before it sends.
@@ -116,26 +114,9 @@ struct KeyedLane: Sendable {
             if let commit, let answer = witness?.endCommit(commit) { stretch.answers.count(answer) }
             stretch.service[request.operation.rawValue].record(end &- begin)
             stretch.done += 1
-        }
-    }
-
-    /// An open loop: each request when it is due, or as soon after that as the ones before let it.
-    private mutating func send(
-        _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
-        _ deadline: UInt64, _ witness: IOWitness?, pacer: inout Pacer<SystemPacerClock>
-    ) throws {
-        for (place, request) in requests.enumerated() {
-            let due = pacer.next()
-            let commit = request.operation.isChange ? witness?.beginCommit() : nil
-            let begin = MonotonicClock.now()
-            if begin >= deadline { return }
-            answers[place] = try Self.send(request, rows[place], on: session)
-            let end = MonotonicClock.now()
-            if let commit, let answer = witness?.endCommit(commit) { stretch.answers.count(answer) }
-            stretch.service[request.operation.rawValue].record(end &- begin)
+            guard let due else { continue }
             stretch.response[request.operation.rawValue].record(end &- due)
             stretch.lastResponse = end &- due
-            stretch.done += 1
         }
     }
 

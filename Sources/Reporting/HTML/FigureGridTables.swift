@@ -9,18 +9,8 @@ struct FigureGridTables: ReportPart {
         for grid in digest.figureGrids(durability) {
             section.element("h4", grid.caption)
             note("A figure leads to its case. What was measured once claims nothing.", &section)
-            section.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid"]) { table in
-                    table.element("thead") { gridHead(grid.columns, &$0) }
-                    table.element("tbody") { body in
-                        for engine in grid.engines {
-                            body.element("tr") { line in
-                                line.element("th", ["scope": "row"], engine)
-                                for column in grid.columns { cell(grid.cells[engine]?[column], &line) }
-                            }
-                        }
-                    }
-                }
+            gridTable("grid", grid.engines, grid.columns, &section) { engine, column, line in
+                cell(grid.cells[engine]?[column], &line)
             }
         }
     }

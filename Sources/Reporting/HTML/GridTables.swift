@@ -11,18 +11,8 @@ struct GridTables: ReportPart {
             note(
                 "\(grid.summary). A cell leads to its case; times are a render: median, and 99th percentile "
                     + "where there were enough of them.", &section)
-            section.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid cells"]) { table in
-                    table.element("thead") { gridHead(grid.columns, &$0) }
-                    table.element("tbody") { body in
-                        for row in grid.rows {
-                            body.element("tr") { line in
-                                line.element("th", ["scope": "row"], row)
-                                for column in grid.columns { gridCell(grid.cells[row]?[column], &line) }
-                            }
-                        }
-                    }
-                }
+            gridTable("grid cells", grid.rows, grid.columns, &section) { row, column, line in
+                gridCell(grid.cells[row]?[column], &line)
             }
         }
     }
@@ -47,8 +37,27 @@ struct GridTables: ReportPart {
 }
 
 extension ReportPart {
-    /// Headings over several columns, and the columns' own.
-    func gridHead(_ columns: [ResultGrid.Column], _ head: inout Markup) {
+    /// A table with headings over its columns.
+    func gridTable(
+        _ style: String, _ rows: [String], _ columns: [ResultGrid.Column], _ section: inout Markup,
+        _ cell: (_ row: String, _ column: ResultGrid.Column, _ line: inout Markup) -> Void
+    ) {
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": style]) { table in
+                table.element("thead") { gridHead(columns, &$0) }
+                table.element("tbody") { body in
+                    for row in rows {
+                        body.element("tr") { line in
+                            line.element("th", ["scope": "row"], row)
+                            for column in columns { cell(row, column, &line) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func gridHead(_ columns: [ResultGrid.Column], _ head: inout Markup) {
         head.element("tr") { row in
             row.element("th", "")
             for group in columns.groups {
