@@ -9,6 +9,10 @@ ARGS ?=
 MINUTES ?= 10
 SECONDS ?= 60
 TSAN ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Where the programs are that install and deb take.
+BUILD ?= .build/run/release
 
 CHECKED = --explicit-target-dependency-import-check error
 TESTS = --disable-xctest
@@ -17,7 +21,7 @@ IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECK
 SMOKE = .build/smoke
 GUARD = .build/guard
 
-.PHONY: help run build controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -32,6 +36,18 @@ build: deps ## the release build of assay, the library that its workers preload,
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product AssayPreload; \
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product strata
 	Benchmarks/Controls/build --only-c
+
+install: $(if $(wildcard $(BUILD)/assay),,build) ## put assay and strata below PREFIX (/usr/local), with plans and the Swift runtime; DESTDIR in front
+	BUILD="$(BUILD)" Tools/install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## remove what install put below PREFIX
+	Tools/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+deb: $(if $(wildcard $(BUILD)/assay),,build) ## a Debian package of both tools in .build, which needs no Swift
+	BUILD="$(BUILD)" Tools/deb
+
+test-deb: $(if $(wildcard $(BUILD)/assay),,build) ## install and use that package in a chroot without Swift; skipped by name where none can be made
+	@set -e; package=$$(BUILD="$(BUILD)" Tools/deb); Tools/test-deb "$$package"
 
 controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build

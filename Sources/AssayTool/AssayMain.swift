@@ -18,7 +18,7 @@ enum AssayMain {
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
                 RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
-                CompareCommand(), BaselineCommand(), GateCommand(), HistoryCommand(),
+                CompareCommand(), MergeCommand(), BaselineCommand(), GateCommand(), HistoryCommand(),
                 VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
             ],
             exitStatuses:

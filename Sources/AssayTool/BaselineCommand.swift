@@ -86,6 +86,10 @@ struct BaselineCommand: Command {
         }
         do {
             let run = try directory.load()
+            if let part = run.header.part {
+                throw BaselineError(
+                    "\(path) is shard \(part.shard) of a plan: unite all shards first, with  assay merge")
+            }
             try run.requireFinished()
             return run
         } catch let error as BaselineError {

@@ -25,6 +25,7 @@ struct RunCommand: Command {
         OptionSpecification("--seed", value: "N", "the seed of every case (the plan's: 1)"),
         OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
         OptionSpecification("--budget", value: "10m", "time for all cases together"),
+        OptionSpecification("--shard", value: "I/N", "only the I-th of N parts, from 1; auto asks Slurm or GitLab"),
         OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
         OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
         OptionSpecification("--dry-run", "list the cases, and run none"),
@@ -72,6 +73,7 @@ struct RunCommand: Command {
         }
         let run = try carryOut(prepared)
         try ReportFiles.write(run)
+        try ShardSelection.seal(run)
         try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
             Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
@@ -139,7 +141,8 @@ struct RunCommand: Command {
     private func listCases(_ arguments: Arguments) throws -> Int32 {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
-        for planned in try expand(arguments, checkout, BuildRegistries.make()).2 {
+        let all = try expand(arguments, checkout, BuildRegistries.make()).2
+        for planned in try ShardSelection(arguments, of: all).cases {
             let test = planned.test
             let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
             let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
@@ -154,7 +157,9 @@ struct RunCommand: Command {
         _ arguments: Arguments, _ registries: Registries, _ executable: String
     ) throws -> Prepared {
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
-        let (plan, filter, cases) = try expand(arguments, checkout, registries)
+        let (plan, filter, all) = try expand(arguments, checkout, registries)
+        let selection = try ShardSelection(arguments, of: all)
+        let cases = selection.cases
         let known = try checkout.knownViolations(registries)
         let budgets = try plan.checkedBudgets(registries)
         let seed = filter.seed ?? plan.seed
@@ -168,7 +173,7 @@ struct RunCommand: Command {
         let startTime = Int(time(nil))
         let claim = try Self.claim(
             out: arguments.value("--out"), id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)",
-            options: options(arguments, plan.name))
+            options: try options(arguments, plan.name))
         let configuration = RunConfiguration(
             plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
             known: known, budgetSeconds: budget)
@@ -178,7 +183,8 @@ struct RunCommand: Command {
             id: claim.id, plan: plan.name, seed: seed,
             machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
         header.startTime = startTime
-        header.command = command
+        header.command = Self.command(Array(CommandLine.arguments.dropFirst()))
+        header.part = selection.part
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
         header.measures = plan.measures
@@ -186,7 +192,8 @@ struct RunCommand: Command {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }
-        complete(&header, cases, registries, executable)
+        header.cases = cases.map(\.test.id)
+        complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
         return Prepared(claim: claim, header: header, configuration: configuration)
     }
 
@@ -213,25 +220,25 @@ struct RunCommand: Command {
     }
 
     /// What makes this run another one than the plan alone: a run that goes on is compared with it.
-    private func options(_ arguments: Arguments, _ plan: String) -> [String: [String]] {
+    private func options(_ arguments: Arguments, _ plan: String) throws -> [String: [String]] {
         var given = ["plan": [plan]]
         for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
-            given[option.name] = values(arguments, option.name)
+            given[option.name] = try values(arguments, option.name)
         }
         return given
     }
 
-    private func values(_ arguments: Arguments, _ option: String) -> [String] {
-        option == "--param" ? arguments.all(option) : arguments.list(option).sorted()
+    private func values(_ arguments: Arguments, _ option: String) throws -> [String] {
+        if option == "--shard" { return try ShardSelection.shard(arguments).map { ["\($0)"] } ?? [] }
+        return option == "--param" ? arguments.all(option) : arguments.list(option).sorted()
     }
 
     private func complete(
-        _ header: inout RunHeader, _ cases: [PlannedCase], _ registries: Registries, _ executable: String
+        _ header: inout RunHeader, engines used: Set<String>, _ registries: Registries, _ executable: String
     ) {
         header.assayVersion = assayVersion
         header.isReleaseBuild = ProgramBuild.isRelease
         header.buildDigest = BuildIdentity.digest(executable: executable, engines: registries.engines.engines)
-        let used = Set(cases.map(\.test.engine))
         header.engines = registries.engines.engines.filter { used.contains($0.name) }
             .map { engine in
                 EngineVersion(
@@ -242,7 +249,6 @@ struct RunCommand: Command {
                     }, library: engine.library)
             }
         header.notBuilt = registries.engines.notBuilt
-        header.cases = cases.map(\.test.id)
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
         #if Zoo
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
@@ -260,6 +266,10 @@ struct RunCommand: Command {
         }
         let marker = try RunMarker.read(from: path)
         let header = try RunDirectory(path: path).readHeader()
+        guard header.merged.isEmpty else {
+            throw UsageError(
+                "\(path) was merged: finish the shards that it lacks, and merge all of them again", command: name)
+        }
         try refuseContradictions(arguments, marker, header, path)
         let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
         guard header.buildDigest == this.digest else {
@@ -297,7 +307,7 @@ struct RunCommand: Command {
         }
         if let out = arguments.value("--out"), trimmed(out) != path { try refuse("there", "in \(out)") }
         for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
-            let given = values(arguments, option.name)
+            let given = try values(arguments, option.name)
             let begun = marker.options[option.name]
             if given == begun || option.name == "--seed" && given == ["\(header.seed.rawValue)"] { continue }
             let text = begun.map { "with \(option.name) \($0.joined(separator: ","))" } ?? "without \(option.name)"
@@ -305,8 +315,8 @@ struct RunCommand: Command {
         }
     }
 
-    private var command: String {
-        (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
+    static func command(_ words: [String]) -> String {
+        (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
     }
 
     /// `20261121-081503`, in universal time.

@@ -8,6 +8,7 @@
 package enum Preload {
     /// The environment variable that names the libraries to load before all others.
     package static let variable = "LD_PRELOAD"
+    package static let libraryName = "libAssayPreload.so"
 
     /// The library that was built beside an executable. nil where there is none, or where its path cannot be said:
     /// the loader takes spaces and colons for separators. nil under the thread sanitizer, too, which has to see calls
@@ -18,7 +19,7 @@ package enum Preload {
             defer { free(resolved) }
             let path = String(cString: resolved)
             guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-            let library = path[..<slash] + "/libAssayPreload.so"
+            let library = path[..<slash] + "/" + libraryName
             guard !library.utf8.contains(where: isSeparator), access(String(library), R_OK) == 0 else { return nil }
             return String(library)
         #else

@@ -32,6 +32,8 @@ struct RunDigest {
     /// Scenario and data set, where that runs in several sizes.
     private let sizesVary: Set<String>
     private let hasSeveralSeeds: Bool
+    /// By case id, in a merged run.
+    let shards: [String: MergedShard]
 
     init(_ run: Run) {
         self.run = run
@@ -56,6 +58,7 @@ struct RunDigest {
         datasetsVary = Self.varying(results, { $0.scenario }, { "\($0.dataset) \($0.size)" })
         sizesVary = Self.varying(results, { "\($0.scenario) \($0.dataset)" }, { "\($0.size)" })
         hasSeveralSeeds = Set(results.map(\.test.seed)).count > 1
+        shards = run.header.shardsByCase
     }
 
     /// Results that the header does not list, by id: a run that was put together by hand is shown whole too.
@@ -170,13 +173,42 @@ struct RunDigest {
         return words.joined(separator: " ")
     }
 
+    /// Of a merged run the command of the first shard that it lacks.
     var resumeCommand: String {
-        "assay run \(Self.shellWord(run.header.plan)) --resume \(Self.shellWord(run.directory))"
+        if let shard = run.header.missingShards.first { return "\(run.header.command) --shard \(shard)" }
+        return "assay run \(Self.shellWord(run.header.plan)) --resume \(Self.shellWord(run.directory))"
     }
 
     static func shellWord(_ text: String) -> String {
         ShellWord.quoted(text)
     }
+
+    // MARK: Shards
+
+    /// Whether both were measured by one machine, in one run: figures of two have no ratio.
+    func isMeasuredTogether(_ first: CaseResult, _ second: CaseResult) -> Bool {
+        shards[first.test.id]?.shard == shards[second.test.id]?.shard
+    }
+
+    /// What the case was measured on.
+    func machine(of id: String) -> Machine { shards[id]?.machine ?? run.header.machine }
+
+    /// `shard 2/5`, or the shards that were merged with what they ran on: `5 shards on 2 machines`. Empty for a run of
+    /// a whole plan.
+    var shardWords: String {
+        if let part = run.header.part { return "shard \(part.shard)" }
+        let merged = run.header.merged.filter { !$0.cases.isEmpty }
+        guard !run.header.merged.isEmpty else { return "" }
+        var machines: [Machine] = []
+        for shard in merged where !machines.contains(where: { $0.isSame(as: shard.machine) }) {
+            machines.append(shard.machine)
+        }
+        return "merged of \(Figure.count(run.header.merged.count, "shard")) on "
+            + Figure.count(machines.count, "machine")
+    }
+
+    /// Why cases have no result.
+    var stopWords: String { run.header.merged.isEmpty ? "The run was stopped" : "Shards are missing" }
 
     // MARK: Counts
 

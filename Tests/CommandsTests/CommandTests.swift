@@ -54,6 +54,20 @@ private final class Probe: Command {
         #expect(error.command == "probe")
     }
 
+    @Test("the last argument may be given several times where its name ends with three dots")
+    func several() throws {
+        struct Several: Command {
+            let name = "several"
+            let summary = "takes what it is given"
+            let positional = ["FIRST", "REST..."]
+            let options: [OptionSpecification] = []
+            func run(_ arguments: Arguments) -> Int32 { 0 }
+        }
+        #expect(try Arguments(["a", "b", "c", "d"], of: Several()).positional == ["a", "b", "c", "d"])
+        let error = try #require(throws: UsageError.self) { try Arguments(["a"], of: Several()) }
+        #expect(error.message == "REST... is missing")
+    }
+
     @Test("numbers and durations")
     func numbers() throws {
         #expect(try take("a", "--to", "18446744073709551615").unsigned("--to") == .max)

@@ -10,8 +10,8 @@ import RunRecords
 /// Finds the files that belong to a program: plans and the list of known violations.
 ///
 /// Looked up in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
-/// `Benchmarks/Plans` beside the program or above it, so that a program in `.build/release` finds its checkout, and an
-/// installed one the `Benchmarks` folder that was copied beside it.
+/// `Benchmarks/Plans` or `share/assay/Plans` beside the program or above it, so that a program in `.build/release`
+/// finds its checkout, and one in `/usr/lib/assay` what was installed with it.
 package struct Checkout: Sendable {
     /// Holds the plans.
     package var plansDirectory: String
@@ -43,8 +43,8 @@ package struct Checkout: Sendable {
         var directory = executable
         while let slash = directory.lastIndex(of: "/") {
             directory = String(directory[..<slash])
-            let plans = directory + "/Benchmarks/Plans"
-            if FileTree.isDirectory(plans) { return Checkout(plansDirectory: plans) }
+            for plans in [directory + "/Benchmarks/Plans", directory + "/share/assay/Plans"]
+            where FileTree.isDirectory(plans) { return Checkout(plansDirectory: plans) }
         }
         return nil
     }

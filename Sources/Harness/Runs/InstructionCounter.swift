@@ -1,3 +1,4 @@
+import Measuring
 import RunRecords
 
 #if canImport(Glibc)
@@ -39,11 +40,23 @@ package struct InstructionCounter: Sendable {
         self.valgrind = valgrind
         self.executable = directory + "/assay-without-symbols"
         try FileTree.createDirectory(directory)
+        try Self.linkRuntime(of: executable, into: directory)
         let log = directory + "/strip.log"
         let end = try ChildProgram([strip, "-g", "-o", self.executable, executable], outputFile: log).run()
         guard end == .exited(0) else {
             let said = try FileTree.readText(log).suffix(200)
             throw Missing(description: "instructions are not counted: \(strip) ended with \(end): \(said)")
+        }
+    }
+
+    /// An installed program finds the Swift runtime beside itself, and so does its copy.
+    private static func linkRuntime(of executable: String, into directory: String) throws {
+        guard let slash = executable.lastIndex(of: "/") else { return }
+        let place = String(executable[..<slash])
+        for name in try FileTree.names(in: place) where name.hasSuffix(".so") && name != Preload.libraryName {
+            guard symlink("\(place)/\(name)", "\(directory)/\(name)") == 0 || errno == EEXIST else {
+                throw HarnessError("cannot link \(directory)/\(name): \(systemMessage())")
+            }
         }
     }
 

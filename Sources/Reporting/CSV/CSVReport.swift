@@ -40,9 +40,12 @@ enum CSVReport {
     static func text(_ run: Run) -> String {
         var text = line(columns)
         let byID = Dictionary(run.results.map { ($0.test.id, $0) }) { _, last in last }
+        let shards = run.header.shardsByCase
         for id in run.header.cases + RunDigest.strangers(of: run) {
+            var header = run.header
+            if let shard = shards[id] { (header.machine, header.startTime) = (shard.machine, shard.startTime) }
             guard let result = byID[id] else {
-                text += line(fieldsOfMissing(id, run.header))
+                text += line(fieldsOfMissing(id, header))
                 continue
             }
             var seen: [Row.Key: Int] = [:]
@@ -52,7 +55,7 @@ enum CSVReport {
                     seen[row.key(result)] = before + 1
                     // A sample or a trial of the same name again is told apart by its number.
                     if before > 0 { row.parameters.add("repeat", .integer(before + 1)) }
-                    text += line(fields(row, result, run.header))
+                    text += line(fields(row, result, header))
                 }
             }
             let rounds = run.rounds[id] ?? []

@@ -47,7 +47,8 @@ extension RunDigest {
         guard engine != Self.reference, let own = row.values[engine], row.measure.isCompared else { return nil }
         let higher = row.measure.metric.direction == .higherIsBetter
         let others = (peers ?? engines.filter { $0 != engine && $0 != Self.reference }).filter {
-            $0 != engine && row.values[$0]?.sample.value.isFinite == true
+            guard $0 != engine, let value = row.values[$0] else { return false }
+            return value.sample.value.isFinite && isMeasuredTogether(own.result, value.result)
         }
         let best = others.min { first, second in
             let (a, b) = (row.values[first]?.sample.value ?? 0, row.values[second]?.sample.value ?? 0)

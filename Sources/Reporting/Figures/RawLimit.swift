@@ -16,16 +16,16 @@ extension RunDigest {
             entry.result.samples.first { $0.label == "raw \(Self.rawOverwrite)" }?.value
         }
         if !beside.isEmpty { return beside.reduce(0, +) / Double(beside.count) }
-        return rawOverwritesPerSecond
+        return row.values.values.lazy.compactMap { self.rawOverwritesPerSecond(beside: $0.result) }.first
     }
 
-    /// Overwrites of 4 KiB per second, each synced.
-    var rawOverwritesPerSecond: Double? {
-        let measured = rawResults.lazy.flatMap(\.samples).first {
+    /// Overwrites of 4 KiB per second, each synced, of the machine and the run that a case was measured in.
+    func rawOverwritesPerSecond(beside result: CaseResult) -> Double? {
+        let measured = rawResults.lazy.filter { self.isMeasuredTogether($0, result) }.flatMap(\.samples).first {
             $0.label == Self.rawOverwrite && $0.metric.unit == "1/s"
         }
         if let measured, measured.value > 0 { return measured.value }
-        let nanoseconds = run.header.machine.fsyncNanoseconds
+        let nanoseconds = machine(of: result.test.id).fsyncNanoseconds
         return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
     }
 

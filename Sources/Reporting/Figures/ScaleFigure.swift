@@ -52,31 +52,6 @@ struct ScaleFigure {
     func sizeWords(_ size: Int) -> String { Figure.count(size, subject.extentUnit) }
 }
 
-extension Subject {
-    /// Parameters that say how much data a scenario makes for itself, one of which a scenario has.
-    private static let extents = ["rows", "elements", "lists"]
-
-    private var extentParameter: CaseParameter? {
-        dataset.isEmpty ? parameters.first { Self.extents.contains($0.name) } : nil
-    }
-
-    /// How much data the case works on; 0 where nothing says so.
-    var extent: Int { size > 0 ? size : extentParameter.flatMap { Int($0.value) } ?? 0 }
-
-    /// What `extent` counts, one of it.
-    var extentUnit: String { extentParameter.map { String($0.name.dropLast()) } ?? "row" }
-
-    /// The same for all sizes.
-    var withoutExtent: Subject {
-        var subject = self
-        subject.size = 0
-        subject.parameters = parameters.map {
-            $0 == extentParameter ? CaseParameter(name: $0.name, value: "") : $0
-        }
-        return subject
-    }
-}
-
 extension ScaleFigure.Growth {
     /// `1.9×, 1.7× to 2.2×`.
     var words: String {
@@ -138,7 +113,11 @@ extension RunDigest {
 
     /// Over the rounds that measured every size; over the points alone where there are no rounds.
     private func law(_ points: [ScaleFigure.Point], _ measure: Measure) -> PowerLaw? {
-        guard points.allSatisfy({ Self.isWhole($0.result) && $0.size > 1 }) else { return nil }
+        guard let first = points.first,
+            points.allSatisfy({
+                Self.isWhole($0.result) && $0.size > 1 && isMeasuredTogether($0.result, first.result)
+            })
+        else { return nil }
         let higher = measure.metric.direction == .higherIsBetter
         func cost(_ value: Double) -> Double { higher ? 1 / value : value }
         let values = points.map {
@@ -153,7 +132,7 @@ extension RunDigest {
 
     private func growth(_ points: [ScaleFigure.Point], _ measure: Measure) -> ScaleFigure.Growth? {
         guard points.count > 1, let first = points.first, let last = points.last, Self.isWhole(first.result),
-            Self.isWhole(last.result)
+            Self.isWhole(last.result), isMeasuredTogether(first.result, last.result)
         else { return nil }
         let higher = measure.metric.direction == .higherIsBetter
         let pairs = run.pairs(

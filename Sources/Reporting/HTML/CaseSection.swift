@@ -96,6 +96,7 @@ struct CaseSection: ReportPart {
             ("parameters", test.parameterText), ("seed", test.seed.description),
             ("engine", "\(test.engine) \(result.engineVersion)"), ("outcome", result.outcome.map(\.words) ?? "none"),
             ("schedule", result.hasFreeSchedule ? "threads run freely" : ""), ("case", test.id),
+            ("measured on", digest.shards[test.id].map { "\($0.machine.host), shard \($0.shard)" } ?? ""),
         ].filter { !$0.1.isEmpty }
         body.element("p", ["class": "facts"]) { line in
             for (name, value) in facts {

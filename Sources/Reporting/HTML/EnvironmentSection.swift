@@ -12,6 +12,7 @@ struct EnvironmentSection: ReportPart {
                 ("cores", machine.coreCount > 0 ? String(machine.coreCount) : ""),
                 ("memory", machine.memoryBytes > 0 ? Figure.bytes(Double(machine.memoryBytes)) : ""),
                 ("file system", machine.fileSystem), ("fsync honest", fsyncText(machine)),
+                ("shards", digest.shardWords),
                 ("build", header.isReleaseBuild ? "release" : "DEBUG: no time in this report means anything"),
                 ("assay", header.assayVersion), ("commit", header.commit), ("branch", header.branch),
                 ("engines", header.engines.map { "\($0.name) \($0.version)" }.joined(separator: ", ")),
@@ -25,6 +26,7 @@ struct EnvironmentSection: ReportPart {
                 }
             }
             notBuilt(&section)
+            shards(&section)
             section.element("h3", "Repeat this run")
             if !header.command.isEmpty { command(header.command, &section) }
             note(
@@ -40,6 +42,29 @@ struct EnvironmentSection: ReportPart {
         case .no: "NO: the file system is in memory"
         case .suspicious: "SUSPICIOUS: 4 KiB with fdatasync takes only \(time)"
         }
+    }
+
+    /// Of a merged run: what each of its shards ran on.
+    private func shards(_ section: inout Markup) {
+        if header.merged.isEmpty { return }
+        section.element("h3", "Shards")
+        section.element("ul") { list in
+            for shard in header.merged {
+                let machine = shard.machine
+                let facts = [
+                    machine.host, machine.processor, Figure.count(machine.coreCount, "core"),
+                    Figure.bytes(Double(machine.memoryBytes)), machine.fileSystem, machine.system,
+                    "begun \(Figure.time(shard.startTime))",
+                ].filter { !$0.isEmpty }
+                list.element(
+                    "li",
+                    "\(shard.shard): \(Figure.count(shard.cases.count, "case")) on \(facts.joined(separator: ", "))")
+            }
+            for shard in header.missingShards { list.element("li", "\(shard): MISSING") }
+        }
+        note(
+            "Each case was measured on one machine, which its entry names. What is set beside each other was measured "
+                + "by one shard: there is no ratio over two machines.", &section)
     }
 
     private func notBuilt(_ section: inout Markup) {

@@ -53,9 +53,11 @@ struct SpeedSection: ReportPart {
     }
 
     private func rawLimitNote(_ rows: [MeasureRow], _ section: inout Markup) {
-        guard rows.contains(where: { digest.rawLimit($0) != nil }), let limit = digest.rawOverwritesPerSecond else {
-            return
-        }
+        // Machines of several shards have a limit each, which stands with its figures.
+        guard digest.run.header.merged.isEmpty, let row = rows.first(where: { digest.rawLimit($0) != nil }),
+            let result = row.values.values.first?.result,
+            let limit = digest.rawOverwritesPerSecond(beside: result)
+        else { return }
         note(
             "Raw limit: this disk takes \(Figure.rounded(limit)) overwrites of 4 KiB with fdatasync per second, one "
                 + "after the other. A single writer that syncs every commit cannot pass that; writers that share a "

@@ -17,7 +17,7 @@ struct VerdictSection: ReportPart {
             if !digest.missing.isEmpty {
                 section.element("p") { text in
                     text.add(
-                        "The run was stopped: \(Figure.count(digest.missing.count, "case")) of "
+                        "\(digest.stopWords): \(Figure.count(digest.missing.count, "case")) of "
                             + "\(Figure.grouped(header.cases.count)) not run. To finish it: ")
                     command(digest.resumeCommand, &text)
                 }

@@ -47,7 +47,9 @@ struct TerminalReport {
             "fsync honest: \(machine.fsync.rawValue)",
         ].filter { !$0.isEmpty }.joined(separator: ", ")
         let plan = "plan \(header.plan), seed \(header.seed), \(Figure.count(header.cases.count, "case", gap: " "))"
-        var lines = items("assay \(header.assayVersion)  ", [plan, facts], separator: "; ")
+        let shards = digest.shardWords.split(separator: Figure.gap).joined(separator: " ")
+        let parts = [plan, shards, facts].filter { !$0.isEmpty }
+        var lines = items("assay \(header.assayVersion)  ", parts, separator: "; ")
         let engines = header.engines.map { "\($0.name) \($0.version)" }
         let missing = header.notBuilt.map { "\($0.name): not built (\($0.remedy))" }
         lines += items("engines  ", engines + missing, separator: " \u{B7} ")
@@ -56,10 +58,11 @@ struct TerminalReport {
         }
         let done = "[\(digest.results.count)/\(header.cases.count)]"
         let worked = Figure.duration(nanoseconds: Double(digest.workedNanoseconds), gap: " ")
+        let why = header.merged.isEmpty ? "STOPPED EARLY" : "SHARDS ARE MISSING"
         lines.append(
             digest.missing.isEmpty
                 ? "\(done) done, cases took \(worked) together"
-                : "\(done) STOPPED EARLY: \(Figure.count(digest.missing.count, "case", gap: " ")) not run")
+                : "\(done) \(why): \(Figure.count(digest.missing.count, "case", gap: " ")) not run")
         return lines
     }
 

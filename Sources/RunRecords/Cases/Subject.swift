@@ -20,3 +20,28 @@ package struct Subject: Hashable, Sendable {
         durability = test.durability
     }
 }
+
+extension Subject {
+    /// Parameters that say how much data a scenario makes for itself, one of which a scenario has.
+    private static let extents = ["rows", "elements", "lists"]
+
+    private var extentParameter: CaseParameter? {
+        dataset.isEmpty ? parameters.first { Self.extents.contains($0.name) } : nil
+    }
+
+    /// How much data the case works on; 0 where nothing says so.
+    package var extent: Int { size > 0 ? size : extentParameter.flatMap { Int($0.value) } ?? 0 }
+
+    /// What `extent` counts, one of it.
+    package var extentUnit: String { extentParameter.map { String($0.name.dropLast()) } ?? "row" }
+
+    /// The same for all sizes.
+    package var withoutExtent: Subject {
+        var subject = self
+        subject.size = 0
+        subject.parameters = parameters.map {
+            $0 == extentParameter ? CaseParameter(name: $0.name, value: "") : $0
+        }
+        return subject
+    }
+}

@@ -13,6 +13,7 @@ import JSONText
 /// - `bisect.json`, `bisect.jsonl`, `steps`: of a search for a slower revision, see BisectRecord of the room Harness.
 /// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
+/// - `sums.json`: of a shard that has ended, see RecordSums.
 /// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
@@ -20,8 +21,9 @@ package struct RunDirectory: Sendable {
 
     /// What a run makes in its directory beside its marker, its lock and its scratch.
     static let entries = [
-        "run.json", "cases.json", "results.jsonl", "trials", "series", "report.html", "results.csv", "peers.csv",
-        "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json", "bisect.jsonl", "steps",
+        "run.json", "cases.json", "results.jsonl", "trials", "series", "sums.json", "report.html", "results.csv",
+        "peers.csv", "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json", "bisect.jsonl",
+        "steps",
     ]
 
     package var path: String
@@ -66,7 +68,7 @@ package struct RunDirectory: Sendable {
     }
 
     /// The result in at most 64 KiB: texts are shortened first, then trials are left out, then samples.
-    static func line(_ result: CaseResult) -> [UInt8] {
+    package static func line(_ result: CaseResult) -> [UInt8] {
         var line = result.json.bytes
         guard line.count >= lineLimit else { return line }
         var short = result

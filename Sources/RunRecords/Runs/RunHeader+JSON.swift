@@ -48,6 +48,8 @@ extension RunHeader {
         members.append(JSONMember("rounds", .object(inRounds)))
         members.append(JSONMember("controls", .strings(cases.filter(controls.contains))))
         members.append(JSONMember("measures", .bool(measures)))
+        if let part { members.append(JSONMember("part", part.json)) }
+        if !merged.isEmpty { members.append(JSONMember("merged", .array(merged.map(\.json)))) }
         return .object(members)
     }
 
@@ -72,22 +74,28 @@ extension RunHeader {
             notBuilt.append(NotBuilt(name: try engine.string("name"), remedy: try engine.string("remedy")))
         }
         buildDigest = try json.string("build_digest")
-        warnings = try Self.strings(json, "warnings")
-        controls = Set(try Self.strings(json, "controls"))
+        warnings = try json.strings("warnings")
+        controls = Set(try json.strings("controls"))
         measures = try json.bool("measures")
         let inRounds = try json.object("rounds")
         if case .object(let members) = inRounds.value {
             for member in members { rounds[member.name] = try inRounds.integer(member.name) }
         }
-        cases = try Self.strings(json, "cases")
+        cases = try json.strings("cases")
         budgetSeconds = json.has("budget_seconds") ? try json.real("budget_seconds") : nil
+        part = json.has("part") ? try PlanPart(json: try json.object("part")) : nil
+        if json.has("merged") {
+            for shard in try json.objects("merged") { merged.append(try MergedShard(json: shard)) }
+        }
     }
+}
 
-    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
+extension JSONObjectReader {
+    func strings(_ name: String) throws(JSONShapeError) -> [String] {
         var list: [String] = []
-        for element in try json.array(name) {
+        for element in try array(name) {
             guard case .string(let text) = element else {
-                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
+                throw JSONShapeError(path: "\(path).\(name)", expected: "strings")
             }
             list.append(text)
         }

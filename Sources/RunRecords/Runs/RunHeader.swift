@@ -116,6 +116,10 @@ package struct RunHeader: Hashable, Sendable {
     package var warnings: [String]
     /// The whole run's budget in seconds; nil where the plan has none.
     package var budgetSeconds: Double?
+    /// In the run of a shard, whose `cases` are those of the shard alone.
+    package var part: PlanPart?
+    /// In a run that was merged: the shards that are in it, ascending.
+    package var merged: [MergedShard]
 
     package init(id: String, plan: String, seed: Seed, machine: Machine) {
         self.id = id
@@ -137,6 +141,8 @@ package struct RunHeader: Hashable, Sendable {
         self.measures = true
         self.warnings = []
         self.budgetSeconds = nil
+        self.part = nil
+        self.merged = []
     }
 }
 

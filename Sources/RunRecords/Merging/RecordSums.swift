@@ -1,0 +1,61 @@
+import JSONText
+import Seeds
+
+/// `sums.json`: what every raw file of a shard's run hashed to when the run ended. Records travel from machine to
+/// machine before they are merged, and a digit that changed on the way would be a figure like any other.
+package struct RecordSums: Hashable, Sendable {
+    static let file = "sums.json"
+    static let format = "assay-sums/1"
+
+    /// By path below the directory.
+    private let sums: [String: String]
+
+    /// Of the files as they are now.
+    package init(of directory: RunDirectory) throws(FileTreeError) {
+        var sums: [String: String] = [:]
+        for path in try Self.paths(directory) {
+            sums[path] = String(StableHash.of(try FileTree.readBytes(directory.path + "/" + path)), radix: 16)
+        }
+        self.sums = sums
+    }
+
+    private init(_ sums: [String: String]) {
+        self.sums = sums
+    }
+
+    /// What results are read from; what is rendered from them is left out.
+    private static func paths(_ directory: RunDirectory) throws(FileTreeError) -> [String] {
+        var paths = ["run.json", "cases.json", "results.jsonl"].filter { FileTree.exists(directory.path + "/" + $0) }
+        for folder in ["series", "trials"] where FileTree.isDirectory(directory.path + "/" + folder) {
+            paths += try FileTree.names(in: directory.path + "/" + folder).map { folder + "/" + $0 }
+        }
+        return paths
+    }
+
+    package func write(to directory: RunDirectory) throws {
+        let members = sums.keys.sorted().map { JSONMember($0, .string(sums[$0] ?? "")) }
+        let json = JSONValue.object([JSONMember("format", .string(Self.format)), JSONMember("files", .object(members))])
+        try RunClaim.write(json.text + "\n", to: Self.file, in: directory.path)
+    }
+
+    /// nil where the run has not ended.
+    package static func read(from directory: RunDirectory) throws -> RecordSums? {
+        let path = directory.path + "/" + file
+        guard FileTree.exists(path) else { return nil }
+        let reader = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: file)
+        guard try reader.string("format") == format else {
+            throw JSONShapeError(path: "\(file).format", expected: format)
+        }
+        let files = try reader.object("files")
+        var sums: [String: String] = [:]
+        if case .object(let members) = files.value {
+            for member in members { sums[member.name] = try files.string(member.name) }
+        }
+        return RecordSums(sums)
+    }
+
+    /// Files that are not what they were, those that came or went too, ascending.
+    package func differences(from other: RecordSums) -> [String] {
+        Set(sums.keys).union(other.sums.keys).filter { sums[$0] != other.sums[$0] }.sorted()
+    }
+}
