@@ -94,6 +94,7 @@ struct KeyedLane: Sendable {
             let complaint = try model.take(requests[place], answers[place], row: rows[place])
             stretch.complaint = stretch.complaint ?? complaint
         }
+        answers = []
         return stretch
     }
 

@@ -55,7 +55,11 @@ struct OpenLoop {
             rate = possible * Double(try context.integer("load")) / 100
         }
         // Nothing was answered, and the case says so.
-        guard rate > 0, !context.isOverBudget else { return most }
+        guard rate > 0 else { return most }
+        if context.isOverBudget {
+            report.cut()
+            return most
+        }
         let stretch = try load.run(operations, pace: pace(rate, "open loop"))
         report.add(.offered, rate, count: stretch.done)
         report.add(.operationsPerSecond, stretch.rate, count: stretch.done, label: "open loop")
