@@ -12,6 +12,7 @@ package enum PlantedMistakes {
     /// Every name that `ASSAY_ZOO_MISTAKE` may have.
     package static var names: [String] {
         var names = EngineMistake.allCases.map(\.rawValue) + IsolationMistake.allCases.map(\.rawValue)
+        names += ConditionMistake.allCases.map(\.rawValue)
         #if Zoo
             names += PlantedMistake.allCases.map(\.rawValue)
         #endif

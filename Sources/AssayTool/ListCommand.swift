@@ -75,12 +75,23 @@ struct ListCommand: Command {
             let width = (registries.scenarios.listed.map(\.slug.count).max() ?? 0) + 2
             for scenario in scenarios {
                 try Output.line("  \(scenario.slug.padded(to: width))\(scenario.question)")
-                for parameter in scenario.parameters {
-                    let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
-                    let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
-                    try Output.line("  \("".padded(to: width))--param \(text)")
+                for parameter in scenario.parameters { try list(parameter, indent: width) }
+                // What every scenario has is listed once, below.
+                for condition in Condition.allCases
+                where scenario.conditions.contains(condition) && !Condition.ofTheMachine.contains(condition) {
+                    try list(condition.parameter, indent: width)
                 }
             }
         }
+        try Output.line("\nConditions of any scenario (docs/scaling.md)")
+        for condition in Condition.allCases where Condition.ofTheMachine.contains(condition) {
+            try list(condition.parameter, indent: 0)
+        }
+    }
+
+    private func list(_ parameter: ScenarioParameter, indent: Int) throws {
+        let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
+        let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
+        try Output.line("  \("".padded(to: indent))--param \(text)")
     }
 }

@@ -96,13 +96,11 @@ struct RunDigest {
     }
 
     private static func tellingParameters(_ results: [CaseResult]) -> [String: Set<String>] {
-        var values: [String: [String: Set<String>]] = [:]
-        for result in results {
-            for parameter in result.test.parameters {
-                values[result.test.scenario, default: [:]][parameter.name, default: []].insert(parameter.value)
-            }
+        // A condition stands in some cases of a scenario alone: its absence is a value, too.
+        Dictionary(grouping: results.map(\.test), by: \.scenario).mapValues { tests in
+            let names = Set(tests.flatMap { $0.parameters.map(\.name) })
+            return names.filter { name in Set(tests.map { $0.parameter(name) }).count > 1 }
         }
-        return values.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
     }
 
     // MARK: Names

@@ -120,6 +120,18 @@ struct ScaleFigureTests {
         #expect(abs((figure.lines.first?.law?.exponent ?? 0) - 1) < 1e-9)
     }
 
+    @Test("a condition that only some cases of a scenario have tells them apart")
+    func conditions() {
+        let results = [[], [CaseParameter(name: "sync_delay_us", value: "5000")]].map { parameters in
+            PlausibleRun.passed(
+                Case(
+                    scenario: "commit", family: .workload, engine: "sqlite", dataset: "people", size: 10,
+                    parameters: parameters, seed: Seed(1), durability: .full))
+        }
+        let digest = RunDigest(HTMLTests.run(results))
+        #expect(results.map { digest.variant(Subject($0.test)) } == ["", "sync_delay_us 5000"])
+    }
+
     @Test("measured once, a line has an exponent that claims nothing")
     func onceMeasured() throws {
         let figure = try #require(RunDigest(Self.run(rounds: 1)).scaleFigures.first)

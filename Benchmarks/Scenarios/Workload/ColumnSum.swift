@@ -8,6 +8,7 @@ struct ColumnSum: Scenario {
     let question = "How fast is a column summed?"
     let requires: Set<Capability> = [.tables, .queries]
     let layers: Set<Layer> = [.storage, .objects]
+    let conditions = Condition.ofTheMachine.union([.cache])
     let defaultDataset: String? = "people"
 
     func fixture(for test: Case) -> FixtureRequest? { ScanMeasurement.fixture(for: test) }
@@ -15,13 +16,27 @@ struct ColumnSum: Scenario {
     func run(_ context: CaseContext) throws {
         let scan = try ScanMeasurement(context)
         let column = try scan.integerColumn()
-        let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         let expected = ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column)
+        if context.test.isCold {
+            let step = [scan.table.name, column, String(expected.sum)]
+            return try ColdReads(context: context).measure { _ in step }
+        }
+        let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         context.report.check(
             "sum", expected: Int64(bitPattern: expected.sum),
             got: try session.sum(table: scan.table.name, column: column))
         try scan.measure(bytesPerRow: 8) { _ = try session.sum(table: scan.table.name, column: column) }
         context.report.note("column \(column)")
         try session.close()
+    }
+
+    func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        guard arguments.count == 3, let expected = UInt64(arguments[2]) else {
+            throw HarnessError("a sum needs a table, a column and what it comes to")
+        }
+        let timing = try FreshRead.timed(context, as: (any QuerySession).self, expected: expected) {
+            UInt64(bitPattern: try $0.sum(table: arguments[0], column: arguments[1]))
+        }
+        ColdReads.report(timing, to: context.report)
     }
 }

@@ -31,35 +31,20 @@ struct FirstRead {
 
     /// In a small process that was started for it, as a program is.
     private func measureInProcess(at location: DatabaseLocation, _ step: [String], _ name: String) throws -> UInt64? {
-        let found = try context.runStep(step, at: location)
-        let trial = found.trials.first
-        let outcome = found.outcomes.first { $0.outcome != .correct }?.outcome ?? .correct
-        context.report.add(
-            Trial(address: FaultAddress(text: name), outcome: outcome, detail: trial?.detail ?? ""))
-        return found.samples.first { $0.metric == .openMicroseconds }.map { UInt64($0.value * 1e3) }
+        let samples = try context.read(step, at: location, name: name)
+        return samples?.first { $0.metric == .openMicroseconds }.map { UInt64($0.value * 1e3) }
     }
 
     /// The step of the scenario: the clock runs from the call that opens to the value.
     static func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard arguments.count == 4, let key = Int64(arguments[1]), let expected = UInt64(arguments[3]),
-            let source = context.source
-        else { throw HarnessError("an open needs a table, a key, a column and what is there") }
-        // A program is compiled for its tables: it does not ask the database for them.
-        context.engine.learn(try source.tables(size: 1, seed: context.seed))
+        guard arguments.count == 4, let key = Int64(arguments[1]), let expected = UInt64(arguments[3]) else {
+            throw HarnessError("an open needs a table, a key, a column and what is there")
+        }
         let reads = PointReads(table: arguments[0], keys: [key], columns: [arguments[2]])
-        let location = try context.fixtureLocation()
-        let start = MonotonicClock.now()
-        let opened = try context.open(location)
-        let afterOpen = MonotonicClock.now()
-        // To ask for the first time whether a type has a role takes time of its own: it is no work of the engine's, and
-        // no program that knows its engine asks.
-        guard let session = opened as? any TableSession else { throw HarnessError("the session has no tables") }
-        let beforeRead = MonotonicClock.now()
-        let digest = try session.readPoints(reads, latency: nil)
-        let elapsed = (MonotonicClock.now() - beforeRead) + (afterOpen - start)
-        try session.close()
-        context.report.check("open", expected: expected, got: digest.sum)
-        context.report.add(.openMicroseconds, Double(elapsed) / 1e3)
+        let timing = try FreshRead.timed(context, as: (any TableSession).self, expected: expected) {
+            try $0.readPoints(reads, latency: nil).sum
+        }
+        context.report.add(.openMicroseconds, Double(timing.all) / 1e3)
     }
 
     /// Where no worker runs the case: time and what was read, measured inside a forked child. No engine was opened in

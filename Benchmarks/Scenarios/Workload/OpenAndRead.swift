@@ -2,12 +2,6 @@ import Harness
 import Measuring
 import RunRecords
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// An open and the first read of a row, each time in a process that never opened the database before.
 struct OpenAndRead: Scenario {
     let slug = "open"
@@ -26,7 +20,7 @@ struct OpenAndRead: Scenario {
     func run(_ context: CaseContext) throws {
         let report = context.report
         let location = try context.fixtureLocation()
-        let isCold = try context.text("cache") == "cold"
+        var cold = context.test.isCold ? ColdFiles(context, at: location) : nil
         let rows = try RowOracle(context)
         let read = FirstRead(context: context, table: rows.main.name, column: try Self.column(of: rows.main))
         // A program is compiled for its tables: it does not ask the database for them.
@@ -36,7 +30,7 @@ struct OpenAndRead: Scenario {
         // The first one is not counted: it brings code and file into memory.
         for number in 0...(try context.integer("opens")) {
             let key = rows.key(ofRow: random.below(rows.rowCount))
-            if isCold { try Self.dropCache(context.engine.files(at: location)) }
+            try cold?.drop()
             let sum = rows.digest(PointReads(table: read.table, keys: [key], columns: [read.column])).sum
             let nanoseconds = try read.measure(at: location, key: key, sum: sum, name: "open \(number)")
             if number > 0, let nanoseconds { histogram.record(nanoseconds) }
@@ -45,6 +39,7 @@ struct OpenAndRead: Scenario {
                 break
             }
         }
+        cold?.report()
         report.add(histogram, name: "open")
         if !histogram.isEmpty {
             report.add(
@@ -64,19 +59,5 @@ struct OpenAndRead: Scenario {
             if case .integer = column.values { return column.name }
         }
         throw HarnessError("\(table.name) has no integer property")
-    }
-
-    private static func dropCache(_ files: [DatabaseFile]) throws {
-        #if canImport(Glibc)
-            for file in files {
-                try FileTree.sync(file.path)
-                let descriptor = Glibc.open(file.path, O_RDONLY | O_CLOEXEC)
-                guard descriptor >= 0 else { throw HarnessError("cannot open \(file.path)") }
-                posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-                close(descriptor)
-            }
-        #else
-            throw HarnessError("a cold cache needs posix_fadvise")
-        #endif
     }
 }

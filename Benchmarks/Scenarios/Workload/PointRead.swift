@@ -10,6 +10,7 @@ struct PointRead: Scenario {
     let question = "How long does it take to find a row by its key and read from it?"
     let requires: Set<Capability> = [.tables]
     let layers: Set<Layer> = [.storage, .objects]
+    let conditions = Condition.ofTheMachine.union([.cache])
     let defaultDataset: String? = "people"
     let parameters = [
         ScenarioParameter("properties", default: "1", allowed: ["1", "3"], summary: "properties read of each row"),
@@ -28,6 +29,7 @@ struct PointRead: Scenario {
         let rows = try RowOracle(context)
         let table = rows.main
         let columns = try Self.columns(of: table, count: try context.integer("properties"))
+        if context.test.isCold { return try runCold(context, rows, columns) }
         let session = try context.open(try context.fixtureLocation(), as: (any TableSession).self)
         var random = context.random("keys")
         let snapshot = SnapshotUse(rawValue: try context.text("snapshot")) ?? .batch
@@ -63,6 +65,28 @@ struct PointRead: Scenario {
         _ = try session.readPoints(sampled, latency: latency)
         report.add(latency.histogram, name: "read")
         try session.close()
+    }
+
+    private func runCold(_ context: CaseContext, _ rows: RowOracle, _ columns: [String]) throws {
+        let table = rows.main.name
+        var random = context.random("keys")
+        try ColdReads(context: context).measure { _ in
+            let key = rows.key(ofRow: random.below(rows.rowCount))
+            let sum = rows.digest(PointReads(table: table, keys: [key], columns: columns)).sum
+            return [table, String(key), columns.joined(separator: ","), String(sum)]
+        }
+    }
+
+    func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        guard arguments.count == 4, let key = Int64(arguments[1]), let expected = UInt64(arguments[3]) else {
+            throw HarnessError("a read needs a table, a key, columns and what is there")
+        }
+        let reads = PointReads(
+            table: arguments[0], keys: [key], columns: arguments[2].split(separator: ",").map(String.init))
+        let timing = try FreshRead.timed(context, as: (any TableSession).self, expected: expected) {
+            try $0.readPoints(reads, latency: nil).sum
+        }
+        ColdReads.report(timing, to: context.report)
     }
 
     /// The first property that is an integer; then a text and a real.

@@ -65,7 +65,7 @@ struct RawDiskLoop {
             close(descriptor)
             unlink(path)
         }
-        return try body(descriptor)
+        return try SlowDisk.ownWork { try body(descriptor) }
     }
 
     private static func measure(_ count: Int, _ operation: (Int) throws -> Void) rethrows -> Timing {

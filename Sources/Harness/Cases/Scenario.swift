@@ -66,6 +66,8 @@ package protocol Scenario: Sendable {
     /// The question that it answers, as `assay list` and the report put it.
     var question: String { get }
     var parameters: [ScenarioParameter] { get }
+    /// What its cases may ask of the machine; by default what the harness can do under any of them.
+    var conditions: Set<Condition> { get }
     var schedule: Schedule { get }
     var requires: Set<Capability> { get }
     /// By default that of what it requires. Reads that objects and bare tables both offer are about both.

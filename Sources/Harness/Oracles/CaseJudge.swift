@@ -50,6 +50,24 @@ struct CaseJudge: Sendable {
         return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
     }
 
+    /// A limit of memory that ended somebody, or that nobody reached, says nothing about an engine: oracle and harness
+    /// stand in it, too.
+    func bound(_ end: WorkerEnd, _ result: inout CaseResult) {
+        guard let memory = end.memory else { return }
+        let metric = Metric("memory_limit_reached", unit: "count", .neutral, .measured)
+        result.samples.append(Sample(metric, Double(memory.reached), label: "whole case"))
+        let megabytes = result.test.amount(.memoryLimit)
+        if memory.killed > 0 {
+            Self.add("MEMORY LIMIT: engine, oracle and harness do not fit \(megabytes) MiB", to: &result)
+        } else if memory.reached == 0, result.verdict == .pass {
+            Self.add("LIMIT NOT REACHED: the case fits \(megabytes) MiB", to: &result)
+        } else {
+            return
+        }
+        result.verdict = .inconclusive
+        result.leavePromisesOpen()
+    }
+
     /// A machine that lacks what a case needs is no engine's fault. Asked while the case's files are still there.
     func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
         guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),

@@ -225,12 +225,13 @@ package struct PlanExpansion {
     private func parameterSets(
         _ entry: PlanEntry, _ scenario: any Scenario
     ) throws(PlanError) -> [[CaseParameter]] {
-        let known = scenario.parameters
-        for parameter in entry.parameters where !known.contains(where: { $0.name == parameter.name.text }) {
-            throw error("parameter", parameter.name, among: known.map(\.name))
+        let conditions = scenario.conditionParameters
+        let known = (scenario.parameters + conditions).map(\.name)
+        for parameter in entry.parameters where !known.contains(parameter.name.text) {
+            throw error("parameter", parameter.name, among: known)
         }
         var sets: [[CaseParameter]] = [[]]
-        for parameter in known {
+        for parameter in scenario.parameters + conditions {
             var values = [PlanName(parameter.defaultValue)]
             if let given = entry.parameters.first(where: { $0.name.text == parameter.name }) { values = given.values }
             let overriding = filter.parameters.filter { $0.name == parameter.name }
@@ -243,7 +244,11 @@ package struct PlanExpansion {
                     throw PlanError(file: file, "\(scenario.slug): \(error)", at: value.position)
                 }
             }
-            sets = sets.flatMap { set in chosen.map { set + [CaseParameter(name: parameter.name, value: $0)] } }
+            // The ordinary condition is none, and stands in no case.
+            let ordinary = conditions.contains { $0.name == parameter.name } ? parameter.defaultValue : nil
+            sets = sets.flatMap { set in
+                chosen.map { $0 == ordinary ? set : set + [CaseParameter(name: parameter.name, value: $0)] }
+            }
         }
         return sets
     }
@@ -252,7 +257,8 @@ package struct PlanExpansion {
     package func checkParameters() throws(PlanError) {
         var known: Set<String> = []
         for entry in try entries() {
-            known.formUnion(try scenario(entry.scenario).parameters.map(\.name))
+            let scenario = try scenario(entry.scenario)
+            known.formUnion((scenario.parameters + scenario.conditionParameters).map(\.name))
         }
         for parameter in filter.parameters where !known.contains(parameter.name) {
             throw error("parameter", PlanName(parameter.name), among: known.sorted())

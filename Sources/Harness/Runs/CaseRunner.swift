@@ -85,42 +85,37 @@ package struct CaseRunner {
         result.hasFreeSchedule = scenario.schedule == .free
         if planned.verdict != nil { return RunningCase(ended: MeasuredCase(result: result)) }
 
+        if let reason = MemoryGroup.reasonToSkip(test) {
+            result.verdict = .notApplicable
+            result.message = "skipped: \(reason)"
+            return RunningCase(ended: MeasuredCase(result: result))
+        }
         let place = "\(directory)/\(name)"
         try FileTree.remove(place)
         try FileTree.createDirectory(place + "/case")
-        var fixture: DatabaseLocation?
-        var before: [String]?
-        if let key = fixtureKey(test) {
-            let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
-            if let failure = built.failure {
-                try FileTree.remove(place)
-                return RunningCase(ended: withoutFixture(failure, result, scenario, engine))
-            }
-            let request = scenario.fixture(for: test)
-            if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {
-                fixture = built.location
-                before = try FixtureStore.state(of: built.location, engine: engine)
-            } else {
-                fixture = try fixtures.copy(
-                    built, to: place + "/fixture",
-                    linking: request?.linksConstantFiles == true ? engine.constantPatterns : [])
-            }
+        let prepared = try prepare(test, scenario, engine, place)
+        if let failure = prepared.failure {
+            try FileTree.remove(place)
+            return RunningCase(ended: withoutFixture(failure, result, scenario, engine))
         }
+        let fixture = prepared.location
         var request = WorkerRequest(
             task: .runCase, test: test, directory: place + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
         request.keepDirectory = keep
+        let group = try MemoryGroup.make(for: test, reading: fixture.map(engine.files) ?? [])
         let watch = MachineWatch()
         let process = counter.map { WorkerProcess(executable: $0.executable, front: $0.words(place: place)) } ?? process
-        let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables)
-        return RunningCase(worker: worker, directory: place) { [judge, result, fixture, before] end in
+        let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables, in: group)
+        return RunningCase(worker: worker, directory: place) { [judge, result] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
             judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
+            judge.bound(end, &measured.result)
             if counter != nil, let count = try InstructionCounter.count(place: place, processID: end.processID) {
                 measured.result.samples.append(Sample(InstructionCounter.metric, count, label: "whole case"))
             }
-            if let before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
+            if let before = prepared.before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
                 measured.result.verdict = .harnessError
                 measured.result.message =
                     "it changed a database that it was only to read: later figures would stand on it"
@@ -128,6 +123,33 @@ package struct CaseRunner {
             }
             return measured
         }
+    }
+
+    /// What a case finds on disk.
+    private struct Prepared {
+        var location: DatabaseLocation?
+        /// What stood in its files, where the case is only to read them.
+        var before: [String]?
+        /// Set where its fixture could not be built.
+        var failure: WorkerEnd?
+    }
+
+    /// A copy of the case's fixture, or the fixture itself; nothing where it asks for none.
+    private mutating func prepare(
+        _ test: Case, _ scenario: any Scenario, _ engine: any Engine, _ place: String
+    ) throws -> Prepared {
+        guard let key = fixtureKey(test) else { return Prepared() }
+        let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
+        if let failure = built.failure { return Prepared(failure: failure) }
+        let request = scenario.fixture(for: test)
+        if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {
+            return Prepared(
+                location: built.location, before: try FixtureStore.state(of: built.location, engine: engine))
+        }
+        return Prepared(
+            location: try fixtures.copy(
+                built, to: place + "/fixture",
+                linking: request?.linksConstantFiles == true ? engine.constantPatterns : []))
     }
 
     private func withoutFixture(

@@ -24,6 +24,8 @@ package struct WorkerEnd: Sendable {
     package var processorNanoseconds: UInt64 = 0
     /// How often the kernel took the processor from it.
     package var involuntarySwitches: Int = 0
+    /// Where it had a memory cgroup of its own.
+    package var memory: MemoryGroup.Events?
 }
 
 /// Bounds on a worker process.
@@ -49,17 +51,21 @@ package final class RunningWorker {
     private let errors: Pipe
     private let startTime: UInt64
     private let limits: WorkerLimits
+    private let group: MemoryGroup?
     private var said: [UInt8] = []
     private var complaints: [UInt8] = []
     private var stopped: Outcome?
     private var end: WorkerEnd?
 
-    init(processID: Int32, output: Pipe, errors: Pipe, startTime: UInt64, limits: WorkerLimits) {
+    init(
+        processID: Int32, output: Pipe, errors: Pipe, startTime: UInt64, limits: WorkerLimits, group: MemoryGroup?
+    ) {
         self.processID = processID
         self.output = output
         self.errors = errors
         self.startTime = startTime
         self.limits = limits
+        self.group = group
         output.makeReadNonBlocking()
         errors.makeReadNonBlocking()
     }
@@ -69,6 +75,7 @@ package final class RunningWorker {
         kill(-processID, SIGKILL)
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        group?.remove()
     }
 
     /// Waits until one of them has something to say, for at most 10 ms: limits are looked at that often.
@@ -128,6 +135,8 @@ package final class RunningWorker {
             standardError: String(decoding: complaints.suffix(Self.errorLimit), as: UTF8.self),
             durationNanoseconds: MonotonicClock.now() &- startTime)
         result.processID = processID
+        result.memory = group?.events
+        group?.remove()
         result.processorNanoseconds = Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime)
         result.involuntarySwitches = Int(usage.ru_nivcsw)
         guard !said.isEmpty else { return result }

@@ -102,13 +102,18 @@ package struct Worker {
         switch request.task {
         case .runCase:
             watchFiles(of: request, engine)
+            let disk = SlowDisk(test)
             let start = ResourceUsage.now()
             let counts = IOWitness.shared?.counts()
             try scenario.run(context)
             addResources(ResourceUsage.now().since(start), to: report)
             if let counts, let now = IOWitness.shared?.counts() { addFileCalls(now - counts, to: report) }
+            disk?.end(report)
             try checkSettings(context)
         case .runStep:
+            // It counts for itself: the case tells what was delayed in its own process.
+            if SlowDisk.isAsked(test) { watchFiles(of: request, engine) }
+            _ = SlowDisk(test)
             try scenario.runStep(request.arguments, context)
         case .buildFixture:
             try buildFixture(scenario, context)

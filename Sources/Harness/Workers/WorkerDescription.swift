@@ -14,6 +14,8 @@ package struct WorkerDescription: Sendable, Equatable {
         package var family: String
         /// Ascending.
         package var parameters: [String]
+        /// Parameters that a case need not have; a build from before there were any has none.
+        package var conditions: [String] = []
     }
 
     package var protocolVersion: Int
@@ -33,7 +35,9 @@ package struct WorkerDescription: Sendable, Equatable {
             Engine(name: $0.name, version: $0.version, capabilities: $0.capabilities.map(\.rawValue).sorted())
         }
         scenarios = registries.scenarios.listed.map {
-            Scenario(slug: $0.slug, family: $0.family.rawValue, parameters: $0.parameters.map(\.name).sorted())
+            Scenario(
+                slug: $0.slug, family: $0.family.rawValue, parameters: $0.parameters.map(\.name).sorted(),
+                conditions: $0.conditionParameters.map(\.name))
         }
         datasets = registries.datasets.sources.map(\.name)
     }
@@ -58,6 +62,7 @@ package struct WorkerDescription: Sendable, Equatable {
                         .object([
                             JSONMember("slug", .string($0.slug)), JSONMember("family", .string($0.family)),
                             JSONMember("parameters", .strings($0.parameters)),
+                            JSONMember("conditions", .strings($0.conditions)),
                         ])
                     })),
             JSONMember("datasets", .strings(datasets)),
@@ -81,7 +86,8 @@ package struct WorkerDescription: Sendable, Equatable {
             scenarios.append(
                 Scenario(
                     slug: try scenario.string("slug"), family: try scenario.string("family"),
-                    parameters: try Self.strings(scenario, "parameters").sorted()))
+                    parameters: try Self.strings(scenario, "parameters").sorted(),
+                    conditions: scenario.has("conditions") ? try Self.strings(scenario, "conditions") : []))
         }
         datasets = try Self.strings(json, "datasets")
     }
@@ -104,7 +110,7 @@ package struct WorkerDescription: Sendable, Equatable {
         }
         guard engines.contains(where: { $0.name == test.engine }) else { return "has no engine \(test.engine)" }
         let given = test.parameters.map(\.name)
-        if let unknown = given.first(where: { !scenario.parameters.contains($0) }) {
+        if let unknown = given.first(where: { !(scenario.parameters + scenario.conditions).contains($0) }) {
             return "has no parameter \(unknown) of \(test.scenario)"
         }
         if let missing = scenario.parameters.first(where: { !given.contains($0) }) {

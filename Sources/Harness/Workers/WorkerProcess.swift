@@ -40,9 +40,11 @@ package struct WorkerProcess: Sendable {
 
     /// Starts a worker. Whoever started it calls `advance` until that gives its end, or lets go of it, which kills it.
     ///
-    /// - Parameter variables: `NAME=VALUE`, beside what this process has in its environment.
+    /// - Parameters:
+    ///   - variables: `NAME=VALUE`, beside what this process has in its environment.
+    ///   - group: removed when the worker has ended.
     package func start(
-        _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = []
+        _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = [], in group: MemoryGroup? = nil
     ) throws -> RunningWorker {
         let input = try Pipe()
         let output = try Pipe()
@@ -53,7 +55,8 @@ package struct WorkerProcess: Sendable {
         output.closeWrite()
         errors.closeWrite()
         let worker = RunningWorker(
-            processID: processID, output: output, errors: errors, startTime: startTime, limits: limits)
+            processID: processID, output: output, errors: errors, startTime: startTime, limits: limits, group: group)
+        try group?.take(processID)
         // A worker that dies before it has read all must not kill the runner: SIGPIPE is ignored by the tool.
         do {
             try FileTree.writeAll(input.writeEnd, request.json.bytes, path: "the worker's input")

@@ -54,6 +54,8 @@ package struct Metric: Hashable, Sendable {
     package static let writtenBytes = Metric("written_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let readSystemCalls = Metric("read_syscalls", unit: "count", .lowerIsBetter, .measured)
     package static let writeSystemCalls = Metric("write_syscalls", unit: "count", .lowerIsBetter, .measured)
+    /// Of the pages of a database's files those that were in memory when a clock started.
+    package static let residentShare = Metric("resident_share", unit: "ratio", .neutral, .measured)
     package static let trials = Metric("trials", unit: "count", .neutral, .deterministic)
     package static let operations = Metric("operations", unit: "count", .neutral, .deterministic)
     package static let rows = Metric("rows", unit: "count", .neutral, .deterministic)

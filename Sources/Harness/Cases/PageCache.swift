@@ -1,0 +1,103 @@
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The pages of files that are in memory, looked at and dropped file by file: what else the machine has in memory
+/// stays.
+package enum PageCache {
+    /// How much of the files is in memory, from 0 to 1; 0 for empty files.
+    ///
+    /// The kernel says so of a map of the file, which brings nothing into memory by itself.
+    package static func residentShare(_ paths: [String]) throws -> Double {
+        var (resident, pages) = (0, 0)
+        for path in paths {
+            let count = try residentPages(path)
+            resident += count.resident
+            pages += count.pages
+        }
+        return pages == 0 ? 0 : Double(resident) / Double(pages)
+    }
+
+    private static func residentPages(_ path: String) throws -> (resident: Int, pages: Int) {
+        #if canImport(Glibc)
+            let size = try FileTree.size(path)
+            guard size > 0 else { return (0, 0) }
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
+            defer { close(descriptor) }
+            let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
+            guard let map, map != MAP_FAILED else { throw HarnessError("cannot map \(path): \(systemMessage())") }
+            defer { munmap(map, size) }
+            let pageBytes = max(1, sysconf(Int32(_SC_PAGESIZE)))
+            var states = [UInt8](repeating: 0, count: (size + pageBytes - 1) / pageBytes)
+            guard mincore(map, size, &states) == 0 else {
+                throw HarnessError("cannot ask which pages of \(path) are in memory: \(systemMessage())")
+            }
+            return (states.count { $0 & 1 != 0 }, states.count)
+        #else
+            throw HarnessError("a cold cache needs mincore of Linux")
+        #endif
+    }
+
+    /// Whether files of a directory can be dropped: those of a file system in memory cannot.
+    package static func canDrop(in directory: String) throws -> Bool {
+        let path = directory + "/page-cache-probe"
+        try FileTree.writeBytes(path, [UInt8](repeating: 1, count: 64 << 10))
+        defer { unlink(path) }
+        try drop([path])
+        return try residentShare([path]) == 0
+    }
+
+    /// Brings what is waiting to the disk, and drops the files' pages. Pages that somebody has mapped stay, and those
+    /// of a file system in memory: `residentShare` tells.
+    package static func drop(_ paths: [String]) throws {
+        #if canImport(Glibc)
+            for path in paths {
+                try FileTree.sync(path)
+                let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+                guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
+                posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+                close(descriptor)
+            }
+        #else
+            throw HarnessError("a cold cache needs posix_fadvise of Linux")
+        #endif
+    }
+}
+
+/// Files that are to be cold when a clock starts, and whether they were.
+package struct ColdFiles {
+    /// A page or two at the edge of what is dropped may stay; a hundredth of a file is no cache.
+    package static let mostResident = 0.01
+
+    private let context: CaseContext
+    private let paths: [String]
+    private var shares: [Double] = []
+
+    /// - Parameter location: of a database that no process has open.
+    package init(_ context: CaseContext, at location: DatabaseLocation) {
+        self.context = context
+        paths = context.engine.files(at: location).map(\.path)
+    }
+
+    /// To be called before each clock starts, while nobody has the files open.
+    package mutating func drop() throws {
+        if !ConditionMistake.cacheKept.isPlanted { try SlowDisk.ownWork { try PageCache.drop(paths) } }
+        shares.append(try PageCache.residentShare(paths))
+    }
+
+    /// Tells the largest share that was in memory; where that is too much, the figures are those of a warm cache.
+    package func report() {
+        let most = shares.max() ?? 1
+        context.report.add(.residentShare, most, statistic: "max", count: shares.count)
+        guard most > Self.mostResident else { return }
+        let percent = (most * 1_000).rounded() / 10
+        context.report.inconclusive(
+            "CACHE NOT COLD: \(percent) % of the files were still in memory; another process maps them, or their file "
+                + "system is in memory")
+    }
+}

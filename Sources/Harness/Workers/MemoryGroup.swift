@@ -1,0 +1,127 @@
+import Measuring
+import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A memory cgroup (version 2) of its own for one worker: what it, the processes that it starts and the pages of the
+/// files that they read may have of memory.
+///
+/// No other bound is the same. RLIMIT_AS bounds addresses: an engine that maps a file cannot map it then, however
+/// little of it is in memory, and the page cache is bounded by no `ulimit` at all. So where there is no such group, a
+/// case that asks for a limit is left out by name.
+package struct MemoryGroup: Sendable {
+    /// Where groups can be made, or why they cannot.
+    package enum Place: Sendable, Equatable {
+        case directory(String)
+        case missing(String)
+    }
+
+    /// Names a cgroup of version 2 that this user may make groups in.
+    package static let variable = "ASSAY_CGROUP"
+
+    /// What the kernel counted.
+    package struct Events: Sendable, Equatable {
+        /// How often the limit was reached.
+        package var reached: Int
+        /// How many processes were ended for it.
+        package var killed: Int
+    }
+
+    private static let made = Atomic<Int>(0)
+    private let path: String
+
+    /// The group that the environment names, else the one that this process is in.
+    package static func place() -> Place {
+        if let given = getenv(variable) { return place(String(cString: given)) }
+        func line(_ file: String, _ matches: (Substring) -> Bool) -> Substring? {
+            ProcessFile.text("/proc/self/\(file)").split(separator: "\n").first(where: matches)
+        }
+        guard let mount = line("mountinfo", { $0.contains(" - cgroup2 ") })?.split(separator: " ").dropFirst(4).first,
+            let own = line("cgroup", { $0.hasPrefix("0::") })
+        else { return .missing("no cgroup of version 2 is mounted") }
+        let group = own.dropFirst("0::".count)
+        return place(String(mount) + (group == "/" ? "" : String(group)))
+    }
+
+    /// - Parameter directory: of a cgroup.
+    static func place(_ directory: String) -> Place {
+        func words(_ name: String) -> [Substring] {
+            ProcessFile.text("\(directory)/\(name)").split { $0 == " " || $0 == "\n" }
+        }
+        let remedy = "\(variable)=DIR names one whose cgroup.subtree_control has memory and that may be written"
+        guard words("cgroup.controllers").contains("memory") else {
+            return .missing("the cgroup \(directory) has no memory controller; \(remedy)")
+        }
+        guard words("cgroup.subtree_control").contains("memory") else {
+            return .missing("groups in the cgroup \(directory) get no memory controller; \(remedy)")
+        }
+        guard access(directory, W_OK) == 0, access(directory + "/cgroup.procs", W_OK) == 0 else {
+            return .missing("the cgroup \(directory) may not be written; \(remedy)")
+        }
+        return .directory(directory)
+    }
+
+    /// Why a case that asks for a limit cannot have one here; nil where it can, or asks for none.
+    static func reasonToSkip(_ test: Case) -> String? {
+        guard test.amount(.memoryLimit) > 0, case .missing(let reason) = place() else { return nil }
+        return reason
+    }
+
+    /// The group that the case asks for. What this process brought of the files into memory is dropped: it would not
+    /// stand in the worker's account.
+    static func make(for test: Case, reading files: [DatabaseFile]) throws -> MemoryGroup? {
+        guard test.amount(.memoryLimit) > 0, case .directory(let directory) = place() else { return nil }
+        try PageCache.drop(files.map(\.path))
+        return try MemoryGroup(in: directory, megabytes: test.amount(.memoryLimit))
+    }
+
+    /// Makes a group with the limit, and without swap.
+    ///
+    /// - Parameter directory: of a `Place`.
+    init(in directory: String, megabytes: Int) throws {
+        let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
+        path = "\(directory)/assay-\(getpid())-\(number)"
+        guard mkdir(path, 0o755) == 0 else { throw HarnessError("cannot make the cgroup \(path): \(systemMessage())") }
+        do {
+            try Self.write("\(megabytes << 20)", to: path + "/memory.max")
+            // Without it a kernel that accounts for swap would let the worker have as much of that.
+            if access(path + "/memory.swap.max", F_OK) == 0 { try Self.write("0", to: path + "/memory.swap.max") }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// To be called before the process has been told what to do: memory stays with the group that it was first used in.
+    func take(_ processID: Int32) throws {
+        try Self.write("\(processID)", to: path + "/cgroup.procs")
+    }
+
+    var events: Events {
+        var counts: [Substring: Int] = [:]
+        for line in ProcessFile.text(path + "/memory.events").split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.count == 2 { counts[words[0]] = Int(words[1]) }
+        }
+        return Events(reached: counts["max"] ?? 0, killed: counts["oom_kill"] ?? 0)
+    }
+
+    /// Processes that are still in it keep it: to be called when all have ended.
+    func remove() {
+        // The kernel lets go of the last process a moment after it was waited for.
+        for _ in 0..<50 where rmdir(path) != 0 && errno == EBUSY { usleep(2_000) }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        // A file of a cgroup is there when the group is.
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
+        defer { close(descriptor) }
+        try FileTree.writeAll(descriptor, Array(text.utf8), path: path)
+    }
+}

@@ -1,0 +1,66 @@
+import Measuring
+import RunRecords
+import Synchronization
+
+/// A disk that is slower than it is, under one worker and the processes that it forks: the preloaded library makes the
+/// engine's calls longer, whichever engine it is.
+///
+/// What was made longer is counted. A case in which nothing was is inconclusive: its figures would stand for a disk
+/// that was not there.
+package struct SlowDisk {
+    private let syncMicroseconds: Int
+    private let writeMicroseconds: Int
+    private let start: IOCounts?
+
+    /// Calls that the harness made for itself, below the watched directories.
+    private static let own = Mutex((syncs: UInt64(0), writes: UInt64(0)))
+
+    static func isAsked(_ test: Case) -> Bool { test.amount(.syncDelay) > 0 || test.amount(.writeDelay) > 0 }
+
+    /// nil where the case asks for no delay. To be called when the worker watches its files.
+    init?(_ test: Case) {
+        syncMicroseconds = test.amount(.syncDelay)
+        writeMicroseconds = test.amount(.writeDelay)
+        guard Self.isAsked(test) else { return nil }
+        start = IOWitness.shared?.counts()
+        if !ConditionMistake.delayLeftOut.isPlanted {
+            IOWitness.shared?.setDelays(
+                syncNanoseconds: UInt64(syncMicroseconds) * 1_000, writeNanoseconds: UInt64(writeMicroseconds) * 1_000)
+        }
+    }
+
+    /// File work of the harness: delayed as an engine's, and not taken for it.
+    package static func ownWork<Output>(_ body: () throws -> Output) rethrows -> Output {
+        let before = IOWitness.shared?.counts()
+        defer {
+            if let before, let after = IOWitness.shared?.counts() {
+                let used = after - before
+                own.withLock { $0 = ($0.syncs + used.delayedSyncs, $0.writes + used.delayedWrites) }
+            }
+        }
+        return try body()
+    }
+
+    /// Ends the delays, and says what they met.
+    func end(_ report: CaseReport) {
+        guard let start, let witness = IOWitness.shared else {
+            report.inconclusive("NO DELAY: the preloaded library is not there")
+            return
+        }
+        witness.setDelays(syncNanoseconds: 0, writeNanoseconds: 0)
+        let met = witness.counts() - start
+        let own = Self.own.withLock { $0 }
+        tell("delayed_syncs", met.delayedSyncs - min(own.syncs, met.delayedSyncs), syncMicroseconds, report)
+        tell("delayed_writes", met.delayedWrites - min(own.writes, met.delayedWrites), writeMicroseconds, report)
+    }
+
+    private func tell(_ name: String, _ count: UInt64, _ microseconds: Int, _ report: CaseReport) {
+        guard microseconds > 0 else { return }
+        report.add(Metric(name, unit: "count", .neutral, .measured), Double(count), label: "whole case")
+        if count == 0 {
+            let what = name.split(separator: "_").last.map(String.init) ?? name
+            report.inconclusive(
+                "NOTHING DELAYED: the case asked for \(microseconds) us, and none of the engine's \(what) had it")
+        }
+    }
+}
