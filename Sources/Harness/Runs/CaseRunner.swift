@@ -115,7 +115,8 @@ package struct CaseRunner {
             if counter != nil, let count = try InstructionCounter.count(place: place, processID: end.processID) {
                 measured.result.samples.append(Sample(InstructionCounter.metric, count, label: "whole case"))
             }
-            if let before = prepared.before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before {
+            if let before = prepared.before, let fixture, try FixtureStore.state(of: fixture, engine: engine) != before
+            {
                 measured.result.verdict = .harnessError
                 measured.result.message =
                     "it changed a database that it was only to read: later figures would stand on it"
