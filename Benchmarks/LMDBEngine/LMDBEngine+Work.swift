@@ -27,6 +27,12 @@
                     transaction: "a read transaction",
                     snapshot: "one for the batch (`snapshot=each`: mdb_txn_reset, mdb_txn_renew per read)",
                     perRow: "mdb_get, values read in place", cache: cache)
+            case .readRows:
+                WorkNote(
+                    transaction: "a read transaction that rests between calls",
+                    snapshot: "mdb_txn_renew and mdb_txn_reset per call",
+                    perRow: "mdb_get, values read in place; of a range mdb_cursor_get",
+                    cache: cache)
             case .sum, .iterate:
                 WorkNote(
                     transaction: "a read transaction", snapshot: "one", perRow: "mdb_cursor_get, a value read in place",
@@ -35,6 +41,11 @@
             case .update:
                 WorkNote(
                     transaction: "one", snapshot: "the writer's", perRow: "mdb_get, mdb_put of the whole row",
+                    cache: cache, writeBack: done)
+            case .changeRows:
+                WorkNote(
+                    transaction: "one each", snapshot: "the writer's",
+                    perRow: "mdb_get, mdb_put of the whole row",
                     cache: cache, writeBack: done)
             case .delete:
                 WorkNote(

@@ -27,6 +27,11 @@
                 WorkNote(
                     transaction: "none", snapshot: "one for the batch (`snapshot=each`: the newest per read)",
                     perRow: "rocksdb_get_pinned, values read in place", cache: cache)
+            case .readRows:
+                WorkNote(
+                    transaction: "none", snapshot: "the newest; of a range the iterator's",
+                    perRow: "rocksdb_get_pinned, values read in place; of a range rocksdb_iter_next",
+                    cache: cache)
             case .sum, .iterate:
                 WorkNote(
                     transaction: "none", snapshot: "the iterator's",
@@ -37,6 +42,11 @@
                     transaction: "one batch, under a lock of the process", snapshot: "the newest",
                     perRow: "rocksdb_get_pinned, rocksdb_writebatch_put of the whole row", cache: cache,
                     writeBack: later)
+            case .changeRows:
+                WorkNote(
+                    transaction: "a batch each, under a lock of the process", snapshot: "the newest",
+                    perRow: "rocksdb_get_pinned, rocksdb_write of the whole row",
+                    cache: cache, writeBack: later)
             case .delete:
                 WorkNote(
                     transaction: "one batch", snapshot: "none", perRow: "rocksdb_writebatch_delete", cache: cache,

@@ -38,6 +38,11 @@
                 WorkNote(
                     transaction: "BEGIN, COMMIT around the batch (`snapshot=each`: none)",
                     snapshot: "one for the batch (`each`: one per SELECT)", perRow: "1 SELECT by rowid", cache: cache)
+            case .readRows:
+                WorkNote(
+                    transaction: "none", snapshot: "the statement's",
+                    perRow: "1 SELECT by rowid; of a range 1 SELECT, a step per row",
+                    cache: cache)
             case .sum:
                 WorkNote(
                     transaction: "none", snapshot: "the statement's", perRow: "1 SELECT sum() over all rows",
@@ -54,6 +59,11 @@
                 WorkNote(
                     transaction: "one", snapshot: "the writer's", perRow: "1 UPDATE by rowid", cache: cache,
                     writeBack: checkpoint)
+            case .changeRows:
+                WorkNote(
+                    transaction: "BEGIN IMMEDIATE, COMMIT", snapshot: "the writer's",
+                    perRow: "1 UPDATE by rowid; read-modify-write: 1 SELECT before it",
+                    cache: cache, writeBack: checkpoint)
             case .delete:
                 WorkNote(
                     transaction: "one", snapshot: "the writer's",

@@ -27,6 +27,11 @@ extension StrataEngine {
             WorkNote(
                 transaction: "none", snapshot: "one for the batch (`snapshot=each`: refresh() per read)",
                 perRow: "object(ofType:forPrimaryKey:), a property", cache: cache)
+        case .readRows:
+            WorkNote(
+                transaction: "none", snapshot: "refresh() per call",
+                perRow: "object(ofType:forPrimaryKey:), three properties; a range is a query on the key",
+                cache: cache)
         case .sum:
             WorkNote(transaction: "none", snapshot: "one", perRow: "sum(of:), by packed columns", cache: cache)
         case .iterate:
@@ -44,6 +49,11 @@ extension StrataEngine {
             WorkNote(
                 transaction: "one write", snapshot: "the writer's",
                 perRow: "object(ofType:forPrimaryKey:), a property set", cache: cache, writeBack: later)
+        case .changeRows:
+            WorkNote(
+                transaction: "a write each", snapshot: "the writer's",
+                perRow: "object(ofType:forPrimaryKey:), a property set",
+                cache: cache, writeBack: later)
         case .delete:
             WorkNote(
                 transaction: "one write", snapshot: "the writer's",
@@ -79,6 +89,11 @@ extension StorageEngine {
             WorkNote(
                 transaction: "none", snapshot: "one for the batch (`snapshot=each`: one per read)",
                 perRow: "a row located, a cell", cache: cache)
+        case .readRows:
+            WorkNote(
+                transaction: "none", snapshot: "one per call",
+                perRow: "a row located, three cells; of a range the keys first",
+                cache: cache)
         case .sum: WorkNote(transaction: "none", snapshot: "one", perRow: "by packed columns", cache: cache)
         case .iterate:
             WorkNote(
@@ -89,6 +104,11 @@ extension StorageEngine {
             WorkNote(
                 transaction: "one", snapshot: "the writer's", perRow: "a cell set by key", cache: cache,
                 writeBack: later)
+        case .changeRows:
+            WorkNote(
+                transaction: "one each", snapshot: "the writer's",
+                perRow: "a cell set; read-modify-write: a row located before it, its cells read",
+                cache: cache, writeBack: later)
         case .delete:
             WorkNote(
                 transaction: "one", snapshot: "the writer's", perRow: "a row deleted by key", cache: cache,

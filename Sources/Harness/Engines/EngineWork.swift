@@ -7,11 +7,13 @@ package enum Work: String, Sendable, CaseIterable {
     case insertEach = "a row per transaction"
     case insertThreads = "a row per transaction, from several threads"
     case readPoints = "rows by key"
+    case readRows = "one row, or a range of rows, in a call of its own"
     case sum = "sum of a column"
     case iterate = "row after row"
     case traverse = "along links"
     case readHeld = "properties of objects in hand"
     case update = "many updates in one transaction"
+    case changeRows = "a change of one row in a call of its own"
     case delete = "many deletions in one transaction"
     case check = "verify a whole database"
 }
