@@ -26,7 +26,7 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case incrementStale = "increment-stale"
     /// A scan of a range of rows ends before its last row.
     case scanShort = "scan-short"
-    /// Every fortieth operation on single rows takes 50 ms longer.
+    /// Every two hundredth operation on single rows takes 50 ms longer.
     case stall
     /// A pinned version shows the newest data.
     case unpinned

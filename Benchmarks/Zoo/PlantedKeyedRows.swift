@@ -28,7 +28,7 @@ extension PlantedSession: KeyedRowSession {
 
     /// The session of the engine, late where it stalls.
     private func keyed() throws(EngineError) -> any KeyedRowSession {
-        if mistake == .stall, PlantedKeyedRows.operations.add(1, ordering: .relaxed).newValue % 40 == 0 {
+        if mistake == .stall, PlantedKeyedRows.operations.add(1, ordering: .relaxed).newValue % 200 == 0 {
             usleep(50_000)
         }
         return try role((any KeyedRowSession).self)

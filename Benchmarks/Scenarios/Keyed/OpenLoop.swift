@@ -90,7 +90,7 @@ struct OpenLoop {
         guard allowed > 0 else { return }
         let response = KeyedStretch.all(stretch.response)
         let got = Double(response.quantile(0.9)) / 1e6
-        let service = Double(KeyedStretch.all(stretch.service).quantile(0.9)) / 1e6
+        let service = Double(KeyedStretch.all(stretch.service).quantile(0.99)) / 1e6
         let isSoon = got <= Double(allowed)
         report.add(
             Trial(
@@ -98,7 +98,7 @@ struct OpenLoop {
                 detail: isSoon
                     ? ""
                     : "nine of ten within \(got) ms of when they were due, allowed \(allowed); "
-                        + "within \(service) ms of when they began"))
+                        + "99 of 100 within \(service) ms of when they were sent"))
     }
 
     /// Why a stretch says nothing: the pacer was late though nobody was in its way. nil where it held its schedule.
