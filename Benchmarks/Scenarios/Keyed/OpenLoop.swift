@@ -14,10 +14,10 @@ struct OpenLoop {
             "arrivals", default: "poisson", allowed: ArrivalSchedule.Spacing.allCases.map(\.rawValue),
             summary: "open: requests come at random, or one like the other"),
         ScenarioParameter("bound", default: "20", summary: "search: milliseconds that p99 may take at most"),
-        ScenarioParameter("windows", default: "10", summary: "search: rates that are tried at most"),
+        ScenarioParameter("windows", default: "8", summary: "search: rates that are tried at most"),
         ScenarioParameter(
             "answer", default: "0", summary: "open: milliseconds that nine of ten answers may take; 0 judges none"),
-        ScenarioParameter("late", default: "5", summary: "open: milliseconds that the pacer itself may be late"),
+        ScenarioParameter("late", default: "1", summary: "open: milliseconds that the pacer itself may be late"),
     ]
 
     /// A window of the search is this long.
