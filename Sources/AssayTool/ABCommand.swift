@@ -29,16 +29,12 @@ struct ABCommand: Command {
             OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
             OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
             OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
-            OptionSpecification(
-                "--pairs", value: "N", "rounds of A, B and A once more (40; 80 for work bound by syncs)"),
-            OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
             OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
             OptionSpecification("--budget", value: "10m", "time for everything together"),
             OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
             OptionSpecification("--confirm", "measure again what is flagged (the default)"),
             OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
-            OptionSpecification("--plans", value: "DIR", "where the plans are"),
-        ] + ProgramOptions.specifications
+        ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
     /// What was asked for, looked at before anything is written.
     private struct Prepared {
@@ -55,22 +51,7 @@ struct ABCommand: Command {
     }
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        Interruption.install()
-        // What a killed run or comparison left in memory, wherever it ran.
-        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
-        do {
-            return try compare(arguments)
-        } catch is WorkInterrupted {
-            Output.error("stopped before anything was measured; builds that were finished are kept")
-            return Interruption.exitStatus
-        } catch let error as RevisionBuildError {
-            throw UsageError(error.description, command: name)
-        } catch let error as UnusableRevision {
-            throw UsageError(error.message, command: name)
-        } catch let error as RunClaimError {
-            if error.isInUse { throw error }
-            throw UsageError(error.description, command: name)
-        }
+        try ComparisonOptions.explained(name) { try compare(arguments) }
     }
 
     private func compare(_ arguments: Arguments) throws -> Int32 {
@@ -104,11 +85,10 @@ struct ABCommand: Command {
         let (pairs, threshold) = (try ComparisonOptions.pairs(arguments), try ComparisonOptions.threshold(arguments))
         let (plan, planned) = try cases(arguments, registries)
         let seed = try arguments.unsigned("--seed").map { Seed($0) } ?? plan.seed
-        let scratch = try ScratchDirectory.make(
-            in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
-        defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
-        var programs = ProgramOptions(arguments, scratch: scratch.files)
-        let (a, b) = try programs.sides()
+        let (a, b) = try ComparisonOptions.withScratch { scratch in
+            var programs = ProgramOptions(arguments, scratch: scratch)
+            return try programs.sides()
+        }
         if let objection = ComparisonOptions.objection(a, b) { throw UsageError(objection, command: name) }
         let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
         guard !kept.isEmpty else {

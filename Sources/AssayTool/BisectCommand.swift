@@ -25,13 +25,10 @@ struct BisectCommand: Command {
             OptionSpecification("--dataset", value: "NAME", "where CASE is a scenario: its data set"),
             OptionSpecification("--size", value: "N", "where CASE is a scenario: rows of its data set"),
             OptionSpecification("--param", value: "K=V", "where CASE is a scenario: a parameter; may be repeated"),
-            OptionSpecification("--pairs", value: "N", "rounds of each comparison (40; 80 for work bound by syncs)"),
-            OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
             OptionSpecification("--seed", value: "N", "of the case, of orders and of directories (1)"),
             OptionSpecification("--out", value: "DIR", "where every step and everything raw is kept (Reports/..)"),
             OptionSpecification("--resume", value: "DIR", "go on with one that was stopped"),
-            OptionSpecification("--plans", value: "DIR", "where the plans are"),
-        ] + ProgramOptions.specifications
+        ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
     var details: [String] {
         [
@@ -45,21 +42,9 @@ struct BisectCommand: Command {
     private static let free: Set<String> = ["--resume", "--plans", "--allow-zoo", "--allow-debug"]
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        Interruption.install()
-        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
-        do {
+        try ComparisonOptions.explained(name) {
             if let path = arguments.value("--resume") { return try resume(trimmed(path), arguments) }
             return try begin(arguments)
-        } catch is WorkInterrupted {
-            Output.error("stopped before anything was measured; builds that were finished are kept")
-            return Interruption.exitStatus
-        } catch let error as RevisionBuildError {
-            throw UsageError(error.description, command: name)
-        } catch let error as UnusableRevision {
-            throw UsageError(error.message, command: name)
-        } catch let error as RunClaimError {
-            if error.isInUse { throw error }
-            throw UsageError(error.description, command: name)
         }
     }
 
@@ -72,7 +57,7 @@ struct BisectCommand: Command {
         let registries = BuildRegistries.make()
         let planned = try CaseSelection(arguments, registries).planned()
         let (pairs, threshold) = (try ComparisonOptions.pairs(arguments), try ComparisonOptions.threshold(arguments))
-        return try withScratch { scratch in
+        return try ComparisonOptions.withScratch { scratch in
             var programs = ProgramOptions(arguments, scratch: scratch)
             let good = try programs.revision(goodName, option: "--good")
             let bad = try programs.revision(badName, option: "--bad")
@@ -138,7 +123,7 @@ struct BisectCommand: Command {
             throw UsageError("the search in \(path) cannot be read (\(error)): begin a new one", command: name)
         }
         let claim = try RunClaim.resume(path).claim
-        return try withScratch { scratch in
+        return try ComparisonOptions.withScratch { scratch in
             let programs = ProgramOptions(
                 arguments, scratch: scratch, repository: record.repository, builds: record.builds)
             return try carryOut(record, planned, programs, claim, arguments, BuildRegistries.make())
@@ -146,13 +131,6 @@ struct BisectCommand: Command {
     }
 
     // MARK: Both
-
-    private func withScratch(_ body: (String) throws -> Int32) throws -> Int32 {
-        let scratch = try ScratchDirectory.make(
-            in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
-        defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
-        return try body(scratch.files)
-    }
 
     private func carryOut(
         _ record: BisectRecord, _ planned: PlannedCase, _ programs: ProgramOptions, _ claim: RunClaim,

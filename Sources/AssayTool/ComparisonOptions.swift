@@ -2,12 +2,54 @@ import Commands
 import Harness
 import RunRecords
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What the commands that compare programs have in common.
 enum ComparisonOptions {
     static let defaultPairs = 40
     static let defaultThreshold = 0.03
     /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
     static let secondsPerCase = 600.0
+
+    static let specifications = [
+        OptionSpecification(
+            "--pairs", value: "N", "rounds of a comparison: A, B and A once more (40; 80 for work bound by syncs)"),
+        OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+    ]
+
+    /// Runs such a command: what came of a revision that cannot be used, or of a directory that is somebody else's, is
+    /// said as a wrong argument.
+    static func explained(_ command: String, _ body: () throws -> Int32) throws -> Int32 {
+        Interruption.install()
+        // What a killed run or comparison left in memory, wherever it ran.
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        do {
+            return try body()
+        } catch is WorkInterrupted {
+            Output.error("stopped before anything was measured; builds that were finished are kept")
+            return Interruption.exitStatus
+        } catch let error as RevisionBuildError {
+            throw UsageError(error.description, command: command)
+        } catch let error as UnusableRevision {
+            throw UsageError(error.message, command: command)
+        } catch let error as RunClaimError {
+            if error.isInUse { throw error }
+            throw UsageError(error.description, command: command)
+        }
+    }
+
+    /// Gives a directory for files that nobody needs afterwards, in memory where there is room for that.
+    static func withScratch<Value>(_ body: (String) throws -> Value) throws -> Value {
+        let scratch = try ScratchDirectory.make(
+            in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
+        defer { do { try scratch.remove() } catch { Output.error("left behind: \(error)") } }
+        return try body(scratch.files)
+    }
 
     static func pairs(_ arguments: Arguments) throws -> Int {
         guard let pairs = try arguments.unsigned("--pairs") else { return defaultPairs }

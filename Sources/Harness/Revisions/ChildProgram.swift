@@ -34,36 +34,18 @@ package struct ChildProgram {
 
     /// Throws: `WorkInterrupted`; `HarnessError` where it cannot be started.
     package func run() throws -> ChildEnd {
-        #if canImport(Glibc)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = O_WRONLY | O_CREAT | O_TRUNC
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputFile, flags, 0o644)
-        if let errorFile {
-            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorFile, flags, 0o644)
-        } else {
-            posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-        }
         let environment = WorkerEnvironment.inherited().filter { variable in
             !Self.unwanted.contains { variable.hasPrefix($0) }
         }
-        var processID: pid_t = 0
-        let status = CommandVector.with(words) { arguments in
-            CommandVector.with(environment) { posix_spawnp(&processID, words[0], &actions, &attributes, arguments, $0) }
-        }
-        guard status == 0 else {
-            throw HarnessError("cannot start \(words[0]): \(String(cString: strerror(status)))")
+        let processID = try ProcessStart.run(words, isOnPath: true, environment: environment) { actions in
+            let flags = O_WRONLY | O_CREAT | O_TRUNC
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputFile, flags, 0o644)
+            if let errorFile {
+                posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorFile, flags, 0o644)
+            } else {
+                posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+            }
         }
         return try Self.wait(processID)
     }

@@ -68,36 +68,14 @@ package struct WorkerProcess: Sendable {
     }
 
     private func spawn(input: Pipe, output: Pipe, errors: Pipe, _ variables: [String]) throws -> Int32 {
-        #if canImport(Glibc)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.writeEnd, Worker.reportDescriptor)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        posix_spawnattr_setpgroup(&attributes, 0)
-        var processID: pid_t = 0
         let words = front + [executable, "worker", "--parent", String(getpid())]
-        let status = CommandVector.with(words) { arguments in
-            CommandVector.with(WorkerEnvironment.variables(executable: program, given: variables)) { variables in
-                posix_spawn(&processID, words[0], &actions, &attributes, arguments, variables)
-            }
+        let environment = WorkerEnvironment.variables(executable: program, given: variables)
+        return try ProcessStart.run(words, environment: environment) { actions in
+            posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDOUT_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, output.writeEnd, Worker.reportDescriptor)
         }
-        guard status == 0 else {
-            throw HarnessError("cannot start \(words[0]): \(String(cString: strerror(status)))")
-        }
-        return processID
     }
 }
 
