@@ -20,8 +20,9 @@ LINTED = Sources Tests Benchmarks Examples Package.swift
 IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 GUARD = .build/guard
+EXPORTED = .build/exported
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -137,6 +138,11 @@ test-browser: ## render the report of the smoke plan in headless Chromium; any m
 test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; skipped by name where they cannot be had
 	@[ -f $(SMOKE)/results.csv ] || $(MAKE) smoke
 	Tools/csv-check $(SMOKE)/results.csv
+
+test-exports: build ## write a small run in every format of `assay export`, and read each back with programs from PyPI
+	@[ -f $(EXPORTED)/run.json ] || .build/run/release/assay run quick --scenario point-read,commit \
+	--engine strata,sqlite --out $(EXPORTED) || [ $$? -eq 3 ]
+	Tools/read-exports .build/run/release/assay $(EXPORTED)
 
 format: ## bring every source file into the format that lint wants
 	$(SWIFT) format -i -r $(LINTED)

@@ -19,7 +19,7 @@ enum AssayMain {
             commands: [
                 RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
                 CompareCommand(), MergeCommand(), BaselineCommand(), GateCommand(), HistoryCommand(),
-                VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
+                ExportCommand(), VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")

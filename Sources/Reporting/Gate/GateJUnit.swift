@@ -5,37 +5,16 @@ import RunRecords
 struct GateJUnit {
     let report: GateReport
 
-    private struct Suite {
-        var name: String
-        var findings: [GateFinding] = []
-    }
-
-    private var suites: [Suite] {
-        var suites: [Suite] = []
+    var text: String {
+        var suites: [JUnitDocument.Suite] = []
         for finding in report.findings {
             let name = finding.test?.title ?? "budgets"
-            if suites.last?.name != name { suites.append(Suite(name: name)) }
-            suites[suites.count - 1].findings.append(finding)
+            if suites.last?.name != name { suites.append(JUnitDocument.Suite(name: name)) }
+            suites[suites.count - 1].tests.append(Self.test(finding))
         }
-        return suites
-    }
-
-    var text: String {
-        var markup = Markup()
-        markup.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
-        let time = Figure.time(report.startTime)
-        markup.element(
-            "testsuites",
-            [
-                "name": "assay gate", "tests": "\(report.findings.count)", "failures": "\(report.count(.exceeded))",
-                "errors": "0", "skipped": "\(report.count(.skipped) + report.count(.undecided))",
-                "time": "0", "timestamp": time,
-            ]
-        ) { markup in
-            markup.raw("\n")
-            for suite in suites { Self.write(suite, time, properties, &markup) }
-        }
-        return markup.text + "\n"
+        return JUnitDocument(
+            name: "assay gate", timestamp: Figure.time(report.startTime), suites: suites, properties: properties
+        ).text
     }
 
     private var properties: [(String, String)] {
@@ -43,42 +22,19 @@ struct GateJUnit {
             + report.remarks.map { ("remark", $0) }
     }
 
-    private static func write(
-        _ suite: Suite, _ time: String, _ properties: [(String, String)], _ markup: inout Markup
-    ) {
-        func count(_ decisions: Set<GateFinding.Decision>) -> String {
-            String(suite.findings.count { decisions.contains($0.decision) })
-        }
-        markup.element(
-            "testsuite",
-            [
-                "name": suite.name, "tests": "\(suite.findings.count)", "failures": count([.exceeded]),
-                "errors": "0", "skipped": count([.skipped, .undecided]), "time": "0", "timestamp": time,
-            ]
-        ) { markup in
-            markup.element("properties") { markup in
-                for (name, value) in properties {
-                    markup.element("property", ["name": name, "value": value], "")
-                }
-            }
-            markup.raw("\n")
-            for finding in suite.findings { write(finding, &markup) }
-        }
-        markup.raw("\n")
-    }
-
-    private static func write(_ finding: GateFinding, _ markup: inout Markup) {
+    private static func test(_ finding: GateFinding) -> JUnitDocument.Test {
         let name = "\(finding.figure?.description ?? finding.budget.key.description) \(finding.budget.text)"
         let group = finding.test.map { "\($0.scenario).\($0.engine)" } ?? "budgets"
-        markup.element("testcase", ["classname": group, "name": name, "time": "0"]) { markup in
-            let message = "\(finding.subject): \(finding.reason)"
-            switch finding.decision {
-            case .kept: if !finding.reason.isEmpty { markup.element("system-out", finding.reason) }
-            case .exceeded: markup.element("failure", ["message": message, "type": "exceeded"], message)
-            case .undecided: markup.element("skipped", ["message": message, "type": "undecided"], "")
-            case .skipped: markup.element("skipped", ["message": message, "type": "skipped"], "")
-            }
+        return JUnitDocument.Test(group: group, name: name, ending: ending(finding))
+    }
+
+    private static func ending(_ finding: GateFinding) -> JUnitDocument.Ending {
+        let message = "\(finding.subject): \(finding.reason)"
+        switch finding.decision {
+        case .kept: return .passed(note: finding.reason)
+        case .exceeded: return .failure(type: "exceeded", message: message)
+        case .undecided: return .skipped(type: "undecided", message: message)
+        case .skipped: return .skipped(type: "skipped", message: message)
         }
-        markup.raw("\n")
     }
 }

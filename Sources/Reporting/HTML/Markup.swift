@@ -2,6 +2,12 @@
 /// are ours.
 struct Markup {
     private(set) var text = ""
+    /// Not HTML, but XML, where an attribute has a value even if that is empty.
+    let isXML: Bool
+
+    init(isXML: Bool = false) {
+        self.isXML = isXML
+    }
 
     /// An attribute without a value is left out: conditions stand where they belong.
     typealias Attributes = KeyValuePairs<String, String?>
@@ -44,7 +50,7 @@ struct Markup {
         for (attribute, value) in attributes {
             guard let value else { continue }
             text += " " + attribute
-            if !value.isEmpty || attribute == "data-v" { text += "=\"" + Self.escaped(value) + "\"" }
+            if !value.isEmpty || isXML || attribute == "data-v" { text += "=\"" + Self.escaped(value) + "\"" }
         }
         text += ">"
     }

@@ -1,0 +1,33 @@
+import RunRecords
+
+/// What a run is written as for other tools.
+package enum ExportFormat: String, Sendable, CaseIterable {
+    case junit
+    case githubActionBenchmark = "github-action-benchmark"
+    case bencher
+    case openMetrics = "openmetrics"
+    case perfetto
+    case hdr
+}
+
+/// Half of the figures of a run: a chart of the action is of one direction.
+package enum BetterDirection: String, Sendable, CaseIterable {
+    case bigger, smaller
+}
+
+extension Reporting {
+    /// The run in a format of other tools: a pure function of the run.
+    ///
+    /// - Parameter better: which figures; of `githubActionBenchmark` alone.
+    package static func export(_ run: Run, as format: ExportFormat, better: BetterDirection = .smaller) -> String {
+        let exported = ExportedRun(run)
+        switch format {
+        case .junit: return RunJUnit(exported: exported).text
+        case .githubActionBenchmark: return exported.githubActionBenchmark(better).text + "\n"
+        case .bencher: return exported.bencher.text + "\n"
+        case .openMetrics: return OpenMetricsExport(exported: exported).text
+        case .perfetto: return TraceExport(exported: exported).json.text + "\n"
+        case .hdr: return HistogramLog(exported: exported).text
+        }
+    }
+}
