@@ -26,6 +26,7 @@ struct RunCommand: Command {
         OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
         OptionSpecification("--budget", value: "10m", "time for all cases together"),
         OptionSpecification("--shard", value: "I/N", "only the I-th of N parts, from 1; auto asks Slurm or GitLab"),
+        OptionSpecification("--profile", value: "TOOL", "of the one case: callgrind or perf, and a flame graph"),
         OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
         OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
         OptionSpecification("--dry-run", "list the cases, and run none"),
@@ -33,12 +34,13 @@ struct RunCommand: Command {
     ]
 
     /// Options that a run that goes on may be given anew.
-    private static let free: Set<String> = ["--budget", "--plans", "--resume", "--out", "--dry-run"]
+    private static let free: Set<String> = ["--budget", "--plans", "--resume", "--out", "--dry-run", "--profile"]
 
     private struct Prepared {
         var claim: RunClaim
         var header: RunHeader
         var configuration: RunConfiguration
+        var profile: CaseProfile?
     }
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -98,6 +100,7 @@ struct RunCommand: Command {
             try addCounter(to: &configuration, &header)
             var runner = Runner(configuration)
             run = try runner.run(header, observer: TerminalProgress())
+            if !Interruption.isRequested { try prepared.profile?.take(&runner, configuration) }
         } catch {
             do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }
             let text = (error as? FileTreeError).map { Self.text($0) } ?? "\(error)"
@@ -160,6 +163,7 @@ struct RunCommand: Command {
         let (plan, filter, all) = try expand(arguments, checkout, registries)
         let selection = try ShardSelection(arguments, of: all)
         let cases = selection.cases
+        let profile = try CaseProfile(arguments, of: cases)
         let known = try checkout.knownViolations(registries)
         let budgets = try plan.checkedBudgets(registries)
         let seed = filter.seed ?? plan.seed
@@ -194,7 +198,7 @@ struct RunCommand: Command {
         }
         header.cases = cases.map(\.test.id)
         complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
-        return Prepared(claim: claim, header: header, configuration: configuration)
+        return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
     /// A directory for this command alone: the one that the user named, else a new one below Reports.
@@ -286,11 +290,12 @@ struct RunCommand: Command {
             for: .init(
                 memoryBytes: UInt64(manifest.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
                 seconds: budget ?? 3_600))
+        let profile = try CaseProfile(arguments, of: manifest.cases)
         let claim = try RunClaim.resume(path).claim
         let configuration = RunConfiguration(
             plan: manifest.plan(name: header.plan, seed: header.seed), cases: manifest.cases, registries: registries,
             directory: claim.directory, executable: executable, known: known, budgetSeconds: budget)
-        return Prepared(claim: claim, header: header, configuration: configuration)
+        return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
     /// A run that goes on is the run that was begun: an option that would make another one is refused.

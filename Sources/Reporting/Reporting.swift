@@ -30,6 +30,11 @@ package enum Reporting {
         TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
     }
 
+    /// A picture of its own of where a case spent its time.
+    package static func flameGraph(_ stacks: FoldedStacks, title: String) -> String {
+        FlameGraph.text(stacks, title: title)
+    }
+
     /// Only what is the same whenever seed, plan, binary and libraries are: on every machine, after a merge, and in
     /// whatever order the cases ended.
     package static func deterministic(_ run: Run) -> String {

@@ -55,11 +55,12 @@ package struct CaseRunner {
     ///   - counter: what it runs under; its samples then have the instructions, and no other figure means anything.
     package mutating func run(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
-        trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil
+        trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil,
+        behind front: ProcessFront? = nil
     ) throws -> MeasuredCase {
         let running = try start(
             planned, turn: turn, directory: name, seconds: seconds, trial: trial, keep: keep,
-            variables: counter == nil ? [] : InstructionCounter.variables, under: counter)
+            variables: counter == nil ? [] : InstructionCounter.variables, under: counter, behind: front)
         while true {
             running.wait()
             if let measured = try running.advance() { return measured }
@@ -72,7 +73,7 @@ package struct CaseRunner {
     package mutating func start(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = [],
-        under counter: InstructionCounter? = nil
+        under counter: InstructionCounter? = nil, behind front: ProcessFront? = nil
     ) throws -> RunningCase {
         let test = planned.test
         var result = CaseResult(test: test, verdict: planned.verdict ?? .harnessError, turn: turn)
@@ -105,13 +106,14 @@ package struct CaseRunner {
         request.keepDirectory = keep
         let group = try MemoryGroup.make(for: test, reading: fixture.map(engine.files) ?? [])
         let watch = MachineWatch()
-        let process = counter.map { WorkerProcess(executable: $0.executable, front: $0.words(place: place)) } ?? process
+        let process = process(under: counter, behind: front, place)
         let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables, in: group)
         return RunningCase(worker: worker, directory: place) { [judge, result] end in
             var measured = judge.conclude(end, result, scenario, engine, share: seconds)
             judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
             judge.bound(end, &measured.result)
+            measured.processID = end.processID
             if counter != nil, let count = try InstructionCounter.count(place: place, processID: end.processID) {
                 measured.result.samples.append(Sample(InstructionCounter.metric, count, label: "whole case"))
             }
@@ -153,6 +155,14 @@ package struct CaseRunner {
                 linking: request?.linksConstantFiles == true ? engine.constantPatterns : []))
     }
 
+    private func process(
+        under counter: InstructionCounter?, behind front: ProcessFront?, _ place: String
+    ) -> WorkerProcess {
+        if let counter { return WorkerProcess(executable: counter.executable, front: counter.words(place: place)) }
+        guard let front else { return process }
+        return WorkerProcess(executable: front.executable, front: front.words, namesParent: front.isParentOurs)
+    }
+
     private func withoutFixture(
         _ failure: WorkerEnd, _ result: CaseResult, _ scenario: any Scenario, _ engine: any Engine
     ) -> MeasuredCase {
@@ -191,6 +201,8 @@ package struct MeasuredCase: Sendable {
     package var details = CaseDetails()
     /// In a replay of one trial: what came of it.
     package var replayed: ReplayedTrial?
+    /// Of its worker; 0 where none was started.
+    package var processID: Int32 = 0
 }
 
 /// A measurement on its way. Not Sendable: the thread that started it follows it.

@@ -84,7 +84,7 @@ package struct InstructionCounter: Sendable {
         return line.dropFirst("summary: ".count).split(separator: " ").first.flatMap { UInt64($0) }.map { Double($0) }
     }
 
-    private static func find(_ name: String) -> String? {
+    static func find(_ name: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }

@@ -207,6 +207,17 @@ package struct Runner {
         return (measured.result, measured.details)
     }
 
+    /// Runs one case again behind a program that watches it, without a trace in the results.
+    ///
+    /// - Returns: what came of it, and the id of the process that the program and the worker were.
+    package mutating func watch(
+        _ planned: PlannedCase, by front: ProcessFront
+    ) throws -> (result: CaseResult, processID: Int32) {
+        let measured = try cases.run(planned, directory: directoryName(), seconds: 3_600, behind: front)
+        if let key = cases.fixtureKey(planned.test) { try cases.discardFixture(key) }
+        return (measured.result, measured.processID)
+    }
+
     /// By fixture key the place of the last measurement that uses it.
     private func lastUseOfFixtures(_ turns: [PlannedTurn]) -> [String: Int] {
         var last: [String: Int] = [:]

@@ -18,11 +18,15 @@ package struct WorkerProcess: Sendable {
     private let program: String
     /// What stands in front of the executable: a program that looks at it while it runs.
     private let front: [String]
+    private let namesParent: Bool
 
-    /// - Parameter program: what the executable turns into, where that is a script in front of it: the preloaded
-    ///   library is the one that was built with it.
-    package init(executable: String, program: String? = nil, front: [String] = []) {
+    /// - Parameters:
+    ///   - program: what the executable turns into, where that is a script in front of it: the preloaded library is the
+    ///     one that was built with it.
+    ///   - namesParent: whether the worker ends at once where this process is not its parent.
+    package init(executable: String, program: String? = nil, front: [String] = [], namesParent: Bool = true) {
         self.executable = executable
+        self.namesParent = namesParent
         self.front = front
         self.program = program ?? executable
     }
@@ -68,7 +72,7 @@ package struct WorkerProcess: Sendable {
     }
 
     private func spawn(input: Pipe, output: Pipe, errors: Pipe, _ variables: [String]) throws -> Int32 {
-        let words = front + [executable, "worker", "--parent", String(getpid())]
+        let words = front + [executable, "worker"] + (namesParent ? ["--parent", String(getpid())] : [])
         let environment = WorkerEnvironment.variables(executable: program, given: variables)
         return try ProcessStart.run(words, environment: environment) { actions in
             posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)

@@ -13,6 +13,7 @@ import JSONText
 /// - `bisect.json`, `bisect.jsonl`, `steps`: of a search for a slower revision, see BisectRecord of the room Harness.
 /// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
+/// - `profiles/CASE.svg`, `.folded`, and what the profiler wrote: of `assay run --profile`.
 /// - `sums.json`: of a shard that has ended, see RecordSums.
 /// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
@@ -21,9 +22,9 @@ package struct RunDirectory: Sendable {
 
     /// What a run makes in its directory beside its marker, its lock and its scratch.
     static let entries = [
-        "run.json", "cases.json", "results.jsonl", "trials", "series", "sums.json", "report.html", "results.csv",
-        "peers.csv", "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json", "bisect.jsonl",
-        "steps",
+        "run.json", "cases.json", "results.jsonl", "trials", "series", "sums.json", "profiles", "report.html",
+        "results.csv", "peers.csv", "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json",
+        "bisect.jsonl", "steps",
     ]
 
     package var path: String
@@ -40,6 +41,9 @@ package struct RunDirectory: Sendable {
     package var resultsFile: String { path + "/results.jsonl" }
 
     package func trialsFile(_ id: String) -> String { "\(path)/trials/\(id).bin" }
+
+    /// How the names of a case's profiles begin.
+    package func profileBase(_ id: String) -> String { "\(path)/profiles/\(id)" }
 
     package func detailsFile(_ id: String, _ turn: Turn = Turn()) -> String {
         let round = turn.round == 0 ? "" : "-\(turn.round)"

@@ -1,0 +1,84 @@
+import RunRecords
+
+/// A file of valgrind's callgrind: what each function cost, and each call between two.
+///
+/// It has calls and no stacks. A function that several call is given to them by what their calls cost, and so is what
+/// it called itself: exact where each has one caller, else a share.
+struct CallgrindFile {
+    private struct Function {
+        var own = 0.0
+        /// By the function that was called: with all that it called itself.
+        var calls: [String: Double] = [:]
+
+        var total: Double { own + calls.values.reduce(0, +) }
+    }
+
+    private var functions: [String: Function] = [:]
+    private var names: [String: String] = [:]
+
+    init(_ text: String) {
+        var current = ""
+        var called = ""
+        var isCall = false
+        // Costs stand behind as many positions as the file says.
+        var positionCount = 1
+        for line in text.split(separator: "\n") {
+            if let rest = Self.rest(line, "positions: ") {
+                positionCount = rest.split(separator: " ").count
+            } else if let rest = Self.rest(line, "fn=") {
+                current = name(rest)
+            } else if let rest = Self.rest(line, "cfn=") {
+                called = name(rest)
+            } else if line.hasPrefix("calls=") {
+                isCall = true
+            } else if let first = line.utf8.first, "0123456789+-*".utf8.contains(first) {
+                let words = line.split(separator: " ")
+                guard words.count > positionCount, let cost = Double(words[positionCount]) else { continue }
+                if !isCall {
+                    functions[current, default: Function()].own += cost
+                } else if called != current {
+                    functions[current, default: Function()].calls[called, default: 0] += cost
+                }
+                isCall = false
+            }
+        }
+    }
+
+    private static func rest(_ line: Substring, _ prefix: String) -> Substring? {
+        line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : nil
+    }
+
+    /// A name stands once, behind its number: `(12) main`, and then `(12)`.
+    private mutating func name(_ text: Substring) -> String {
+        guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return String(text) }
+        let number = String(text[...end])
+        let name = text[text.index(after: end)...].drop { $0 == " " }
+        if !name.isEmpty { names[number] = String(name) }
+        return names[number] ?? number
+    }
+
+    /// What is below a thousandth of all is left to who called it.
+    var stacks: FoldedStacks {
+        let called = Set(functions.values.flatMap(\.calls.keys))
+        let roots = functions.keys.filter { !called.contains($0) }.sorted()
+        let all = roots.reduce(0) { $0 + (functions[$1]?.total ?? 0) }
+        var root = FoldedStacks.Node(name: "all")
+        for name in roots {
+            let node = node(name, functions[name]?.total ?? 0, smallest: all / 1_000, path: [])
+            root.cost += node.cost
+            root.children.append(node)
+        }
+        return FoldedStacks(unit: "instructions", root: root)
+    }
+
+    private func node(_ name: String, _ cost: Double, smallest: Double, path: [String]) -> FoldedStacks.Node {
+        var node = FoldedStacks.Node(name: name, cost: cost)
+        guard let function = functions[name], function.total > 0, path.count < FoldedStacks.deepest else { return node }
+        let share = cost / function.total
+        for (callee, whole) in function.calls.sorted(by: { $0.key < $1.key })
+        where whole * share >= max(smallest, 1) && callee != name && !path.contains(callee) {
+            node.children.append(self.node(callee, whole * share, smallest: smallest, path: path + [name]))
+        }
+        return node
+    }
+}

@@ -1,0 +1,54 @@
+/// What a process cost by the functions that called each other: a tree, from the outermost function inwards.
+package struct FoldedStacks: Sendable, Equatable {
+    package struct Node: Sendable, Equatable {
+        package var name: String
+        /// In this function and in all that it called.
+        package var cost: Double
+        package var children: [Node]
+
+        package init(name: String, cost: Double = 0, children: [Node] = []) {
+            (self.name, self.cost, self.children) = (name, cost, children)
+        }
+    }
+
+    /// What the costs are: `instructions`, `samples`.
+    package let unit: String
+    /// Without a name of its own.
+    package private(set) var root: Node
+
+    /// Frames beyond that are left out: a recursion without an end has no more to tell.
+    package static let deepest = 160
+
+    package init(unit: String, root: Node = Node(name: "all")) {
+        self.unit = unit
+        self.root = root
+    }
+
+    /// - Parameter frames: the outermost first.
+    package mutating func add(_ frames: [String], cost: Double) {
+        Self.add(frames.prefix(Self.deepest), cost, &root)
+    }
+
+    private static func add(_ frames: ArraySlice<String>, _ cost: Double, _ node: inout Node) {
+        node.cost += cost
+        guard let name = frames.first else { return }
+        let place = node.children.firstIndex { $0.name == name } ?? node.children.count
+        if place == node.children.count { node.children.append(Node(name: name)) }
+        add(frames.dropFirst(), cost, &node.children[place])
+    }
+
+    /// A line per stack with what it cost by itself, ascending: `main;work;step 17`, as other programs read it.
+    package var text: String {
+        var lines: [String] = []
+        func write(_ node: Node, _ path: [String]) {
+            let own = (node.cost - node.children.reduce(0) { $0 + $1.cost }).rounded()
+            if own >= 1, !path.isEmpty { lines.append("\(path.joined(separator: ";")) \(Int(min(own, 9e15)))") }
+            for child in node.children { write(child, path + [Self.plain(child.name)]) }
+        }
+        write(root, [])
+        return lines.sorted().map { $0 + "\n" }.joined()
+    }
+
+    /// A separator in a name would be another frame.
+    private static func plain(_ name: String) -> String { name.replacing(";", with: ":").replacing("\n", with: " ") }
+}
