@@ -15,7 +15,7 @@ struct DocumentedCommandTests {
         let directory = try TestDirectory()
         var helps: [String: String] = [:]
         var counts: [String: Int] = [:]
-        for file in ["README.md", "docs/ci.md", "docs/gate.md", "docs/comparing.md"] {
+        for file in ["README.md", "docs/ci.md", "docs/gate.md", "docs/comparing.md", "docs/exports.md"] {
             let text = try FileTree.readText(Self.root.appendingPathComponent(file).path)
             for words in Self.commands(text) {
                 let name = words[0]
