@@ -7,8 +7,15 @@ import Testing
 
 /// Rows with large collections, of whose pages some are lost, whatever they hold.
 @Suite struct CollectionOracleTests {
-    @Test("with 5 % of its pages zeroed, every element whose pages survive comes back, and no other", arguments: 1...24)
-    func zeroedPages(seed: Int) throws {
+    @Test("with 5 % of its pages zeroed, every element whose pages survive comes back, and no other")
+    func zeroedPages() throws {
+        var compared = 0
+        for seed in 1...24 where try isCompared(seed) { compared += 1 }
+        #expect(compared >= 18, "few seeds leave schema, slot and free map: nothing is compared without them")
+    }
+
+    /// - Returns: false where what names the rest was lost, so that nothing is certain.
+    private func isCompared(_ seed: Int) throws -> Bool {
         let (history, oracle, sound) = try Self.made(seed)
         var data = sound
         var random = SplitMix64(seed: UInt64(seed) &* 977)
@@ -19,8 +26,7 @@ import Testing
             Self.zero(page, &data)
         }
         let (report, model) = try salvage(data)
-        // What names the rest is gone: nothing is certain then.
-        guard let found = model, report.start == .slot, report.hasFreeMap else { return }
+        guard let found = model, report.start == .slot, report.hasFreeMap else { return false }
         let said = report.tables[CollectionHistory.owners]
         for (key, owner) in oracle.owners {
             let isThere = SalvageOracle.areThere(owner.key, without: lost)
@@ -46,6 +52,7 @@ import Testing
             }
         }
         if found != history.model { #expect(!report.isWhole, "seed \(seed)") }
+        return true
     }
 
     /// That ended the salvage: what stands for lost elements was to be taken out of a column of no collections.
@@ -90,17 +97,9 @@ import Testing
 
     /// - Returns: without a model where the schema is lost, and no column known to hold collections.
     private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: CollectionHistory.Model?) {
-        let disk = FileImages.Disk()
-        try disk.put(data, at: FileImages.path)
-        var settings = SalvageOptions()
-        settings.limits = .tiny
-        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
-        defer { do { try store.close() } catch {} }
-        try store.checkInvariants()
-        if report.schema != .current { return (report, nil) }
-        return (report, try CollectionHistory.contents(store.snapshot().view))
+        let salvaged = try SalvagedStore.from(data) { view, report in
+            report.schema == .current ? try CollectionHistory.contents(view) : nil
+        }
+        return (salvaged.report, salvaged.found)
     }
 }

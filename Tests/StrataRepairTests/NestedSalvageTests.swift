@@ -8,17 +8,8 @@ import Testing
 /// Collections that stand in elements of others, and lose nodes one after the other.
 @Suite struct NestedSalvageTests {
     private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: NestedHistory.Model) {
-        let disk = FileImages.Disk()
-        try disk.put(data, at: FileImages.path)
-        var settings = SalvageOptions()
-        settings.limits = .tiny
-        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
-        defer { do { try store.close() } catch {} }
-        try store.checkInvariants()
-        return (report, try NestedHistory.contents(store.snapshot().view))
+        let salvaged = try SalvagedStore.from(data) { view, _ in try NestedHistory.contents(view) }
+        return (salvaged.report, salvaged.found)
     }
 
     private static func elements(_ model: NestedHistory.Model) -> Int {

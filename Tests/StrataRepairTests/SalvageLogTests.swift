@@ -23,17 +23,12 @@ import Testing
     private static func salvage(
         _ data: [UInt8], _ log: [UInt8], _ kind: OlderLogTests.Kind
     ) throws -> (report: SalvageReport, contents: StoreModel) {
-        let disk = FileImages.Disk()
-        try disk.put(data, at: FileImages.path)
-        try disk.put(log, at: Store.logPath(FileImages.path))
         var settings = SalvageOptions()
         settings.cipher = kind == .encrypted ? TestCipher(key: 3) : nil
-        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        var options = FileImages.options(settings.cipher)
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
-        defer { do { try store.close() } catch {} }
-        return (report, try StoreHistory.contents(store.snapshot().view))
+        let salvaged = try SalvagedStore.from(data, log: log, settings: settings) { view, _ in
+            try StoreHistory.contents(view)
+        }
+        return (salvaged.report, salvaged.found)
     }
 
     /// Without a slot a salvage begins with the older half, and opens its payloads where they stand. Where damage in

@@ -67,17 +67,8 @@ import Testing
     }
 
     private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: Model) {
-        let disk = FileImages.Disk()
-        try disk.put(data, at: FileImages.path)
-        var settings = SalvageOptions()
-        settings.limits = .tiny
-        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
-        defer { do { try store.close() } catch {} }
-        try store.checkInvariants()
-        return (report, try CollectionHistory.contents(store.snapshot().view))
+        let salvaged = try SalvagedStore.from(data) { view, _ in try CollectionHistory.contents(view) }
+        return (salvaged.report, salvaged.found)
     }
 
     @Test("a sound store comes back whole", arguments: [1, 2, 3] as [UInt64])
@@ -198,43 +189,34 @@ import Testing
     @Test("without a schema each collection comes back as one value, whether it was a tree or not", arguments: [1, 2])
     func lostSchema(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
-        let disk = FileImages.Disk()
         var data = trees.data
         for start in stride(from: Format.firstDataPage * Format.pageSize, to: data.count, by: Format.pageSize)
         where data[start] == NodeKind.schema.rawValue && data[start + 1] == 0 {
             data.replaceSubrange(start..<(start + 64), with: repeatElement(0, count: 64))
         }
-        try disk.put(data, at: FileImages.path)
-        var settings = SalvageOptions()
-        settings.limits = .tiny
-        let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        #expect(report.schema == .lost)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
-        try store.checkInvariants()
-        let view = try store.snapshot().view
-        var compared = 0
-        for (key, row) in trees.model.rows {
-            let location = try #require(try view.locate(CollectionHistory.owners, RowKey(key)))
-            for column in CollectionHistory.columns where !CollectionHistory.isLinks(column) {
-                let id = CollectionHistory.schema.tables[CollectionHistory.owners].columns[column].id
-                let place = try #require(view.schema.tables[CollectionHistory.owners].position(of: id))
-                guard var holds = CollectionHistory.collection(column) else { continue }
-                let bytes = try view.bytes(location, place)
-                // Bytes that are text in all of a collection come back as text.
-                if holds.element == .data, bytes?.first == ValueList.Kind.text.rawValue { holds.element = .text }
-                let payload = try #require(
-                    CollectionPayload(bytes ?? UnsafeRawBufferPointer(start: nil, count: 0), holds, isLinks: false))
-                let found = (0..<payload.count).map {
-                    CollectionPair(key: CollectionValue(payload.key($0)), value: CollectionValue(payload.value($0)))
+        let (report, compared) = try SalvagedStore.from(data) { view, _ in
+            var compared = 0
+            for (key, row) in trees.model.rows {
+                let location = try #require(try view.locate(CollectionHistory.owners, RowKey(key)))
+                for column in CollectionHistory.columns where !CollectionHistory.isLinks(column) {
+                    let id = CollectionHistory.schema.tables[CollectionHistory.owners].columns[column].id
+                    let place = try #require(view.schema.tables[CollectionHistory.owners].position(of: id))
+                    guard var holds = CollectionHistory.collection(column) else { continue }
+                    let bytes = try view.bytes(location, place)
+                    // Bytes that are text in all of a collection come back as text.
+                    if holds.element == .data, bytes?.first == ValueList.Kind.text.rawValue { holds.element = .text }
+                    let payload = try #require(
+                        CollectionPayload(bytes ?? UnsafeRawBufferPointer(start: nil, count: 0), holds, isLinks: false))
+                    let found = (0..<payload.count).map {
+                        CollectionPair(key: CollectionValue(payload.key($0)), value: CollectionValue(payload.value($0)))
+                    }
+                    #expect(found == row[column], "seed \(seed), row \(key), column \(column)")
+                    compared += found.count > 20 ? 1 : 0
                 }
-                #expect(found == row[column], "seed \(seed), row \(key), column \(column)")
-                compared += found.count > 20 ? 1 : 0
             }
+            return compared
         }
-        #expect(compared > 3)
-        try store.close()
+        #expect(report.schema == .lost && compared > 3)
     }
 
     @Test("no leaf of an older version comes back", arguments: [3, 4] as [UInt64])
@@ -352,16 +334,10 @@ import Testing
         }
 
         func salvaged(_ data: [UInt8]) throws -> (report: SalvageReport, list: [CollectionPair]) {
-            let disk = FileImages.Disk()
-            try disk.put(data, at: FileImages.path)
-            try disk.put(log, at: Store.logPath(FileImages.path))
-            let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: "new", options: options)
-            defer { do { try store.close() } catch {} }
-            try store.checkInvariants()
-            return (report, try CollectionHistory.pairs(store.snapshot().view, 1, 1))
+            let salvaged = try SalvagedStore.from(data, log: log, settings: SalvageOptions()) { view, _ in
+                try CollectionHistory.pairs(view, 1, 1)
+            }
+            return (salvaged.report, salvaged.found)
         }
     }
 

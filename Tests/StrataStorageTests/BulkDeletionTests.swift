@@ -74,13 +74,7 @@ import Testing
         _ store: inout Store, _ disk: FileImages.Disk, _ options: StoreOptions, _ model: StoreModel, _ comment: Comment
     ) throws {
         var options = options
-        let copy = FileImages.Disk(capacity: 1 << 26)
-        for suffix in ["", ".log"] {
-            if let bytes = try disk.bytes(FileImages.path + suffix) {
-                try copy.put(bytes, at: FileImages.path + suffix)
-            }
-        }
-        options.fileSystem = copy
+        options.fileSystem = try disk.left(capacity: 1 << 26)
         let recovered = try Store.open(path: FileImages.path, options: options)
         try recovered.checkInvariants()
         #expect(try History.contents(recovered.snapshot().view) == model, comment)

@@ -86,6 +86,15 @@ enum FileImages {
             return bytes
         }
 
+        /// What a process that dies now leaves: its data file and its log.
+        func left(capacity: Int) throws -> Disk {
+            let copy = Disk(capacity: capacity)
+            for path in [FileImages.path, Store.logPath(FileImages.path)] {
+                if let bytes = try bytes(path) { try copy.put(bytes, at: path) }
+            }
+            return copy
+        }
+
         func syncDirectory(of path: String) throws(FileError) {}
     }
 

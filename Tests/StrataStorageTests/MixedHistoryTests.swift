@@ -82,13 +82,7 @@ import Testing
         _ disk: FileImages.Disk, _ options: StoreOptions, _ history: MixedHistory, _ comment: Comment
     ) throws {
         var options = options
-        let copy = FileImages.Disk(capacity: 1 << 27)
-        for suffix in ["", ".log"] {
-            if let bytes = try disk.bytes(FileImages.path + suffix) {
-                try copy.put(bytes, at: FileImages.path + suffix)
-            }
-        }
-        options.fileSystem = copy
+        options.fileSystem = try disk.left(capacity: 1 << 27)
         let recovered = try Store.open(path: FileImages.path, options: options)
         try check(recovered, history, comment)
         try recovered.close()
