@@ -76,7 +76,9 @@ struct MergeRunTests {
     private static let parallel: String? = {
         let places = getenv("PATH").map { String(cString: $0) } ?? ""
         let file = places.split(separator: ":").map { "\($0)/parallel" }.first { FileTree.exists($0) }
-        guard let file, let text = try? FileTree.readText(file), text.contains("GNU") else { return nil }
+        guard let file, let text = try? FileTree.readText(file), text.hasPrefix("#!"), text.contains("GNU") else {
+            return nil
+        }
         return file
     }()
 
