@@ -21,6 +21,7 @@ IN_TEST = --scratch-path .build/test -c release -Xswiftc -enable-testing $(CHECK
 SMOKE = .build/smoke
 GUARD = .build/guard
 EXPORTED = .build/exported
+PAGES = .build/pages
 
 .PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
@@ -130,10 +131,15 @@ soak-round:
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" \
 	--filter '^Simulation\.(Store|History)SimulationTests|^Simulation\.ScheduleTests'
 
-test-browser: ## render the report of the smoke plan in headless Chromium; any message in its console fails
+test-browser: ## render the report of the smoke plan, and a history of it, in headless Chromium; any message there fails
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html
+	@Tools/traits --has SQLite || echo "SKIPPED pages of the history: there is no libsqlite3-dev"
+	@set -e; Tools/traits --has SQLite || exit 0; set -x; rm -rf $(PAGES); \
+	.build/test/release/assay history add $(SMOKE) --db $(PAGES)/history.sqlite >/dev/null; \
+	.build/test/release/assay history site $(PAGES)/site --db $(PAGES)/history.sqlite; \
+	Tools/browser-check $(PAGES)/site/index.html $(PAGES)/site/run-*.html $(PAGES)/site/workload-commit*.html
 
 test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; skipped by name where they cannot be had
 	@[ -f $(SMOKE)/results.csv ] || $(MAKE) smoke

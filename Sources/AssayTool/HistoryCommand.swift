@@ -19,7 +19,7 @@ struct HistoryCommand: Command {
     ]
 
     private enum Action: String, CaseIterable {
-        case add, list, show, trend
+        case add, list, show, trend, site
 
         var arguments: [String] {
             switch self {
@@ -27,6 +27,7 @@ struct HistoryCommand: Command {
             case .list: []
             case .show: ["RUN"]
             case .trend: ["CASE", "METRIC"]
+            case .site: ["OUT"]
             }
         }
     }
@@ -37,7 +38,8 @@ struct HistoryCommand: Command {
             "  assay history add RUN...           adds finished runs; one that is there is not added again",
             "  assay history list                 every run, in the order of their start",
             "  assay history show RUN             a run with its figures",
-            "  assay history trend CASE METRIC    a figure over the runs, and the runs where it changed", "",
+            "  assay history trend CASE METRIC    a figure over the runs, and the runs where it changed",
+            "  assay history site OUT             pages of all trends and runs, in an empty directory", "",
             "CASE is an id, or words that name one case: \"point-read strata\". METRIC is a name as show prints it.",
             "A time is looked at beside another engine of the same run, a count by itself: docs/history.md.",
         ]
@@ -99,6 +101,29 @@ struct HistoryCommand: Command {
                 }
                 if let file = arguments.value("--csv") { try write(Reporting.csv(trend), to: file) }
                 try print(Reporting.terminal(trend, width: Output.width, colour: Output.wantsColour))
+            case .site: try site(words[0], of: path)
+            }
+        }
+
+        /// The directory is looked at before anything is rendered.
+        private func site(_ out: String, of path: String) throws(HistoryError) {
+            let directory = try Self.wrongInput { () throws(RecordingError) in try SiteDirectory(trimmed(out)) }
+            let store = try HistoryStore(path: path, creates: false)
+            let selection = TrendSelection(store: store, path: path)
+            let pages = try store.reading { () throws(HistoryError) in try selection.site().pages }
+            try Self.wrongInput { () throws(RecordingError) in
+                try directory.write(pages.map { ($0.name, $0.text) })
+            }
+            try print("\(pages.count) pages: \(trimmed(out))/index.html\n")
+        }
+
+        private static func wrongInput<Output>(
+            _ body: () throws(RecordingError) -> Output
+        ) throws(HistoryError) -> Output {
+            do throws(RecordingError) {
+                return try body()
+            } catch {
+                throw HistoryError(.wrongInput, error.description)
             }
         }
 

@@ -1,5 +1,6 @@
 #if SQLite
     import Commands
+    import Reporting
     import RunHistory
     import RunRecords
 
@@ -27,9 +28,26 @@
                 }
                 basis = .ratio(reference: reference)
             }
-            var engine: String?
-            if case .ratio(let name) = basis { engine = name }
-            let points = try store.points(of: test, figure, reference: engine)
+            return try trend(test, figure, basis)
+        }
+
+        /// Every run, and a trend of each figure that has a chart.
+        func site() throws(HistoryError) -> HistorySite {
+            var trends: [Trend] = []
+            for test in try store.tests() {
+                for figure in HistorySite.figures(of: try store.figures(of: test)) {
+                    let references = try store.references(of: test, figure).map(\.engine)
+                    let basis = Trend.Basis(of: test, figure, references: references)
+                    trends.append(try trend(test, figure, basis))
+                }
+            }
+            return HistorySite(runs: try store.wholeRuns(), trends: trends)
+        }
+
+        private func trend(_ test: Case, _ figure: FigureName, _ basis: Trend.Basis) throws(HistoryError) -> Trend {
+            var reference: String?
+            if case .ratio(let name) = basis { reference = name }
+            let points = try store.points(of: test, figure, reference: reference)
             return Trend(test: test, figure: figure, basis: basis, points: points)
         }
 

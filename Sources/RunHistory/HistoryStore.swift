@@ -166,6 +166,9 @@
             return runs
         }
 
+        /// All runs with their cases, in the order of their start.
+        package func wholeRuns() throws(HistoryError) -> [RecordedRun] { try runs(named: "") }
+
         /// Whole runs of that id; its digest, or the beginning of either, is an id as well. Several where the id does
         /// not tell them apart.
         package func runs(named id: String) throws(HistoryError) -> [RecordedRun] {

@@ -75,6 +75,31 @@ struct HistoryRunTests {
         #expect(rows[14].hasSuffix(",1,"), "\(rows[14])")
         let shown = try history(["show", "run-14"])
         #expect(shown.output.contains("operation_ns median") && shown.output.contains("sqlite"), "\(shown.output)")
+        let site = directory.path + "/site"
+        let made = try history(["site", site])
+        #expect(made.output == "30 pages: \(site)/index.html\n")
+        #expect(try FileTree.readText(site + "/index.html").contains("25\u{A0}% worse"))
+        let refused = try history(["site", directory.path])
+        #expect(refused.status == .exited(64) && refused.output.contains("is not empty"), "\(refused.output)")
+    }
+
+    @Test("a run is exported by format; a wrong format, direction or run ends with 64")
+    func export() throws {
+        let good = try run(1)
+        let out = directory.path + "/out"
+        let written = try AssayProcess.run(["export", good, "--format", "bencher", "--out", out], in: directory)
+        #expect(written.status == .exited(0) && written.output.isEmpty, "\(written.output)")
+        #expect(try FileTree.readText(out).hasPrefix(#"{"point-read sqlite people 100":{"operation-ns-median":"#))
+        for (words, expected) in [
+            ([good, "--format", "juni"], "did you mean junit?"), ([good], "--format F is missing"),
+            ([good, "--format", "github-action-benchmark"], "--better bigger, or --better smaller"),
+            ([good, "--format", "github-action-benchmark", "--better", "biger"], "did you mean bigger?"),
+            ([good, "--format", "hdr", "--better", "bigger"], "belongs to github-action-benchmark"),
+            ([directory.path, "--format", "hdr"], "there is no run.json"),
+        ] {
+            let end = try AssayProcess.run(["export"] + words, in: directory)
+            #expect(end.status == .exited(64) && end.output.contains(expected), "\(words): \(end.output)")
+        }
     }
 
     @Test("what is wrong ends with 64 and what helps, and nothing is added")

@@ -132,5 +132,38 @@ struct RecordedRunTests {
         #expect(
             Trend.Basis(of: test, times, references: ["strata-storage", "model", "lmdb"]) == .ratio(reference: "lmdb"))
         #expect(Trend.Basis(of: test, times, references: ["strata-storage"]) == .nothing)
+        let peer = CountedRun.test("bulk-insert", engine: "sqlite-tuned")
+        #expect(Trend.Basis(of: peer, times, references: ["strata", "sqlite"]) == .nothing, "both move")
+    }
+
+    // MARK: Site
+
+    @Test("a site is written into an empty directory or over one of before, and touches nothing else")
+    func siteDirectory() throws {
+        let scratch = try ScratchDirectory.make(in: "/tmp")
+        defer { try? FileTree.remove(scratch.path) }
+        let out = scratch.files + "/a/site"
+        func write(_ names: [String]) throws { try SiteDirectory(out).write(names.map { ($0, "page \($0)") }) }
+        try write(["index.html", "old.html"])
+        try FileTree.writeText(out + "/notes.txt", "mine")
+        try write(["index.html", "new.html"])
+        #expect(try FileTree.names(in: out) == [".assay-site", "index.html", "new.html", "notes.txt"])
+        #expect(try FileTree.readText(out + "/notes.txt") == "mine")
+        try FileTree.writeText(out + "/theirs.html", "mine")
+        let taken = try #require(throws: RecordingError.self) { try write(["index.html", "theirs.html"]) }
+        #expect(taken.description.contains("is not of this site"))
+        #expect(try FileTree.readText(out + "/theirs.html") == "mine")
+        for marker in [
+            #"{"format":"assay-site/1","pages":["../../victim.html"]}"#, #"{"format":"assay-site/2","pages":[]}"#,
+            #"{"format":"assay-site/1","pages":["notes.txt"]}"#, "",
+        ] {
+            try FileTree.writeText(out + "/.assay-site", marker)
+            #expect(throws: RecordingError.self, "\(marker)") { try write([]) }
+        }
+        let foreign = scratch.files + "/foreign"
+        try FileTree.createDirectory(foreign)
+        try FileTree.writeText(foreign + "/index.html", "mine")
+        #expect(throws: RecordingError.self) { try SiteDirectory(foreign) }
+        #expect(throws: RecordingError.self) { try SiteDirectory(foreign + "/index.html") }
     }
 }

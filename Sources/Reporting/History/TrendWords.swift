@@ -44,6 +44,17 @@ struct TrendWords {
         return ([sentence] + change.remarks).joined(separator: "; ")
     }
 
+    /// How a change stands out: `ahead`, `behind`, or `undecided` for one that is neither better nor worse.
+    func tone(_ change: Trend.Change) -> String {
+        switch trend.direction(of: change) {
+        case "worse": "behind"
+        case "better": "ahead"
+        default: "undecided"
+        }
+    }
+
+    func style(_ change: Trend.Change) -> String { "t-\(tone(change))" }
+
     /// The command that finds the commit; nil where a commit is not known, or the change is none for the worse.
     func command(_ change: Trend.Change) -> String? {
         guard let (before, after) = trend.neighbours(of: change), trend.direction(of: change) == "worse",

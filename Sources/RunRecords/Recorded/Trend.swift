@@ -160,7 +160,8 @@ extension Machine {
 
 extension Trend.Basis {
     /// What a figure is looked at by where nobody chose: a count by itself, else the peer that stands beside it in most
-    /// runs. Engines of one library are no reference to each other, for they change together, and neither is the model.
+    /// runs. Engines of one library are no reference to each other, for they change together; Strata is none, for it is
+    /// what changes; and the model in memory is none.
     ///
     /// - Parameter references: engines that the figure has a ratio to, the one in most runs first.
     package init(of test: Case, _ figure: FigureName, references: [String]) {
@@ -174,6 +175,7 @@ extension Trend.Basis {
     }
 
     private static func isPeer(_ engine: String, of own: String) -> Bool {
-        engine != "model" && engine.prefix { $0 != "-" } != own.prefix { $0 != "-" }
+        let library = engine.prefix { $0 != "-" }
+        return library != "strata" && library != "model" && library != own.prefix { $0 != "-" }
     }
 }

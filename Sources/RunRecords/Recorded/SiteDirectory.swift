@@ -1,0 +1,81 @@
+import JSONText
+
+/// A directory of pages that were rendered. It is taken only where it is empty or holds the marker of one made before,
+/// and in it nothing is touched but the pages that the marker lists.
+package struct SiteDirectory: Sendable {
+    package static let format = "assay-site/1"
+    static let marker = ".assay-site"
+
+    package let path: String
+    /// Pages of the site that stood there.
+    private let earlier: [String]
+
+    /// Looks, and changes nothing.
+    package init(_ path: String) throws(RecordingError) {
+        self.path = path
+        do {
+            switch FileTree.kind(path) {
+            case nil:
+                earlier = []
+                return
+            case .directory: break
+            case .file, .link, .other: throw RecordingError("\(path) is no directory: name another")
+            }
+            let names = try FileTree.names(in: path)
+            guard names.contains(Self.marker) else {
+                guard names.isEmpty else {
+                    throw RecordingError(
+                        "\(path) is not empty, and no site of assay (there is no \(Self.marker)): it was left as it "
+                            + "is; name an empty directory, or one that does not exist")
+                }
+                earlier = []
+                return
+            }
+            earlier = try Self.pages(in: try FileTree.readBytes(path + "/" + Self.marker))
+        } catch let error as RecordingError {
+            throw error
+        } catch {
+            throw RecordingError("\(path) cannot be used (\(error)): name another directory")
+        }
+    }
+
+    /// Names with a slash, or of other things than pages, are none that a site has written.
+    private static func pages(in bytes: [UInt8]) throws -> [String] {
+        let json = try JSONObjectReader(try JSONReader.read(bytes), path: marker)
+        guard try json.string("format") == format else {
+            throw JSONShapeError(path: marker + ".format", expected: format)
+        }
+        return try json.array("pages").map { element in
+            guard case .string(let name) = element, name.hasSuffix(".html"), !name.hasPrefix("."), !name.contains("/")
+            else { throw JSONShapeError(path: marker + ".pages", expected: "names of pages") }
+            return name
+        }
+    }
+
+    /// Writes the pages, and removes those of before that are not among them. The marker comes first, so that a site
+    /// that was interrupted is known as one.
+    package func write(_ pages: [(name: String, text: String)]) throws(RecordingError) {
+        do {
+            let names = pages.map(\.name)
+            for name in names where !earlier.contains(name) && FileTree.kind(path + "/" + name) != nil {
+                throw RecordingError("\(path)/\(name) is not of this site, and was left as it is: move it away")
+            }
+            try FileTree.createDirectory(path)
+            try mark(earlier.filter { !names.contains($0) } + names)
+            for (name, text) in pages { try FileTree.replaceText(path + "/" + name, text) }
+            for name in earlier where !names.contains(name) { try FileTree.remove(path + "/" + name) }
+            try mark(names)
+        } catch let error as RecordingError {
+            throw error
+        } catch {
+            throw RecordingError("\(error)")
+        }
+    }
+
+    private func mark(_ names: [String]) throws(FileTreeError) {
+        let json = JSONValue.object([
+            JSONMember("format", .string(Self.format)), JSONMember("pages", .strings(names)),
+        ])
+        try FileTree.replaceText(path + "/" + Self.marker, json.text + "\n")
+    }
+}

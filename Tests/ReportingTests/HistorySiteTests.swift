@@ -1,0 +1,105 @@
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Reporting
+
+@Suite("History site")
+struct HistorySiteTests {
+    private static let time = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
+    private static let evil = "<script>alert(\"1\")</script>&'"
+
+    /// Twenty-four runs with a step at the thirteenth, all texts of them as bad as can be.
+    private static func site(_ evil: String = evil) -> HistorySite {
+        let test = PlausibleRun.test("point-read", .workload, "strata", dataset: evil, size: 10)
+        let figure = FigureName(Sample(time, 1, statistic: "median"))
+        var runs: [RecordedRun] = []
+        let points = (0..<24).map { index -> TrendPoint in
+            var header = RunHeader(id: "r\(index)\(evil)", plan: evil, seed: Seed(1), machine: PlausibleRun.machine)
+            header.startTime = 1_795_000_000 + index * 86_400
+            (header.commit, header.branch, header.machine.host) = ("c\(index)\(evil)", evil, evil)
+            let value = index < 12 ? 2.0 : 1.5
+            let ratio = RecordedRatio(
+                reference: evil, version: evil, value: value, low: value * 0.95, high: value * 1.05, pairCount: 7)
+            var run = RecordedRun(header: header, digest: index == 0 ? "../\(evil)" : "digest-\(index)")
+            let point = TrendPoint(run: run, engineVersion: evil, value: 100, low: 90, high: 110, ratio: ratio)
+            let recorded = RecordedFigure(Sample(time, 100, statistic: "median"), ratios: [ratio])
+            run.cases = [RecordedCase(test: test, engineVersion: evil, verdict: .pass, figures: [recorded])]
+            runs.append(run)
+            return point
+        }
+        let trend = Trend(test: test, figure: figure, basis: .ratio(reference: evil), points: points)
+        return HistorySite(runs: runs, trends: [trend])
+    }
+
+    @Test("an index, a page per scenario and per run, whose links lead to one another and nowhere else")
+    func links() throws {
+        let pages = Self.site().pages
+        #expect(pages.count == 26)
+        let names = Set(pages.map(\.name))
+        #expect(names.count == 26 && names.isSuperset(of: ["index.html", "workload-point-read.html"]))
+        #expect(names.allSatisfy { $0.wholeMatch(of: /[a-z0-9.-]+\.html/) != nil && !$0.contains("..") })
+        var linked: Set<String> = []
+        for page in pages {
+            for match in page.text.matches(of: /href="([^"]*)"/) where match.output.1 != "data:," {
+                linked.insert(String(match.output.1))
+            }
+            for outside in ["http:", "https:", "src=", "@import", "url(", "<script"] {
+                #expect(!page.text.contains(outside), "\(outside) in \(page.name)")
+            }
+            #expect(page.text.contains("default-src &#39;none&#39;") && page.text.contains("prefers-color-scheme:dark"))
+            #expect(page.text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">") && page.text.contains("<main>"))
+        }
+        #expect(linked == names, "\(linked.symmetricDifference(names))")
+    }
+
+    @Test("every text of a run is escaped")
+    func escapes() {
+        for (bad, plain) in zip(Self.site().pages, Self.site("plain").pages) {
+            #expect(!bad.text.contains("alert(\"") && bad.text.contains("&lt;script&gt;alert(&quot;1&quot;)"))
+            // As many elements as without them.
+            #expect(bad.text.count { $0 == "<" } == plain.text.count { $0 == "<" }, "\(bad.name)")
+        }
+    }
+
+    @Test("a change is in the list, in the chart and in the table, and for who does not see the chart")
+    func changes() throws {
+        let pages = Self.site("plain").pages
+        let step = "25\u{A0}% worse"
+        #expect(pages[0].text.contains("<span class=\"t-behind\">\(step)</span>"))
+        let workload = try #require(pages.first { $0.name.hasPrefix("workload") }).text
+        #expect(workload.contains("<text class=\"t-behind\"") && workload.contains("<td>\(step)</td>"))
+        #expect(workload.matches(of: /<circle/).count == 24)
+        // A whisker for each run, a line for each level, and one across where it changed.
+        #expect(workload.matches(of: /class="wh s0"/).count == 24 && workload.matches(of: /class="lv s0"/).count == 2)
+        #expect(workload.matches(of: /class="wh d2 w-behind"/).count == 1)
+        let described = try #require(workload.firstMatch(of: /<desc>([^<]*)<\/desc>/)).output.1
+        #expect(described.contains("\(step) from r12plain on (c12plain)"))
+        #expect(workload.contains("role=\"img\"") && workload.contains("<th scope=\"col\">run</th>"))
+    }
+
+    @Test("a history without runs, and a figure without numbers, are pages too")
+    func empty() {
+        #expect(HistorySite(runs: [], trends: []).pages.map(\.name) == ["index.html"])
+        let test = PlausibleRun.test("commit", .workload, "strata")
+        let figure = FigureName(Sample(Metric("file_syncs", unit: "count", .neutral, .measured), 0))
+        let point = TrendPoint(
+            run: RecordedRun(header: HTMLTests.emptyRun().header, digest: "d"), engineVersion: "1", value: 0)
+        let trend = Trend(test: test, figure: figure, basis: .count, points: [point])
+        let page = HistorySite(runs: [], trends: [trend]).pages[1]
+        #expect(page.text.contains("No run has a number above zero here."))
+    }
+
+    @Test("charts are of the figure that is judged, and of counts for each operation")
+    func figures() {
+        let samples = [
+            Sample(.peakResidentBytes, 1, label: "whole case"), Sample(.latencyNanoseconds, 1, statistic: "p99"),
+            Sample(Self.time, 1, statistic: "median"), Sample(.syncsPerCommit, 1), Sample(.fileBytes, 1),
+            Sample(Metric("file_syncs", unit: "count", .neutral, .measured), 1, label: "whole case"),
+        ]
+        #expect(
+            HistorySite.figures(of: samples.map { FigureName($0) }).map(\.metric.name)
+                == ["operation_ns", "syncs_per_commit", "file_bytes"])
+        #expect(HistorySite.figures(of: []).isEmpty)
+    }
+}
