@@ -13,6 +13,20 @@
 
         private static let later = "outside: the next commit or the close writes the log back"
 
+        private var readRowsNote: WorkNote {
+            WorkNote(
+                transaction: "none", snapshot: "the statement's",
+                perRow: "1 SELECT by rowid; of a range 1 SELECT, a step per row",
+                cache: cache)
+        }
+
+        private var changeRowsNote: WorkNote {
+            WorkNote(
+                transaction: "BEGIN IMMEDIATE, COMMIT", snapshot: "the writer's",
+                perRow: "1 UPDATE by rowid; read-modify-write: 1 SELECT before it",
+                cache: cache, writeBack: checkpoint)
+        }
+
         package func workNote(_ work: Work) -> WorkNote? {
             switch work {
             case .open:
@@ -38,11 +52,7 @@
                 WorkNote(
                     transaction: "BEGIN, COMMIT around the batch (`snapshot=each`: none)",
                     snapshot: "one for the batch (`each`: one per SELECT)", perRow: "1 SELECT by rowid", cache: cache)
-            case .readRows:
-                WorkNote(
-                    transaction: "none", snapshot: "the statement's",
-                    perRow: "1 SELECT by rowid; of a range 1 SELECT, a step per row",
-                    cache: cache)
+            case .readRows: readRowsNote
             case .sum:
                 WorkNote(
                     transaction: "none", snapshot: "the statement's", perRow: "1 SELECT sum() over all rows",
@@ -59,11 +69,7 @@
                 WorkNote(
                     transaction: "one", snapshot: "the writer's", perRow: "1 UPDATE by rowid", cache: cache,
                     writeBack: checkpoint)
-            case .changeRows:
-                WorkNote(
-                    transaction: "BEGIN IMMEDIATE, COMMIT", snapshot: "the writer's",
-                    perRow: "1 UPDATE by rowid; read-modify-write: 1 SELECT before it",
-                    cache: cache, writeBack: checkpoint)
+            case .changeRows: changeRowsNote
             case .delete:
                 WorkNote(
                     transaction: "one", snapshot: "the writer's",

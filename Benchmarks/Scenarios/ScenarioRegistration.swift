@@ -3,6 +3,12 @@ import Harness
 /// The scenarios that run on every engine: one line each.
 package enum ScenarioRegistration {
     package static func register(into registry: inout ScenarioRegistry) {
+        registerWorkloads(into: &registry)
+        registerTrials(into: &registry)
+    }
+
+    /// What is measured, first of all.
+    private static func registerWorkloads(into registry: inout ScenarioRegistry) {
         registry.register(BulkInsert())
         registry.register(Commit())
         registry.register(CommitNosync())
@@ -32,6 +38,10 @@ package enum ScenarioRegistration {
         registry.register(YCSBShortScans())
         registry.register(YCSBReadModifyWrite())
         registry.register(Compact())
+    }
+
+    /// What is tried, first of all.
+    private static func registerTrials(into registry: inout ScenarioRegistry) {
         registry.register(CommitThreads())
         registry.register(MixedThreads())
         registry.register(CommitProcesses())

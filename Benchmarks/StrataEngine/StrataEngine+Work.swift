@@ -1,10 +1,25 @@
 import Harness
 
+private let cache = "the map of the file"
+private let later = "outside: a checkpoint in the background, the rest at close"
+
 extension StrataEngine {
+    private var readRowsNote: WorkNote {
+        WorkNote(
+            transaction: "none", snapshot: "refresh() per call",
+            perRow: "object(ofType:forPrimaryKey:), three properties; a range is a query on the key",
+            cache: cache)
+    }
+
+    private var changeRowsNote: WorkNote {
+        WorkNote(
+            transaction: "a write each", snapshot: "the writer's",
+            perRow: "object(ofType:forPrimaryKey:), a property set",
+            cache: cache, writeBack: later)
+    }
+
     package func workNote(_ work: Work) -> WorkNote? {
-        let cache = "the map of the file"
-        let later = "outside: a checkpoint in the background, the rest at close"
-        return switch work {
+        switch work {
         case .open:
             WorkNote(
                 transaction: "none", snapshot: "that of the Realm",
@@ -27,11 +42,7 @@ extension StrataEngine {
             WorkNote(
                 transaction: "none", snapshot: "one for the batch (`snapshot=each`: refresh() per read)",
                 perRow: "object(ofType:forPrimaryKey:), a property", cache: cache)
-        case .readRows:
-            WorkNote(
-                transaction: "none", snapshot: "refresh() per call",
-                perRow: "object(ofType:forPrimaryKey:), three properties; a range is a query on the key",
-                cache: cache)
+        case .readRows: readRowsNote
         case .sum:
             WorkNote(transaction: "none", snapshot: "one", perRow: "sum(of:), by packed columns", cache: cache)
         case .iterate:
@@ -49,11 +60,7 @@ extension StrataEngine {
             WorkNote(
                 transaction: "one write", snapshot: "the writer's",
                 perRow: "object(ofType:forPrimaryKey:), a property set", cache: cache, writeBack: later)
-        case .changeRows:
-            WorkNote(
-                transaction: "a write each", snapshot: "the writer's",
-                perRow: "object(ofType:forPrimaryKey:), a property set",
-                cache: cache, writeBack: later)
+        case .changeRows: changeRowsNote
         case .delete:
             WorkNote(
                 transaction: "one write", snapshot: "the writer's",
@@ -70,9 +77,7 @@ extension StrataEngine {
 
 extension StorageEngine {
     package func workNote(_ work: Work) -> WorkNote? {
-        let cache = "the map of the file"
-        let later = "outside: a checkpoint in the background, the rest at close"
-        return switch work {
+        switch work {
         case .open:
             WorkNote(
                 transaction: "none", snapshot: "one", perRow: "Store.open, the schema, a cell",

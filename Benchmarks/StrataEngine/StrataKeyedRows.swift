@@ -62,33 +62,26 @@ private struct KeyedClass<Element: TableObject>: KeyedObjects {
     }
 }
 
-extension StrataSession: KeyedRowSession {
-    func prepareRows(_ rows: KeyedRows) throws(EngineError) {
-        let (realm, group) = try openRealm()
-        keyedRows = try Self.keyedRows(try group.type(of: rows.table), rows, in: realm)
-    }
+/// A session whose rows are objects.
+protocol KeyedObjectSession: KeyedRowSession {
+    var keyedRows: (any KeyedObjects)? { get }
+    func checked<Output>(_ body: () throws -> Output) throws(EngineError) -> Output
+}
 
-    private static func keyedRows<Element: TableObject>(
-        _ type: Element.Type, _ rows: KeyedRows, in realm: Realm
-    ) throws(EngineError) -> any KeyedObjects {
-        try KeyedClass(type, rows, in: realm)
-    }
-
+extension KeyedObjectSession {
     private func prepared() throws(EngineError) -> any KeyedObjects {
         guard let keyedRows else { throw KeyedRows.notPrepared }
         return keyedRows
     }
 
     func readRow(_ key: Int64) throws(EngineError) -> ReadDigest {
-        let digest = try prepared().read(key)
-        try checkReports()
-        return digest
+        let own = try prepared()
+        return try checked { try own.read(key) }
     }
 
     func readRows(_ keys: Range<Int64>) throws(EngineError) -> ReadDigest {
-        let digest = try prepared().read(keys)
-        try checkReports()
-        return digest
+        let own = try prepared()
+        return try checked { try own.read(keys) }
     }
 
     func setRow(_ key: Int64, to value: Int64) throws(EngineError) {
@@ -99,5 +92,18 @@ extension StrataSession: KeyedRowSession {
     func incrementRow(_ key: Int64) throws(EngineError) -> ReadDigest {
         let own = try prepared()
         return try checked { try own.increment(key) }
+    }
+}
+
+extension TableObject {
+    fileprivate static func keyed(_ rows: KeyedRows, in realm: Realm) throws(EngineError) -> any KeyedObjects {
+        try KeyedClass(Self.self, rows, in: realm)
+    }
+}
+
+extension StrataSession: KeyedObjectSession {
+    func prepareRows(_ rows: KeyedRows) throws(EngineError) {
+        let (realm, group) = try openRealm()
+        keyedRows = try group.type(of: rows.table).keyed(rows, in: realm)
     }
 }

@@ -43,7 +43,7 @@ enum TypeSizes {
         "Benchmarks/ModelEngine": 2,
         "Benchmarks/StrataEngine": 7,
         "Sources/FaultModel": 2,
-        "Sources/Harness": 3,
+        "Sources/Harness": 2,
         "Sources/JSONText": 1,
         "Sources/Reporting": 2,
         "Sources/RunRecords": 4,
