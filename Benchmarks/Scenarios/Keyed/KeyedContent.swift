@@ -119,6 +119,6 @@ struct KeyedModel: Sendable {
             let own = ages[key] ?? age
             return own...own
         }
-        return 0...RequestStream.values
+        return 0...Self.mostIncrements
     }
 }

@@ -63,8 +63,7 @@ struct RequestStream: Sendable {
     private(set) var inserted = 0
 
     static let longestScan = 100
-    /// Values that updates set.
-    static let values: Int64 = 1_000
+    private var updated: Int64 = 0
 
     init(_ mix: KeyedMix, rows: Int, lane: Int, of lanes: Int, zipfian: Zipfian, seed: Seed) {
         self.mix = mix
@@ -88,8 +87,9 @@ struct RequestStream: Sendable {
         switch operation {
         case .read: return KeyedRequest(operation: .read, key: mix.readsLatest ? latest() : anyKey())
         case .update:
-            let value = Int64(random.below(Int(Self.values)))
-            return KeyedRequest(operation: .update, key: ownKey(), value: value)
+            // Never what stands there already: an engine may leave that out, and then it syncs nothing.
+            updated += 1
+            return KeyedRequest(operation: .update, key: ownKey(), value: RandomAges.firstAge + updated)
         case .insert:
             inserted += 1
             return KeyedRequest(operation: .insert, key: insertedKey(inserted - 1))
