@@ -4,8 +4,8 @@ import Testing
 /// Questions to large collections.
 @Suite struct CollectionQueryTests {
     @Test func `numbers of a list are added up and found over packed values`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
-        let shelf = LargeCollectionTests.Shelf()
+        let realm = try makeRealm(LargeCollectionHistory.types)
+        let shelf = Shelf()
         let numbers = (0..<9000).map { ($0 * 7919) % 20_011 - 9000 }
         shelf.numbers.append(objectsIn: numbers)
         for number in numbers { shelf.sizes["\(number)"] = Double(number) / 8 }
@@ -17,15 +17,15 @@ import Testing
             #expect(shelf.numbers.contains(number) == numbers.contains(number))
             #expect(shelf.numbers.firstIndex(of: number) == numbers.firstIndex(of: number))
         }
-        let shelves = realm.objects(LargeCollectionTests.Shelf.self)
+        let shelves = realm.objects(Shelf.self)
         #expect(shelves.filter("numbers.@sum == \(numbers.reduce(0, +)) AND numbers.@min < -8990").count == 1)
         #expect(shelves.filter("sizes.@min >= -1125 AND sizes.@max < 1376.5").count == 1)
     }
 
     @Test func `queries look into trees, also of the running write`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
+        let realm = try makeRealm(LargeCollectionHistory.types)
         for number in 0..<6 {
-            let shelf = LargeCollectionTests.Shelf()
+            let shelf = Shelf()
             shelf.numbers.append(objectsIn: (0..<(number * 1500)).map { $0 * 2 + number })
             shelf.labels.insert(objectsIn: (0..<(number * 400)).map { "label \($0)" })
             for key in 0..<(number * 200) { shelf.sizes["key \(key)"] = Double(number) }
@@ -33,7 +33,7 @@ import Testing
             shelf.notes.append(objectsIn: notes)
             try realm.write { realm.add(shelf) }
         }
-        let shelves = realm.objects(LargeCollectionTests.Shelf.self)
+        let shelves = realm.objects(Shelf.self)
         func check() {
             #expect(shelves.filter("numbers.@count > 4000").count == 3)
             #expect(shelves.filter("ANY numbers == 8003").count == 2)
@@ -57,8 +57,8 @@ import Testing
     }
 
     @Test func `more elements than are held at once come in their order`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
-        let shelf = LargeCollectionTests.Shelf()
+        let realm = try makeRealm(LargeCollectionHistory.types)
+        let shelf = Shelf()
         let numbers = (0..<140_000).map { $0 * 7 % 1_000_003 }
         try realm.write {
             realm.add(shelf)
@@ -69,8 +69,8 @@ import Testing
     }
 
     @Test func `a list that is held shows each change at once, inside and outside of writes`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
-        let shelf = LargeCollectionTests.Shelf()
+        let realm = try makeRealm(LargeCollectionHistory.types)
+        let shelf = Shelf()
         var model = Array(0..<6000)
         shelf.numbers.append(objectsIn: model)
         try realm.write { realm.add(shelf) }
@@ -105,8 +105,8 @@ import Testing
     }
 
     @Test func `a walk that began in a write goes on when that is taken back`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
-        let shelf = LargeCollectionTests.Shelf()
+        let realm = try makeRealm(LargeCollectionHistory.types)
+        let shelf = Shelf()
         try realm.write { realm.add(shelf) }
         realm.beginWrite()
         shelf.numbers.append(objectsIn: 0..<9000)
@@ -120,8 +120,8 @@ import Testing
     }
 
     @Test func `what is found among the objects of a large map leaves out keys without one`() throws {
-        let realm = try makeRealm(LargeCollectionTests.types)
-        let shelf = LargeCollectionTests.Shelf()
+        let realm = try makeRealm(LargeCollectionHistory.types)
+        let shelf = Shelf()
         for number in 0..<3000 { shelf.topics["\(number)"] = .some(Note("\(number)")) }
         try realm.write {
             realm.add(shelf)
