@@ -174,7 +174,7 @@ let package = Package(
         tests("RunHistoryTests", ["Seeds", "RunHistory", "RunRecords"]),
         tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
-        tests("ReportingTests", ["Seeds", "Reporting", "RunRecords", "Measuring"]),
+        tests("ReportingTests", ["Seeds", "JSONText", "Reporting", "RunRecords", "Measuring"]),
         .executableTarget(
             name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.linkedLibrary("pthread")]),
