@@ -33,7 +33,9 @@ final class TerminalProgress: RunObserver {
     }
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
-        let isNews = [Verdict.violation, .harnessError].contains(result.verdict)
+        // What the machine cannot do is said once, and not in each round.
+        let isSkipped = result.message.hasPrefix("skipped: ") && result.turn == Turn()
+        let isNews = [Verdict.violation, .harnessError].contains(result.verdict) || isSkipped
         if isLive && !isNews && index < count { return }
         Output.progress("")
         if isLive && !isNews { return }
