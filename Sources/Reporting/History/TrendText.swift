@@ -7,7 +7,7 @@ import RunRecords
 #endif
 
 /// A trend for a terminal: a line of blocks, a row per run, and the changes last.
-struct TrendText {
+struct TrendText: WrappingText {
     let trend: Trend
     let width: Int
     let colour: Bool
@@ -82,12 +82,6 @@ struct TrendText {
             }
             return lines
         }
-    }
-
-    private func wrapped(_ text: String, lead: String, _ style: TextStyle = .plain, hang: Int) -> [String] {
-        var words = WrappedText()
-        words.add(text)
-        return words.lines(width: max(40, width), lead: lead, leadStyle: style, hang: hang, colour: colour)
     }
 }
 

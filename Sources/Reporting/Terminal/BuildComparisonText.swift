@@ -2,7 +2,7 @@ import RunRecords
 import Statistics
 
 /// Two builds against each other, for a terminal: no line is wider than 80 columns, but for paths.
-struct BuildComparisonText {
+struct BuildComparisonText: WrappingText {
     let comparison: BuildComparison
     let width: Int
     let colour: Bool
@@ -23,12 +23,6 @@ struct BuildComparisonText {
 
     private func styled(_ text: String, _ style: TextStyle) -> String {
         style.applied(to: text, colour: colour)
-    }
-
-    private func wrapped(_ text: String, lead: String = "", _ style: TextStyle = .plain, hang: Int) -> [String] {
-        var words = WrappedText()
-        words.add(text)
-        return words.lines(width: max(40, width), lead: lead, leadStyle: style, hang: hang, colour: colour)
     }
 
     // MARK: Opening and closing

@@ -1,7 +1,7 @@
 import RunRecords
 
 /// Two runs beside each other, for a terminal.
-struct RunComparisonText {
+struct RunComparisonText: WrappingText {
     let comparison: RunComparison
     let width: Int
     let colour: Bool
@@ -63,12 +63,6 @@ struct RunComparisonText {
             lines.append("  assay ab --a OLD --b NEW \(comparison.headers.b.plan)")
         }
         return lines
-    }
-
-    private func wrapped(_ text: String, lead: String, _ style: TextStyle = .plain, hang: Int) -> [String] {
-        var words = WrappedText()
-        words.add(text)
-        return words.lines(width: max(40, width), lead: lead, leadStyle: style, hang: hang, colour: colour)
     }
 }
 

@@ -71,3 +71,18 @@ struct WrappedText {
         return words + (word.isEmpty ? [] : [word])
     }
 }
+
+/// A text for a terminal that has sentences.
+protocol WrappingText {
+    var width: Int { get }
+    var colour: Bool { get }
+}
+
+extension WrappingText {
+    /// A sentence behind its lead, on as many lines as it takes.
+    func wrapped(_ text: String, lead: String = "", _ style: TextStyle = .plain, hang: Int) -> [String] {
+        var words = WrappedText()
+        words.add(text)
+        return words.lines(width: max(40, width), lead: lead, leadStyle: style, hang: hang, colour: colour)
+    }
+}
