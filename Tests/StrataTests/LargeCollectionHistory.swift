@@ -109,7 +109,29 @@ struct LargeCollectionHistory {
         }
     }
 
+    /// Long histories take more away than they add; what they pick from must not run out.
+    private mutating func refill(_ shelf: Shelf) {
+        if model.numbers.count < 500 {
+            let run = (0..<1000).map { _ in below(1009) }
+            shelf.numbers.append(objectsIn: run)
+            model.numbers += run
+        }
+        if model.words.count < 500 {
+            let run = (0..<1000).map { _ in word() }
+            shelf.words.append(objectsIn: run)
+            model.words += run
+        }
+        if model.notes.count < 500 {
+            for _ in 0..<500 {
+                let note = note()
+                shelf.notes.append(note)
+                model.notes.append(note.text)
+            }
+        }
+    }
+
     mutating func step(_ shelf: Shelf, _ realm: Realm) {
+        refill(shelf)
         switch below(4) {
         case 0: changeNumbers(shelf)
         case 1: changeWords(shelf)
