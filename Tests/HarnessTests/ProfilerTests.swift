@@ -45,6 +45,15 @@ struct ProfilerTests {
         #expect(CallgrindFile("nothing of the kind\n").stacks.root.cost == 0)
     }
 
+    @Test("two functions of one name are two: below what the program was started by, its main is seen")
+    func equalNames() {
+        let file = CallgrindFile(
+            "positions: line\nfn=(1) (below main)\n0 5\ncfn=(2) start\ncalls=1 0\n0 95\nfn=(2)\n0 5\n"
+                + "cfn=(3) (below main)\ncalls=1 0\n0 90\nfn=(3)\n0 10\ncfn=(4) main\ncalls=1 0\n0 80\nfn=(4)\n7 80\n")
+        #expect(file.stacks.root.cost == 100)
+        #expect(file.stacks.text.contains("(below main);start;(below main);main 80\n"), "\(file.stacks.text)")
+    }
+
     @Test("functions that call each other in a circle come to an end")
     func circle() {
         let file = CallgrindFile(

@@ -13,6 +13,7 @@ struct CallgrindFile {
         var total: Double { own + calls.values.reduce(0, +) }
     }
 
+    /// By the number that stands for a function in the file, or its name: two functions may have one name.
     private var functions: [String: Function] = [:]
     private var names: [String: String] = [:]
 
@@ -26,9 +27,9 @@ struct CallgrindFile {
             if let rest = Self.rest(line, "positions: ") {
                 positionCount = rest.split(separator: " ").count
             } else if let rest = Self.rest(line, "fn=") {
-                current = name(rest)
+                current = key(rest)
             } else if let rest = Self.rest(line, "cfn=") {
-                called = name(rest)
+                called = key(rest)
             } else if line.hasPrefix("calls=") {
                 isCall = true
             } else if let first = line.utf8.first, "0123456789+-*".utf8.contains(first) {
@@ -49,12 +50,12 @@ struct CallgrindFile {
     }
 
     /// A name stands once, behind its number: `(12) main`, and then `(12)`.
-    private mutating func name(_ text: Substring) -> String {
+    private mutating func key(_ text: Substring) -> String {
         guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return String(text) }
         let number = String(text[...end])
         let name = text[text.index(after: end)...].drop { $0 == " " }
         if !name.isEmpty { names[number] = String(name) }
-        return names[number] ?? number
+        return number
     }
 
     /// What is below a thousandth of all is left to who called it.
@@ -63,21 +64,21 @@ struct CallgrindFile {
         let roots = functions.keys.filter { !called.contains($0) }.sorted()
         let all = roots.reduce(0) { $0 + (functions[$1]?.total ?? 0) }
         var root = FoldedStacks.Node(name: "all")
-        for name in roots {
-            let node = node(name, functions[name]?.total ?? 0, smallest: all / 1_000, path: [])
+        for key in roots {
+            let node = node(key, functions[key]?.total ?? 0, smallest: all / 1_000, path: [])
             root.cost += node.cost
             root.children.append(node)
         }
         return FoldedStacks(unit: "instructions", root: root)
     }
 
-    private func node(_ name: String, _ cost: Double, smallest: Double, path: [String]) -> FoldedStacks.Node {
-        var node = FoldedStacks.Node(name: name, cost: cost)
-        guard let function = functions[name], function.total > 0, path.count < FoldedStacks.deepest else { return node }
+    private func node(_ key: String, _ cost: Double, smallest: Double, path: [String]) -> FoldedStacks.Node {
+        var node = FoldedStacks.Node(name: names[key] ?? key, cost: cost)
+        guard let function = functions[key], function.total > 0, path.count < FoldedStacks.deepest else { return node }
         let share = cost / function.total
         for (callee, whole) in function.calls.sorted(by: { $0.key < $1.key })
-        where whole * share >= max(smallest, 1) && callee != name && !path.contains(callee) {
-            node.children.append(self.node(callee, whole * share, smallest: smallest, path: path + [name]))
+        where whole * share >= max(smallest, 1) && callee != key && !path.contains(callee) {
+            node.children.append(self.node(callee, whole * share, smallest: smallest, path: path + [key]))
         }
         return node
     }
