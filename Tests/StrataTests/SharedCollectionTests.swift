@@ -9,7 +9,8 @@ import Testing
     import Darwin
 #endif
 
-/// Large collections that two processes change at the same time, each of which may die in the middle of a write.
+/// Large collections that two processes change at the same time; one of them dies in the middle of a write, again and
+/// again. With full durability: without a log, what a dead process has shown to others would be gone.
 @Suite struct SharedCollectionTests {
     /// What whoever committed last says that the shelf holds.
     final class Ledger: Object {
@@ -39,7 +40,7 @@ import Testing
 
         init(_ path: String, maker: String, seed: UInt64) throws {
             let configuration = Realm.Configuration(
-                fileURL: URL(fileURLWithPath: path), objectTypes: SharedCollectionTests.types, durability: .none)
+                fileURL: URL(fileURLWithPath: path), objectTypes: SharedCollectionTests.types)
             let realm = try Realm(configuration: configuration)
             var history = LargeCollectionHistory(seed)
             history.maker = maker
