@@ -1,5 +1,6 @@
 import Commands
 import Harness
+import RunRecords
 
 #if canImport(Glibc)
     import Glibc
@@ -23,7 +24,15 @@ enum AssayMain {
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")
-        program.explain = { error in (error as? PlanError).map { Program.Failure("\($0)", status: 64) } }
+        program.explain = { error in
+            switch error {
+            case let error as PlanError: Program.Failure("\(error)", status: 64)
+            case let error as UnreadableRun:
+                Program.Failure(
+                    "\(error). Copy the run again from where it was made, or run the plan again", status: 64)
+            default: nil
+            }
+        }
         return program
     }
 

@@ -149,6 +149,14 @@ struct RunDirectoryTests {
         try FileTree.writeText(directory.headerFile, text)
         #expect(throws: JSONShapeError.self) { try directory.load() }
     }
+
+    @Test("a header that was cut short is an error that names the file and the place")
+    func cutHeader() throws {
+        try directory.create(Self.header([]))
+        try FileTree.truncate(directory.headerFile, to: 200)
+        let error = try #require(throws: UnreadableRun.self) { try directory.load() }
+        #expect(error.description.contains(directory.headerFile + ": "), "\(error)")
+    }
 }
 
 @Suite("FileTree")

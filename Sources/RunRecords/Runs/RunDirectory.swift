@@ -124,9 +124,14 @@ package struct RunDirectory: Sendable {
         return SuspectedHarness.judged(run)
     }
 
+    /// Throws: `UnreadableRun` when the file is there and is no JSON; `JSONShapeError` when it is not what a run writes.
     package func readHeader() throws -> RunHeader {
-        let value = try JSONReader.read(try FileTree.readBytes(headerFile))
-        return try RunHeader(json: try JSONObjectReader(value, path: "run.json"))
+        let bytes = try FileTree.readBytes(headerFile)
+        do {
+            return try RunHeader(json: try JSONObjectReader(try JSONReader.read(bytes), path: "run.json"))
+        } catch let error as JSONError {
+            throw UnreadableRun(directory: path, reason: "\(error)")
+        }
     }
 
     /// Every line that can be read, and for each other one a sentence with file and line: it costs itself alone.
@@ -172,4 +177,12 @@ package struct RunDirectory: Sendable {
             try FileTree.truncate(resultsFile, to: whole)
         }
     }
+}
+
+/// The header of a run, `run.json`, is cut short or otherwise no JSON.
+package struct UnreadableRun: Error, CustomStringConvertible {
+    package let directory: String
+    package let reason: String
+
+    package var description: String { "\(directory)/run.json: \(reason)" }
 }
