@@ -124,7 +124,7 @@ package struct RunDirectory: Sendable {
         return SuspectedHarness.judged(run)
     }
 
-    /// Throws: `UnreadableRun` when the file is there and is no JSON; `JSONShapeError` when it is not what a run writes.
+    /// Throws: `UnreadableRun` when the file is there and is no JSON; `JSONShapeError` when it is no run's.
     package func readHeader() throws -> RunHeader {
         let bytes = try FileTree.readBytes(headerFile)
         do {
