@@ -34,6 +34,7 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
 // registration in Sources/AssayTool/BuildRegistries.swift.
 let engines: [Target] = [
     engine("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+    engine("LibraryEngine", ["Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
     engine(
         "StrataEngine",
         [
@@ -107,7 +108,11 @@ let package = Package(
             swiftSettings: settings),
 
         // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
-        .target(name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")]),
+        // Loaded into programs that know nothing of Swift, and so linked without its runtime (linking.c).
+        .target(
+            name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.unsafeFlags(["-nostartfiles"], .when(platforms: [.linux]))]),
+        .target(name: "CAssayEngine"),
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
@@ -117,13 +122,17 @@ let package = Package(
             "RunHistory",
             ["Seeds", "JSONText", "RunRecords", .target(name: "CSQLite", condition: .when(traits: ["SQLite"]))]),
         room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
+        room("CaseFiles", ["Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
         room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
+        room(
+            "ProgramTrials",
+            ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
         room("Reporting", ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
-                "Reporting", "RunHistory", "Statistics", "Datasets",
+                "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics", "Datasets",
                 "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: settings),
@@ -132,9 +141,16 @@ let package = Package(
         benchmark("Datasets", ["Seeds", "RunRecords"]),
         benchmark(
             "Scenarios",
-            ["Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk"]),
+            [
+                "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk",
+                "CaseFiles", "Commands", "ProgramTrials",
+            ]),
         benchmark(
-            "ObjectScenarios", ["Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata"]),
+            "ObjectScenarios",
+            [
+                "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata", "CaseFiles",
+                "Commands",
+            ]),
         benchmark("Zoo", ["Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles"]),
         benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
@@ -173,7 +189,11 @@ let package = Package(
         tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
         tests("RunHistoryTests", ["Seeds", "RunHistory", "RunRecords"]),
         tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
+        tests("CaseFilesTests", ["Seeds", "CaseFiles", "Harness", "RunRecords"]),
         tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
+        tests(
+            "ProgramTrialsTests",
+            ["ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness", "PreloadProbe"]),
         tests("ReportingTests", ["Seeds", "JSONText", "Reporting", "RunRecords", "Measuring"]),
         .executableTarget(
             name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
@@ -185,7 +205,7 @@ let package = Package(
             "BenchmarksTests",
             everyEngine + [
                 "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Zoo", "Harness", "Seeds", "RunRecords",
-                "Measuring", "Strata",
+                "Measuring", "Strata", "CaseFiles", "ProgramTrials", "FaultModel", "SimulatedDisk",
             ]),
         tests(
             "Simulation",

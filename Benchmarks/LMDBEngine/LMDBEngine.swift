@@ -38,6 +38,9 @@
 
         /// What lmdb.h promises, in its words.
         ///
+        /// With MDB_NOSYNC, the class `none`, "a system crash can corrupt the database" unless the file system keeps
+        /// the order of writes.
+        ///
         /// Not `detects-damage` and not `survives-damage`: there are no checksums, and what stands in the map is
         /// followed. The "resistance to corruption" of which it speaks is that pages in use are never written over. Not
         /// `bounded-wait`: writers wait for one lock, and nothing is said of their order; a broken lock file "can cause
@@ -52,7 +55,8 @@
                 .atomicity,
                 sentence: "It is also fully transactional with full ACID semantics. A copy-on-write strategy "
                     + "eliminates the need of any special recovery procedures after a system crash.",
-                source: "lmdb.h, main page"),
+                source: "lmdb.h, main page"
+            ).atPowerLoss(in: [.full, .periodic]),
             Promise(
                 isolation: .serializable,
                 sentence: "Writes are fully serialized; only one write transaction may be active at a time. The "

@@ -17,6 +17,8 @@
 
         let handle: OpaquePointer
         let database: MDB_dbi
+        /// Written when one session alone is left.
+        private var isClosed = false
 
         /// Where a compaction writes its copy.
         static func compactionCopy(_ path: String) -> String { path + "-compact" }
@@ -46,7 +48,15 @@
             handle = raw
         }
 
-        func close() { mdb_env_close(handle) }
+        func close() {
+            isClosed = true
+            mdb_env_close(handle)
+        }
+
+        /// Throws where a compaction closed it and could not open it again: the library would follow what is gone.
+        func requireOpen() throws(EngineError) {
+            if isClosed { throw EngineError(.refused, "the environment could not be opened again") }
+        }
 
         static func check(_ status: Int32) throws(EngineError) {
             if status != 0 { throw error(status) }
@@ -89,6 +99,7 @@
         private let database: MDB_dbi
 
         init(_ environment: LMDBEnvironment, flags: UInt32) throws(EngineError) {
+            try environment.requireOpen()
             database = environment.database
             try LMDBEnvironment.check(mdb_txn_begin(environment.handle, nil, flags, &handle))
         }

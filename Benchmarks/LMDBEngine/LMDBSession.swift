@@ -37,6 +37,7 @@
         /// All pages but those that the environment counts as free.
         func sizes() throws(EngineError) -> SizePoint {
             var status = MDB_stat()
+            try environment.requireOpen()
             try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
             let pages = status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages
             let live = pages * Int(status.ms_psize)
@@ -179,6 +180,7 @@
         func observedSettings() throws(EngineError) -> [EngineSetting] {
             var (flags, readers): (UInt32, UInt32) = (0, 0)
             var (status, info) = (MDB_stat(), MDB_envinfo())
+            try environment.requireOpen()
             try LMDBEnvironment.check(mdb_env_get_flags(environment.handle, &flags))
             try LMDBEnvironment.check(mdb_env_get_maxreaders(environment.handle, &readers))
             try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
@@ -197,21 +199,33 @@
             let copy = LMDBEnvironment.compactionCopy(path)
             let settings = settings
             let path = path
+            try environment.requireOpen()
+            var failure: EngineError?
+            var isRenamed = false
+            // Nobody else opens it meanwhile: what was committed behind the copy would be lost.
             let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in
-                let status = mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT))
                 do throws(EngineError) {
-                    try LMDBEnvironment.check(status)
+                    try LMDBEnvironment.check(mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT)))
                     do { try FileTree.sync(copy) } catch { throw EngineError(.refused, "\(error)") }
                 } catch {
+                    // Until the copy is whole the session keeps what it has.
                     unlink(copy)
-                    throw error
+                    failure = error
+                    return old
                 }
                 old.close()
-                guard rename(copy, path) == 0 else { throw EngineError(.refused, "cannot rename \(copy)") }
+                isRenamed = rename(copy, path) == 0
+                if isRenamed {
+                    // What is committed from now on stands under the new name alone.
+                    do { try FileTree.syncDirectory(of: path) } catch { throw EngineError(.refused, "\(error)") }
+                }
+                // The old file where that failed: it is whole.
                 return try LMDBEnvironment(path: path, settings: settings)
             }
             guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }
             environment = reopened
+            if let failure { throw failure }
+            if !isRenamed { throw EngineError(.refused, "cannot rename \(copy)") }
         }
     }
 #endif

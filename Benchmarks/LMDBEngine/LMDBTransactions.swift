@@ -32,17 +32,9 @@
             try put(cell, patched)
         }
 
-        /// Packs the row anew, since its length changes.
         func writeText(_ cell: Int, _ text: String) throws(EngineError) {
             let table = try table(TransactionCells.table)
-            var rows = TransactionCells.tables(count: 0).main
-            for index in rows.columns.indices {
-                let column = try table.column(rows.columns[index].name)
-                let value = try table.value(column, Int64(cell), try row(cell))
-                rows.columns[index].values = Self.one(
-                    column.name == TransactionCells.text ? .text(text) : value, column)
-            }
-            let packer = try RowPacker(rows, as: table)
+            let packer = try PackedCellRow.packer(cell, try row(cell), table, text: text)
             let packed = packer.pack(0)
             defer { withExtendedLifetime(packer) {} }
             try put(cell, packed)
@@ -71,20 +63,6 @@
             guard let transaction = running else { throw EngineError(.refused, "no transaction is open") }
             key.set(try table(TransactionCells.table).number, Int64(cell))
             try transaction.put(key, row, flags: 0)
-        }
-
-        private static func one(_ value: Value, _ column: PackedColumn) -> ColumnValues {
-            switch value {
-            case .integer(let integer): return .integer([integer])
-            case .real(let real): return .real([real])
-            case .text(let text): return .text(TextColumn([text]))
-            case .link(let row): return .link(target: column.target ?? "", [Int32(row)])
-            case .links(let rows):
-                var lists = LinkListColumn()
-                lists.append(rows.map { Int32($0) })
-                return .links(target: column.target ?? "", lists)
-            case .null: return .link(target: column.target ?? "", [-1])
-            }
         }
     }
 #endif

@@ -31,6 +31,7 @@ package enum ObjectScenarioRegistration {
         registry.register(MillionBacklinks())
         registry.register(UpsertModes())
         registry.register(ChangesetMismatch())
+        registry.register(ObjectHistory())
         registry.register(WriteInCallback())
         registry.register(ObserverInCallback())
         registry.register(WithoutNotifying())

@@ -39,6 +39,9 @@
 
         /// What its documentation promises, in its words.
         ///
+        /// With synchronous=OFF "the database might become corrupted if the operating system crashes or the computer
+        /// loses power" (sqlite.org/pragma.html), which is the class `none`.
+        ///
         /// Not `detects-damage` and not `survives-damage`: sqlite.org/atomiccommit.html, section 2, says that "SQLite
         /// does not add any redundancy to the database file for the purpose of detecting corruption or I/O errors";
         /// page checksums are an extension (cksumvfs) that is not loaded, and sqlite.org/howtocorrupt.html counts
@@ -56,7 +59,8 @@
             Promise(
                 .atomicity,
                 sentence: "All changes within a single transaction in SQLite either occur completely or not at all.",
-                source: "sqlite.org/transactional.html"),
+                source: "sqlite.org/transactional.html"
+            ).atPowerLoss(in: [.full, .periodic]),
             Promise(
                 isolation: .serializable,
                 sentence: "All transactions in SQLite show \"serializable\" isolation; there can only be a single "

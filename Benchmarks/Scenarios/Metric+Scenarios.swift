@@ -9,6 +9,8 @@ extension Metric {
     /// Disks after a crash that were opened, read and judged.
     static let statesPerSecond = Metric("states_per_second", unit: "1/s", .higherIsBetter, .measured)
     /// From the call that opens to the first value read.
+    /// Disks after a loss of power on which something acknowledged is missing, whether that was promised or not.
+    static let acknowledgedLacking = Metric("disks_lacking_acknowledged", unit: "count", .lowerIsBetter, .measured)
     static let openMicroseconds = Metric("open_us", unit: "us", .lowerIsBetter, .measured)
     /// The longest of all commits of a case.
     static let longestWait = Metric("longest_wait_ms", unit: "ms", .lowerIsBetter, .measured)

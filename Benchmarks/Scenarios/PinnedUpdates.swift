@@ -120,6 +120,9 @@ struct PinnedUpdates {
 
     /// To be called when all is closed.
     func judgeLetGo(at location: DatabaseLocation) throws {
+        guard try context.fileBytes(at: location, roles: [.data]) > 0 else {
+            return context.report.note("\(context.engine.name) keeps all in its log: what is left of it is not judged")
+        }
         let log = try context.fileBytes(at: location, roles: [.log])
         let isGone = log <= Self.closedLogBytes
         context.report.add(

@@ -58,6 +58,12 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case syncLeftOut = "sync-left-out"
     /// Opening a database that is there ends the process.
     case crashAtOpen = "crash-at-open"
+    /// A transaction that failed is acknowledged.
+    case errorSwallowed = "error-swallowed"
+    /// A transaction whose sync failed is acknowledged.
+    case failedSyncAcknowledged = "failed-sync-acknowledged"
+    /// A transaction that failed leaves something: the first half of its rows, or another value.
+    case errorTears = "error-tears"
 
     /// A deletion by a condition is acknowledged and not done.
     case deletionNothing = "deletion-nothing"

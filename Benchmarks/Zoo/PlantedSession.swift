@@ -73,6 +73,24 @@ final class PlantedSession: Session {
         return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
     }
 
+    /// A transaction that may fail. `torn`: what it leaves then.
+    private func change(
+        _ body: () throws(EngineError) -> Void, torn: () throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let failedSyncs = IOWitness.shared?.counts().failedSyncCalls
+        do {
+            try body()
+        } catch {
+            switch mistake {
+            case .errorSwallowed: return
+            case .failedSyncAcknowledged where IOWitness.shared?.counts().failedSyncCalls != failedSyncs: return
+            case .errorTears: do { try torn() } catch {}
+            default: break
+            }
+            throw error
+        }
+    }
+
     func bent(_ digest: ReadDigest) -> ReadDigest {
         var digest = digest
         if mistake == .wrongRead { digest.sum &+= 1 }
@@ -132,7 +150,11 @@ extension PlantedSession: TableSession {
     }
 
     func insertAll(_ rows: Table) throws(EngineError) {
-        if try !isSwallowed() { try role((any TableSession).self).insertAll(rows) }
+        guard try !isSwallowed() else { return }
+        let session = try role((any TableSession).self)
+        try change({ () throws(EngineError) in try session.insertAll(rows) }) { () throws(EngineError) in
+            try session.insertAll(rows.rows(0..<(rows.rowCount / 2)))
+        }
     }
 
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
@@ -158,7 +180,13 @@ extension PlantedSession: TableSession {
 extension PlantedSession: UpdateSession, DeletionSession {
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         guard try !isSwallowed() else { return }
-        try role((any UpdateSession).self).update(table: table, column: column, keys: keys, values: values)
+        let session = try role((any UpdateSession).self)
+        let others = values.map { $0 &+ 1 }
+        try change({ () throws(EngineError) in
+            try session.update(table: table, column: column, keys: keys, values: values)
+        }) { () throws(EngineError) in
+            try session.update(table: table, column: column, keys: keys, values: others)
+        }
     }
 
     func increment(
@@ -176,7 +204,9 @@ extension PlantedSession: UpdateSession, DeletionSession {
     }
 
     func delete(table: String, keys: [Int64]) throws(EngineError) {
-        if try !isSwallowed() { try role((any DeletionSession).self).delete(table: table, keys: keys) }
+        guard try !isSwallowed() else { return }
+        let session = try role((any DeletionSession).self)
+        try change({ () throws(EngineError) in try session.delete(table: table, keys: keys) }) {}
     }
 }
 
@@ -303,22 +333,7 @@ extension PlantedSession: ProbeSession {
     }
 
     func readProbes() throws(EngineError) -> [ProbeRow] {
-        var rows = try role((any ProbeSession).self).readProbes()
-        guard var last = rows.last else { return rows }
-        switch mistake {
-        case .rowDropped: rows.removeLast()
-        case .rowTwice: rows.append(last)
-        case .lastByte:
-            if case .text(let text)? = last.text.flatMap({ AlteredRows.otherText(.text($0)) }) { last.text = text }
-            rows[rows.count - 1] = last
-        case .linkSwapped:
-            if case .link(let other)? = last.friend.flatMap({ AlteredRows.otherLink(.link(Int($0))) }) {
-                last.friend = Int64(other)
-            }
-            rows[rows.count - 1] = last
-        default: break
-        }
-        return rows
+        AlteredProbes.rows(try role((any ProbeSession).self).readProbes(), by: mistake)
     }
 
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {

@@ -13,14 +13,17 @@ let assayVersion = "0.1"
 
 @main
 enum AssayMain {
-    private static var program: Program {
+    static var program: Program {
         var program = Program(
             name: "assay", version: assayVersion,
             summary: "benchmarks and fault injection for embedded storage engines",
             commands: [
-                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ABCommand(), BisectCommand(),
-                CompareCommand(), MergeCommand(), BaselineCommand(), GateCommand(), HistoryCommand(),
-                ExportCommand(), VerifyFiguresCommand(), EqualWorkCommand(), SelfTestCommand(), WorkerCommand(),
+                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ShowCommand(), MinimizeCommand(),
+                SoakCommand(), ABCommand(), BisectCommand(), CompareCommand(), MergeCommand(), BaselineCommand(),
+                GateCommand(), HistoryCommand(), ExportCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
+                SelfTestCommand(), WorkerCommand(), CrashCommand(),
+                DamageCommand(), ProgramFaultCommand(.eio), ProgramFaultCommand(.full), ProgramFaultCommand(.kill),
+                ConformCommand(),
             ],
             exitStatuses:
                 "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")

@@ -1,5 +1,6 @@
 import Datasets
 import Harness
+import LibraryEngine
 import ModelEngine
 import ObjectScenarios
 import RunRecords
@@ -25,6 +26,7 @@ enum BuildRegistries {
         var registries = Registries()
         DatasetRegistration.register(into: &registries.datasets)
         registries.fileDataset = { fileDataset($0) }
+        registries.engineOfFile = { LibraryEngine(try EngineLibrary.load($0).description) }
         ScenarioRegistration.register(into: &registries.scenarios)
         ObjectScenarioRegistration.register(into: &registries.scenarios)
         PlantedScenarios.register(into: &registries.scenarios)

@@ -67,6 +67,11 @@ enum assay_effect { ASSAY_WRITES, ASSAY_READS, ASSAY_SYNCS, ASSAY_OTHER };
     CALL(close, ASSAY_OTHER)                                                                                          \
     CALL(close_range, ASSAY_OTHER)                                                                                    \
     CALL(closefrom, ASSAY_OTHER)                                                                                      \
+    CALL(fopen, ASSAY_OTHER)                                                                                          \
+    CALL(fopen64, ASSAY_OTHER)                                                                                        \
+    CALL(fdopen, ASSAY_OTHER)                                                                                         \
+    CALL(freopen, ASSAY_OTHER)                                                                                        \
+    CALL(freopen64, ASSAY_OTHER)                                                                                      \
     CALL(fclose, ASSAY_OTHER)                                                                                         \
     CALL(closedir, ASSAY_OTHER)                                                                                       \
     CALL(dup, ASSAY_OTHER)                                                                                            \
@@ -90,9 +95,18 @@ enum assay_effect { ASSAY_WRITES, ASSAY_READS, ASSAY_SYNCS, ASSAY_OTHER };
     CALL(unlink, ASSAY_OTHER)                                                                                         \
     CALL(unlinkat, ASSAY_OTHER)                                                                                       \
     CALL(remove, ASSAY_OTHER)                                                                                         \
+    CALL(mkdir, ASSAY_OTHER)                                                                                          \
+    CALL(mkdirat, ASSAY_OTHER)                                                                                        \
+    CALL(rmdir, ASSAY_OTHER)                                                                                          \
+    CALL(symlink, ASSAY_OTHER)                                                                                        \
+    CALL(symlinkat, ASSAY_OTHER)                                                                                      \
+    CALL(_exit, ASSAY_OTHER)                                                                                          \
+    CALL(_Exit, ASSAY_OTHER)                                                                                          \
     CALL(mmap, ASSAY_OTHER)                                                                                           \
     CALL(mmap64, ASSAY_OTHER)                                                                                         \
     CALL(munmap, ASSAY_OTHER)                                                                                         \
+    CALL(mremap, ASSAY_OTHER)                                                                                         \
+    CALL(mprotect, ASSAY_OTHER)                                                                                       \
     CALL(msync, ASSAY_OTHER)                                                                                          \
     CALL(syscall, ASSAY_OTHER)
 

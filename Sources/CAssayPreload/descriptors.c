@@ -1,6 +1,7 @@
 #if defined(__linux__)
 #include "descriptors.h"
 #include "calls.h"
+#include "trace.h"
 #include "witness.h"
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +27,7 @@ static bool read_link(const char *link, char path[PATH_MAX]) {
     return true;
 }
 
-static bool path_of(int fd, char path[PATH_MAX]) {
+bool assay_descriptor_path(int fd, char path[]) {
     char link[32] = "/proc/self/fd/";
     char digits[12];
     int count = 0;
@@ -58,9 +59,9 @@ static uint32_t examine(int fd) {
     // makes the next sync dearer.
     if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
     bool is_directory = S_ISDIR(status.stx_mode);
-    if (!is_directory && !S_ISREG(status.stx_mode)) return ASSAY_OUTSIDE;
+    if (!is_directory && !S_ISREG(status.stx_mode)) return assay_is_output(fd) ? ASSAY_OUTPUT : ASSAY_OUTSIDE;
     char path[PATH_MAX];
-    if (!path_of(fd, path)) return ASSAY_OUTSIDE;
+    if (!assay_descriptor_path(fd, path)) return ASSAY_OUTSIDE;
     if (is_directory) return assay_is_below_root(path) ? ASSAY_DIRECTORY : ASSAY_OUTSIDE;
     enum assay_role role = assay_role_of(path);
     if (role == ASSAY_ROLE_OUTSIDE) return ASSAY_OUTSIDE;
@@ -89,7 +90,7 @@ bool assay_is_path_below_root(int directory, const char *path) {
     if (path[0] == '/') return assay_is_below_root(path);
     int error = errno;
     char base[PATH_MAX];
-    bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : path_of(directory, base);
+    bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : assay_descriptor_path(directory, base);
     errno = error;
     // Below the directory unless it climbs out; where it climbs to is not followed.
     return is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);

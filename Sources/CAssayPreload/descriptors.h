@@ -16,6 +16,8 @@ enum assay_kind {
     ASSAY_DATA,
     ASSAY_LOG,
     ASSAY_DIRECTORY,
+    // What a trace takes for the program's standard output.
+    ASSAY_OUTPUT,
 };
 
 struct assay_target {
@@ -64,6 +66,9 @@ static inline void assay_forget(int fd) {
 
 void assay_forget_range(unsigned first, unsigned last);
 void assay_forget_all(void);
+
+// Where a descriptor leads, by its path. False when the kernel does not say.
+bool assay_descriptor_path(int fd, char path[]);
 
 // Whether a path, as a call would take it with that directory, leads below a watched directory. By the words of the
 // path: links in the middle of it are not followed.

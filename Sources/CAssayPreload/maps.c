@@ -1,5 +1,6 @@
 #if defined(__linux__)
 #include "operation.h"
+#include <stdarg.h>
 
 // The watched maps that can be stored through, so that msync knows them. A map beyond these is counted when it is made,
 // and its msync is not. `length` is set last and cleared first.
@@ -30,24 +31,40 @@ static int find_map(const void *address) {
     return -1;
 }
 
-static void *mapped(void *base, size_t length, int protection, int flags, int fd) {
+static void *mapped(void *base, size_t length, int protection, int flags, int fd, int64_t offset, bool is_held) {
     if (fd < 0 || base == MAP_FAILED) return base;
     int kind = flags & MAP_TYPE;
     bool is_shared = kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE;
+    if (is_held && is_shared && assay_is_file(assay_target_of(fd)))
+        assay_trace_map(base, length, offset, fd, assay_target_of(fd), protection & PROT_WRITE);
     if (!is_shared || !(protection & PROT_WRITE) || !assay_is_file(assay_target_of(fd))) return base;
     COUNT(shared_writable_maps, 1);
+    ASSAY_UNSTRUCK(maps);
     note_map(base, length);
     return base;
 }
 
+// For a trace: what is mapped over is gone.
+static bool begin_map(void *address, size_t length, int flags) {
+    bool is_held = assay_trace_begin();
+    if (is_held && flags & MAP_FIXED) assay_trace_unmap(address, length);
+    return is_held;
+}
+
 EXPORTED void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset) {
+    bool is_held = begin_map(address, length, flags);
     void *base = NEXT(mmap)(address, length, protection, flags, fd, offset);
-    return mapped(base, length, protection, flags, fd);
+    mapped(base, length, protection, flags, fd, offset, is_held);
+    assay_trace_finish(is_held);
+    return base;
 }
 
 EXPORTED void *mmap64(void *address, size_t length, int protection, int flags, int fd, off64_t offset) {
+    bool is_held = begin_map(address, length, flags);
     void *base = NEXT(mmap64)(address, length, protection, flags, fd, offset);
-    return mapped(base, length, protection, flags, fd);
+    mapped(base, length, protection, flags, fd, offset, is_held);
+    assay_trace_finish(is_held);
+    return base;
 }
 
 // A map that is taken away in pieces is forgotten with its first.
@@ -58,14 +75,51 @@ EXPORTED int munmap(void *address, size_t length) {
         atomic_store(&maps[index].base, 0);
         atomic_fetch_sub(&map_count, 1);
     }
-    return NEXT(munmap)(address, length);
+    bool is_held = assay_trace_begin();
+    if (is_held) assay_trace_unmap(address, length);
+    int result = NEXT(munmap)(address, length);
+    assay_trace_finish(is_held);
+    return result;
+}
+
+// A trace knows more of the maps than the counts: those that became writable later.
+static int traced_msync(void *address, size_t length, int flags) {
+    bool is_held = assay_trace_begin();
+    if (is_held) assay_trace_stores();
+    int result = NEXT(msync)(address, length, flags);
+    if (is_held) assay_trace_msync(address, length, flags & MS_SYNC, result);
+    assay_trace_finish(is_held);
+    return result;
+}
+
+EXPORTED int mprotect(void *address, size_t length, int protection) {
+    bool is_held = protection & PROT_WRITE && assay_trace_begin();
+    if (is_held) assay_trace_maps_written(address, length);
+    int result = NEXT(mprotect)(address, length, protection);
+    assay_trace_finish(is_held);
+    return result;
+}
+
+EXPORTED void *mremap(void *address, size_t length, size_t wanted, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    void *place = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
+    va_end(arguments);
+    bool is_held = assay_trace_begin();
+    if (is_held) assay_trace_moved(address);
+    void *base = NEXT(mremap)(address, length, wanted, flags, place);
+    assay_trace_finish(is_held);
+    return base;
 }
 
 EXPORTED int msync(void *address, size_t length, int flags) {
-    int result = NEXT(msync)(address, length, flags);
-    if (find_map(address) < 0) return result;
+    if (find_map(address) < 0) return traced_msync(address, length, flags);
+    struct assay_operation operation = {.call = ASSAY_CALL_msync};
+    if (flags & MS_SYNC) operation.strike = assay_strike(ASSAY_FAULT_SYNC, 0);
+    int result = PASS(traced_msync(address, length, flags));
     COUNT(map_syncs, 1);
     if (flags & MS_SYNC) assay_delay_sync();
+    assay_struck(operation.strike);
     return result;
 }
 #endif

@@ -7,43 +7,44 @@ static bool is_watched(int from, const char *path, int to, const char *destinati
 }
 
 EXPORTED int rename(const char *path, const char *destination) {
-    if (is_watched(AT_FDCWD, path, AT_FDCWD, destination)) COUNT(renames, 1);
-    return NEXT(rename)(path, destination);
+    CHANGE_PATH(is_watched(AT_FDCWD, path, AT_FDCWD, destination), renames, ASSAY_FAULT_RENAME,
+        (&naming, ASSAY_TRACE_RENAME, AT_FDCWD, path, AT_FDCWD, destination), NEXT(rename)(path, destination));
 }
 
 EXPORTED int renameat(int from, const char *path, int to, const char *destination) {
-    if (is_watched(from, path, to, destination)) COUNT(renames, 1);
-    return NEXT(renameat)(from, path, to, destination);
+    CHANGE_PATH(is_watched(from, path, to, destination), renames, ASSAY_FAULT_RENAME,
+        (&naming, ASSAY_TRACE_RENAME, from, path, to, destination), NEXT(renameat)(from, path, to, destination));
 }
 
 EXPORTED int renameat2(int from, const char *path, int to, const char *destination, unsigned flags) {
-    if (is_watched(from, path, to, destination)) COUNT(renames, 1);
-    return NEXT(renameat2)(from, path, to, destination, flags);
+    CHANGE_PATH(is_watched(from, path, to, destination), renames, ASSAY_FAULT_RENAME,
+        (&naming, ASSAY_TRACE_RENAME, from, path, to, destination),
+        (naming.is_exchange = flags & RENAME_EXCHANGE, NEXT(renameat2))(from, path, to, destination, flags));
 }
 
 EXPORTED int link(const char *path, const char *destination) {
-    if (is_watched(AT_FDCWD, path, AT_FDCWD, destination)) COUNT(links, 1);
-    return NEXT(link)(path, destination);
+    CHANGE_PATH(is_watched(AT_FDCWD, path, AT_FDCWD, destination), links, ASSAY_FAULT_LINK,
+        (&naming, ASSAY_TRACE_LINK, AT_FDCWD, path, AT_FDCWD, destination), NEXT(link)(path, destination));
 }
 
 EXPORTED int linkat(int from, const char *path, int to, const char *destination, int flags) {
-    if (is_watched(from, path, to, destination)) COUNT(links, 1);
-    return NEXT(linkat)(from, path, to, destination, flags);
+    CHANGE_PATH(is_watched(from, path, to, destination), links, ASSAY_FAULT_LINK,
+        (&naming, ASSAY_TRACE_LINK, from, path, to, destination), NEXT(linkat)(from, path, to, destination, flags));
 }
 
 EXPORTED int unlink(const char *path) {
-    if (assay_is_path_below_root(AT_FDCWD, path)) COUNT(unlinks, 1);
-    return NEXT(unlink)(path);
+    CHANGE_PATH(assay_is_path_below_root(AT_FDCWD, path), unlinks, ASSAY_FAULT_UNLINK,
+        (&naming, ASSAY_TRACE_UNLINK, AT_FDCWD, path, AT_FDCWD, NULL), NEXT(unlink)(path));
 }
 
 EXPORTED int unlinkat(int directory, const char *path, int flags) {
-    if (!(flags & AT_REMOVEDIR) && assay_is_path_below_root(directory, path)) COUNT(unlinks, 1);
-    return NEXT(unlinkat)(directory, path, flags);
+    CHANGE_PATH(!(flags & AT_REMOVEDIR) && assay_is_path_below_root(directory, path), unlinks, ASSAY_FAULT_UNLINK,
+        (&naming, ASSAY_TRACE_UNLINK, directory, path, AT_FDCWD, NULL), NEXT(unlinkat)(directory, path, flags));
 }
 
 // libc's own, which ends in unlink or rmdir without coming by here again.
 EXPORTED int remove(const char *path) {
-    if (assay_is_path_below_root(AT_FDCWD, path)) COUNT(unlinks, 1);
-    return NEXT(remove)(path);
+    CHANGE_PATH(assay_is_path_below_root(AT_FDCWD, path), unlinks, ASSAY_FAULT_UNLINK,
+        (&naming, ASSAY_TRACE_UNLINK, AT_FDCWD, path, AT_FDCWD, NULL), NEXT(remove)(path));
 }
 #endif

@@ -11,6 +11,30 @@ static int opened(int fd) {
     return fd;
 }
 
+// Before a file is opened: made, where it may be and is not there.
+static struct assay_strike meet_fault(int directory, const char *path, int flags) {
+    struct assay_strike none = {0};
+    if (!assay_strikes() || !assay_is_path_below_root(directory, path)) return none;
+    int error = errno;
+    bool makes = (flags & __O_TMPFILE) == __O_TMPFILE
+        || (flags & O_CREAT && faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0);
+    errno = error;
+    return assay_strike(makes ? ASSAY_FAULT_CREATE : ASSAY_FAULT_OPEN, 0);
+}
+
+#define OPEN(directory, path, flags, call)                                                                            \
+    struct {                                                                                                          \
+        struct assay_strike strike;                                                                                   \
+    } operation = {meet_fault(directory, path, flags)};                                                               \
+    struct assay_opening opening = assay_opening_begin(directory, path, flags);                                       \
+    int result = opened(PASS(call));                                                                                  \
+    assay_opening_end(&opening, flags, result);                                                                       \
+    assay_struck(operation.strike);                                                                                   \
+    return result
+
+// Some of libc's functions are others with a check in front: where those are led to us, these would be recorded, or
+// struck, twice.
+
 static int given(int fd) {
     if (fd >= 0) assay_forget(fd);
     return fd;
@@ -28,39 +52,51 @@ static int given(int fd) {
 
 EXPORTED int open(const char *path, int flags, ...) {
     MODE(flags)
-    return opened(NEXT(open)(path, flags, mode));
+    OPEN(AT_FDCWD, path, flags, NEXT(open)(path, flags, mode));
 }
 
 EXPORTED int open64(const char *path, int flags, ...) {
     MODE(flags)
-    return opened(NEXT(open64)(path, flags, mode));
+    OPEN(AT_FDCWD, path, flags, NEXT(open64)(path, flags, mode));
 }
 
 EXPORTED int openat(int directory, const char *path, int flags, ...) {
     MODE(flags)
-    return opened(NEXT(openat)(directory, path, flags, mode));
+    OPEN(directory, path, flags, NEXT(openat)(directory, path, flags, mode));
 }
 
 EXPORTED int openat64(int directory, const char *path, int flags, ...) {
     MODE(flags)
-    return opened(NEXT(openat64)(directory, path, flags, mode));
+    OPEN(directory, path, flags, NEXT(openat64)(directory, path, flags, mode));
 }
 
-EXPORTED int __open_2(const char *path, int flags) { return opened(NEXT(__open_2)(path, flags)); }
+EXPORTED int __open_2(const char *path, int flags) {
+    if (assay_traces() || assay_strikes()) return open64(path, flags);
+    OPEN(AT_FDCWD, path, flags, NEXT(__open_2)(path, flags));
+}
 
-EXPORTED int __open64_2(const char *path, int flags) { return opened(NEXT(__open64_2)(path, flags)); }
+EXPORTED int __open64_2(const char *path, int flags) {
+    if (assay_traces() || assay_strikes()) return open64(path, flags);
+    OPEN(AT_FDCWD, path, flags, NEXT(__open64_2)(path, flags));
+}
 
 EXPORTED int __openat_2(int directory, const char *path, int flags) {
-    return opened(NEXT(__openat_2)(directory, path, flags));
+    OPEN(directory, path, flags, NEXT(__openat_2)(directory, path, flags));
 }
 
 EXPORTED int __openat64_2(int directory, const char *path, int flags) {
-    return opened(NEXT(__openat64_2)(directory, path, flags));
+    OPEN(directory, path, flags, NEXT(__openat64_2)(directory, path, flags));
 }
 
-EXPORTED int creat(const char *path, mode_t mode) { return opened(NEXT(creat)(path, mode)); }
+EXPORTED int creat(const char *path, mode_t mode) {
+    if (assay_traces() || assay_strikes()) return open64(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    OPEN(AT_FDCWD, path, O_CREAT, NEXT(creat)(path, mode));
+}
 
-EXPORTED int creat64(const char *path, mode_t mode) { return opened(NEXT(creat64)(path, mode)); }
+EXPORTED int creat64(const char *path, mode_t mode) {
+    if (assay_traces() || assay_strikes()) return open64(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    OPEN(AT_FDCWD, path, O_CREAT, NEXT(creat64)(path, mode));
+}
 
 // Forgotten before the number is free: afterwards another thread may have been given it.
 EXPORTED int close(int fd) {
@@ -79,8 +115,12 @@ EXPORTED void closefrom(int first) {
 }
 
 EXPORTED int fclose(FILE *file) {
-    assay_forget(fileno(file));
-    return NEXT(fclose)(file);
+    int fd = fileno(file);
+    assay_forget(fd);
+    int result = NEXT(fclose)(file);
+    // What was still to be written has made it known again.
+    assay_forget(fd);
+    return result;
 }
 
 EXPORTED int closedir(DIR *directory) {

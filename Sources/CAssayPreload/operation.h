@@ -4,6 +4,8 @@
 #include "calls.h"
 #include "delays.h"
 #include "descriptors.h"
+#include "failing.h"
+#include "naming.h"
 #include "witness.h"
 #include <errno.h>
 
@@ -16,10 +18,28 @@ struct assay_operation {
     uint64_t tick;
     // Of a sync of one.
     struct assay_coverage coverage;
+    struct assay_strike strike;
+    // Of a write that is recorded: nobody else's happens until its end. `parts` NULL: the bytes are read back.
+    bool is_traced;
+    int fd;
+    const struct iovec *parts;
+    int part_count;
+    // -1: at the descriptor's own place.
+    int64_t offset;
 };
 
+// Takes the trace's lock, which the end of the operation gives back.
+static inline void assay_trace_operation(struct assay_operation *operation) {
+    if (operation->target.kind == ASSAY_OUTSIDE) return;
+    operation->is_traced = assay_trace_begin();
+    if (operation->is_traced && assay_effect_of(operation->call) != ASSAY_WRITES) assay_trace_stores();
+    if (operation->is_traced && operation->target.kind == ASSAY_OUTPUT) assay_trace_stores();
+}
+
 static inline struct assay_operation assay_begin(enum assay_call call, int fd) {
-    struct assay_operation operation = {.call = call, .target = assay_target_of(fd)};
+    struct assay_operation operation = {.call = call, .target = assay_target_of(fd), .fd = fd, .offset = -1};
+    bool changes = assay_effect_of(call) == ASSAY_WRITES || assay_effect_of(call) == ASSAY_SYNCS;
+    if (__builtin_expect(assay_traces(), 0) && changes) assay_trace_operation(&operation);
     if (assay_is_file(operation.target)) {
         if (assay_effect_of(call) == ASSAY_WRITES) operation.tick = assay_tick();
         if (assay_effect_of(call) == ASSAY_SYNCS) operation.coverage = assay_sync_begins(operation.target.log);
@@ -27,9 +47,81 @@ static inline struct assay_operation assay_begin(enum assay_call call, int fd) {
     return operation;
 }
 
+// What a call of that number is to a fault, by its descriptor.
+static inline enum assay_fault_kind assay_fault_kind_of(enum assay_call call, struct assay_target target) {
+    bool is_file = assay_is_file(target);
+    switch (call) {
+    case ASSAY_CALL_syncfs:
+        return ASSAY_FAULT_SYNC;
+    case ASSAY_CALL_ftruncate:
+    case ASSAY_CALL_ftruncate64:
+        return is_file ? ASSAY_FAULT_TRUNCATE : ASSAY_FAULT_NONE;
+    case ASSAY_CALL_fallocate:
+    case ASSAY_CALL_fallocate64:
+    case ASSAY_CALL_posix_fallocate:
+    case ASSAY_CALL_posix_fallocate64:
+        return is_file ? ASSAY_FAULT_ALLOCATE : ASSAY_FAULT_NONE;
+    default:
+        if (assay_effect_of(call) == ASSAY_SYNCS && target.kind == ASSAY_DIRECTORY) return ASSAY_FAULT_SYNC_DIRECTORY;
+        if (!is_file) return ASSAY_FAULT_NONE;
+        if (assay_effect_of(call) == ASSAY_SYNCS) return ASSAY_FAULT_SYNC;
+        if (assay_effect_of(call) == ASSAY_WRITES) return ASSAY_FAULT_WRITE;
+        return assay_effect_of(call) == ASSAY_READS ? ASSAY_FAULT_READ : ASSAY_FAULT_NONE;
+    }
+}
+
+// Decides what happens to the call. `size`: of a read or a write, in bytes.
+static inline void assay_meet_fault(struct assay_operation *operation, size_t size) {
+    if (operation->target.kind == ASSAY_OUTSIDE) return;
+    operation->strike = assay_strike(assay_fault_kind_of(operation->call, operation->target), size);
+}
+
+// About half of the bytes: in whole sectors where it is more than one.
+static inline size_t assay_half(size_t size) { return size / 2 < 512 ? size / 2 : size / 2 / 512 * 512; }
+
+// The bytes of it that are done.
+static inline size_t assay_part(const struct assay_operation *operation, size_t size) {
+    return __builtin_expect(operation->strike.is_short, 0) ? assay_half(size) : size;
+}
+
+static inline size_t assay_size_of(const struct iovec *parts, int count) {
+    size_t size = 0;
+    for (int index = 0; index < count; index++) size += parts[index].iov_len;
+    return size;
+}
+
+// The same for a call with several parts: those that fit into half of the bytes, or the beginning of the first that
+// holds any, put into `single`.
+static inline int assay_part_of(
+    const struct assay_operation *operation, const struct iovec **parts, int count, struct iovec *single) {
+    if (__builtin_expect(!operation->strike.is_short, 1)) return count;
+    size_t half = assay_half(assay_size_of(*parts, count)), done = 0;
+    for (int index = 0; index < count; index++) {
+        size_t next = done + (*parts)[index].iov_len;
+        if (next > half && done > 0) return index;
+        if (next > half) {
+            *single = (struct iovec){(*parts)[index].iov_base, half};
+            *parts = single;
+            return 1;
+        }
+        done = next;
+    }
+    return count;
+}
+
+// -1 and errno instead of a call that is to fail.
+#define PASS(call)                                                                                                    \
+    (__builtin_expect(operation.strike.error != 0, 0) ? (errno = operation.strike.error, -1) : (call))
+
 // `is_synced`: by the call's own flags; those of the descriptor are added.
 static inline ssize_t assay_end_write(const struct assay_operation *operation, ssize_t written, bool is_synced) {
     struct assay_target target = operation->target;
+    if (__builtin_expect(operation->is_traced, 0)) {
+        assay_trace_write(
+            target, operation->fd, operation->parts, operation->part_count, operation->offset, written,
+            is_synced || target.is_synced);
+        assay_trace_unlock();
+    }
     if (!assay_is_file(target)) return written;
     uint64_t bytes = written > 0 ? (uint64_t)written : 0;
     is_synced = is_synced || target.is_synced;
@@ -43,6 +135,7 @@ static inline ssize_t assay_end_write(const struct assay_operation *operation, s
     if (is_synced) assay_delay_sync();
     else assay_delay_write();
     if (bytes > 0) assay_log_written(target.log, operation->tick, is_synced);
+    assay_struck(operation->strike);
     return written;
 }
 
@@ -50,6 +143,7 @@ static inline ssize_t assay_end_read(const struct assay_operation *operation, ss
     if (!assay_is_file(operation->target)) return count;
     COUNT(read_calls, 1);
     COUNT(read_bytes, count > 0 ? (uint64_t)count : 0);
+    assay_struck(operation->strike);
     return count;
 }
 
@@ -58,9 +152,14 @@ static inline bool assay_loses(int error) { return error != EINTR && error != EB
 
 static inline int assay_end_sync(const struct assay_operation *operation, int result) {
     struct assay_target target = operation->target;
+    if (__builtin_expect(operation->is_traced, 0)) {
+        assay_trace_sync(target, operation->fd, result);
+        assay_trace_unlock();
+    }
     if (target.kind == ASSAY_DIRECTORY) {
         COUNT(directory_syncs, 1);
         assay_delay_sync();
+        assay_struck(operation->strike);
     }
     if (!assay_is_file(target)) return result;
     COUNT(sync_calls, 1);
@@ -68,6 +167,7 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
     assay_delay_sync();
     if (result == 0) assay_sync_succeeded(target.log, operation->coverage);
     if (result != 0 && assay_loses(errno)) assay_sync_failed(target.log);
+    assay_struck(operation->strike);
     return result;
 }
 
@@ -75,3 +175,32 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
 
 // A wrapper whose only work is to pass the call on between the two moments.
 #define BEGIN(name, fd) struct assay_operation operation = assay_begin(ASSAY_CALL_##name, fd)
+// The same for a read or a write, whose `size`, a variable of the caller, may shrink.
+#define BEGIN_BYTES(name, fd, size)                                                                                   \
+    BEGIN(name, fd);                                                                                                  \
+    assay_meet_fault(&operation, size);                                                                               \
+    size = assay_part(&operation, size)
+#define BEGIN_PARTS(name, fd, parts, count)                                                                           \
+    BEGIN(name, fd);                                                                                                  \
+    struct iovec single;                                                                                              \
+    assay_meet_fault(&operation, assay_strikes() ? assay_size_of(parts, count) : 0);                                  \
+    count = assay_part_of(&operation, &parts, count, &single)
+// For a call that moves no bytes.
+#define BEGIN_CHANGE(name, fd)                                                                                        \
+    BEGIN(name, fd);                                                                                                  \
+    assay_meet_fault(&operation, 0)
+
+// For a call that takes a path, or two, and changes what they name: counted and met by a fault where one is watched.
+// `change`: what assay_naming_begin is told.
+#define CHANGE_PATH(is_watched, field, kind, change, call)                                                            \
+    struct assay_naming naming;                                                                                       \
+    assay_naming_begin change;                                                                                        \
+    bool counts = is_watched;                                                                                         \
+    if (counts) COUNT(field, 1);                                                                                      \
+    struct {                                                                                                          \
+        struct assay_strike strike;                                                                                   \
+    } operation = {counts ? assay_strike(kind, 0) : (struct assay_strike){0}};                                        \
+    int result = PASS(call);                                                                                          \
+    assay_naming_end(&naming, result);                                                                                \
+    assay_struck(operation.strike);                                                                                   \
+    return result

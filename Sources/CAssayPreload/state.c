@@ -2,6 +2,9 @@
 #include "state.h"
 #include "calls.h"
 #include "descriptors.h"
+#include "failing.h"
+#include "detours.h"
+#include "trace.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,5 +183,12 @@ __attribute__((constructor)) static void start(void) {
     set_patterns(settings->log_names, getenv("ASSAY_IO_LOG_NAMES"));
     set_patterns(settings->ignored_names, getenv("ASSAY_IO_IGNORED_NAMES"));
     publish(settings);
+    // After all of them were found: it leads some to us.
+    assay_start_faults();
+    // Whatever was asked before it was known what standard output is, is asked anew.
+    if (assay_trace_start()) {
+        assay_detour();
+        assay_forget_all();
+    }
 }
 #endif

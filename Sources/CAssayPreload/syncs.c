@@ -3,19 +3,23 @@
 #include <sys/stat.h>
 
 EXPORTED int fsync(int fd) {
-    BEGIN(fsync, fd);
-    return assay_end_sync(&operation, NEXT(fsync)(fd));
+    BEGIN_CHANGE(fsync, fd);
+    return assay_end_sync(&operation, PASS(NEXT(fsync)(fd)));
 }
 
 EXPORTED int fdatasync(int fd) {
-    BEGIN(fdatasync, fd);
-    return assay_end_sync(&operation, NEXT(fdatasync)(fd));
+    BEGIN_CHANGE(fdatasync, fd);
+    return assay_end_sync(&operation, PASS(NEXT(fdatasync)(fd)));
 }
 
 EXPORTED int sync_file_range(int fd, off64_t offset, off64_t count, unsigned flags) {
     BEGIN(sync_file_range, fd);
     int result = NEXT(sync_file_range)(fd, offset, count, flags);
     if (!assay_is_file(operation.target)) return result;
+    if (assay_trace_begin()) {
+        assay_trace_file(ASSAY_TRACE_WRITE_BACK, operation.target, 0, 0, false);
+        assay_trace_unlock();
+    }
     COUNT(range_sync_calls, 1);
     // Who only starts the write-back waits for nothing.
     if (flags & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)) assay_delay_sync();
@@ -31,14 +35,31 @@ static uint64_t device_of(int fd) {
     return is_known ? (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor : 0;
 }
 
+static bool trace_all_begins(void) {
+    bool is_held = assay_trace_begin();
+    if (is_held) assay_trace_stores();
+    return is_held;
+}
+
+static void trace_all_ends(bool is_held, bool failed) {
+    if (!is_held) return;
+    int error = errno;
+    assay_trace_name(ASSAY_TRACE_SYNC_ALL, 0, NULL, NULL, failed);
+    errno = error;
+    assay_trace_unlock();
+}
+
 EXPORTED int syncfs(int fd) {
-    BEGIN(syncfs, fd);
+    BEGIN_CHANGE(syncfs, fd);
     if (operation.target.kind == ASSAY_OUTSIDE) return NEXT(syncfs)(fd);
     COUNT(file_system_syncs, 1);
     struct assay_wide_sync wide;
     assay_wide_sync_begins(&wide);
-    int result = NEXT(syncfs)(fd);
+    bool is_held = trace_all_begins();
+    int result = PASS(NEXT(syncfs)(fd));
+    trace_all_ends(is_held, result != 0);
     assay_delay_sync();
+    assay_struck(operation.strike);
     uint64_t device = device_of(fd);
     if (result == 0 && device != 0) assay_wide_sync_succeeded(&wide, device);
     return result;
@@ -51,6 +72,8 @@ EXPORTED void sync(void) {
     }
     COUNT(file_system_syncs, 1);
     // It says nothing about errors, so it covers nothing.
+    bool is_held = trace_all_begins();
     NEXT(sync)();
+    trace_all_ends(is_held, false);
 }
 #endif

@@ -37,19 +37,67 @@ static enum meaning meaning_of(long number) {
     }
 }
 
+static void note_unseen(void) {
+    COUNT(unseen_calls, 1);
+    ASSAY_UNSTRUCK(unseen);
+    if (!assay_trace_begin()) return;
+    assay_trace_unseen("a system call by its number, or a ring");
+    assay_trace_unlock();
+}
+
+// Those that are led to the function of the same name while a trace is kept. False for others.
+static bool is_led(long number, const long words[6], long *result) {
+    if (!assay_traces()) return false;
+    switch (number) {
+    case SYS_write:
+        *result = write((int)words[0], (const void *)words[1], (size_t)words[2]);
+        return true;
+    case SYS_pwrite64:
+        *result = pwrite64((int)words[0], (const void *)words[1], (size_t)words[2], words[3]);
+        return true;
+    case SYS_writev:
+        *result = writev((int)words[0], (const struct iovec *)words[1], (int)words[2]);
+        return true;
+    case SYS_fsync:
+        *result = fsync((int)words[0]);
+        return true;
+    case SYS_fdatasync:
+        *result = fdatasync((int)words[0]);
+        return true;
+    case SYS_ftruncate:
+        *result = ftruncate64((int)words[0], words[1]);
+        return true;
+    case SYS_fallocate:
+        *result = fallocate64((int)words[0], (int)words[1], words[2], words[3]);
+        return true;
+    case SYS_openat:
+        *result = openat64((int)words[0], (const char *)words[1], (int)words[2], (mode_t)words[3]);
+        return true;
+    case SYS_renameat2:
+        *result = renameat2(
+            (int)words[0], (const char *)words[1], (int)words[2], (const char *)words[3], (unsigned)words[4]);
+        return true;
+    case SYS_unlinkat:
+        *result = unlinkat((int)words[0], (const char *)words[1], (int)words[2]);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void note(long number, const long words[6]) {
     if (!atomic_load_explicit(&assay_is_watching, memory_order_relaxed)) return;
     switch (meaning_of(number)) {
     case NOTHING:
         return;
     case CHANGES_FIRST:
-        if (assay_target_of((int)words[0]).kind != ASSAY_OUTSIDE) COUNT(unseen_calls, 1);
+        if (assay_target_of((int)words[0]).kind != ASSAY_OUTSIDE) note_unseen();
         return;
     case CHANGES_THIRD:
-        if (assay_target_of((int)words[2]).kind != ASSAY_OUTSIDE) COUNT(unseen_calls, 1);
+        if (assay_target_of((int)words[2]).kind != ASSAY_OUTSIDE) note_unseen();
         return;
     case USES_RING:
-        COUNT(unseen_calls, 1);
+        note_unseen();
         return;
     case RENAMES:
         if (assay_is_path_below_root((int)words[0], (const char *)words[1])
@@ -69,6 +117,8 @@ EXPORTED long syscall(long number, ...) {
     // As many as there can be: those that the caller did not pass are not looked at by the kernel either.
     for (int index = 0; index < 6; index++) words[index] = va_arg(arguments, long);
     va_end(arguments);
+    long result;
+    if (is_led(number, words, &result)) return result;
     note(number, words);
     return NEXT(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }

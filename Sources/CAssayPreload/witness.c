@@ -185,4 +185,23 @@ EXPORTED int assay_commit_end(struct assay_commit *commit) {
         return ASSAY_COMMIT_SYNCED;
     return answer;
 }
+
+// Of the files of a role that the thread wrote to: all of them, or none.
+static bool is_own_durable(bool by_logs, bool *has_written) {
+    bool is_durable_all = true;
+    for (uint32_t index = 0; index < own.count; index++) {
+        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log) != by_logs) continue;
+        *has_written = true;
+        if (!is_durable(own.writes[index])) is_durable_all = false;
+    }
+    return is_durable_all;
+}
+
+EXPORTED int assay_commit_own(void) {
+    if (!assay_shared || own.is_full || own.count == 0) return ASSAY_COMMIT_NOTHING;
+    bool has_logs = false, has_data = false;
+    bool is_log_durable = is_own_durable(true, &has_logs), is_data_durable = is_own_durable(false, &has_data);
+    bool is_durable_by_one = (has_logs && is_log_durable) || (has_data && is_data_durable);
+    return is_durable_by_one ? ASSAY_COMMIT_SYNCED : ASSAY_COMMIT_UNSYNCED;
+}
 #endif

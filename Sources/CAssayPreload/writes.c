@@ -1,45 +1,64 @@
 #if defined(__linux__)
 #include "operation.h"
 
+// What was written and where, for the trace.
+#define BYTES(place)                                                                                                  \
+    struct iovec whole = {(void *)bytes, count};                                                                      \
+    operation.parts = &whole;                                                                                         \
+    operation.part_count = 1;                                                                                         \
+    operation.offset = place
+#define PARTS(place)                                                                                                  \
+    operation.parts = parts;                                                                                          \
+    operation.part_count = count;                                                                                     \
+    operation.offset = place
+
 EXPORTED ssize_t write(int fd, const void *bytes, size_t count) {
-    BEGIN(write, fd);
-    return assay_end_write(&operation, NEXT(write)(fd, bytes, count), false);
+    BEGIN_BYTES(write, fd, count);
+    BYTES(-1);
+    return assay_end_write(&operation, PASS(NEXT(write)(fd, bytes, count)), false);
 }
 
 EXPORTED ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
-    BEGIN(pwrite, fd);
-    return assay_end_write(&operation, NEXT(pwrite)(fd, bytes, count, offset), false);
+    BEGIN_BYTES(pwrite, fd, count);
+    BYTES(offset);
+    return assay_end_write(&operation, PASS(NEXT(pwrite)(fd, bytes, count, offset)), false);
 }
 
 EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
-    BEGIN(pwrite64, fd);
-    return assay_end_write(&operation, NEXT(pwrite64)(fd, bytes, count, offset), false);
+    BEGIN_BYTES(pwrite64, fd, count);
+    BYTES(offset);
+    return assay_end_write(&operation, PASS(NEXT(pwrite64)(fd, bytes, count, offset)), false);
 }
 
 EXPORTED ssize_t writev(int fd, const struct iovec *parts, int count) {
-    BEGIN(writev, fd);
-    return assay_end_write(&operation, NEXT(writev)(fd, parts, count), false);
+    BEGIN_PARTS(writev, fd, parts, count);
+    PARTS(-1);
+    return assay_end_write(&operation, PASS(NEXT(writev)(fd, parts, count)), false);
 }
 
 EXPORTED ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
-    BEGIN(pwritev, fd);
-    return assay_end_write(&operation, NEXT(pwritev)(fd, parts, count, offset), false);
+    BEGIN_PARTS(pwritev, fd, parts, count);
+    PARTS(offset);
+    return assay_end_write(&operation, PASS(NEXT(pwritev)(fd, parts, count, offset)), false);
 }
 
 EXPORTED ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) {
-    BEGIN(pwritev64, fd);
-    return assay_end_write(&operation, NEXT(pwritev64)(fd, parts, count, offset), false);
+    BEGIN_PARTS(pwritev64, fd, parts, count);
+    PARTS(offset);
+    return assay_end_write(&operation, PASS(NEXT(pwritev64)(fd, parts, count, offset)), false);
 }
 
 EXPORTED ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
-    BEGIN(pwritev2, fd);
-    ssize_t written = NEXT(pwritev2)(fd, parts, count, offset, flags);
+    BEGIN_PARTS(pwritev2, fd, parts, count);
+    PARTS(offset);
+    ssize_t written = PASS(NEXT(pwritev2)(fd, parts, count, offset, flags));
     return assay_end_write(&operation, written, flags & (RWF_DSYNC | RWF_SYNC));
 }
 
 EXPORTED ssize_t pwritev64v2(int fd, const struct iovec *parts, int count, off64_t offset, int flags) {
-    BEGIN(pwritev64v2, fd);
-    ssize_t written = NEXT(pwritev64v2)(fd, parts, count, offset, flags);
+    BEGIN_PARTS(pwritev64v2, fd, parts, count);
+    PARTS(offset);
+    ssize_t written = PASS(NEXT(pwritev64v2)(fd, parts, count, offset, flags));
     return assay_end_write(&operation, written, flags & (RWF_DSYNC | RWF_SYNC));
 }
 
@@ -52,18 +71,19 @@ static ssize_t end_copy(const struct assay_operation *operation, int input, ssiz
 
 EXPORTED ssize_t copy_file_range(
     int input, off64_t *input_offset, int output, off64_t *output_offset, size_t count, unsigned flags) {
-    BEGIN(copy_file_range, output);
-    ssize_t copied = NEXT(copy_file_range)(input, input_offset, output, output_offset, count, flags);
+    BEGIN_BYTES(copy_file_range, output, count);
+    operation.offset = output_offset ? *output_offset : -1;
+    ssize_t copied = PASS(NEXT(copy_file_range)(input, input_offset, output, output_offset, count, flags));
     return end_copy(&operation, input, copied);
 }
 
 EXPORTED ssize_t sendfile(int output, int input, off_t *offset, size_t count) {
-    BEGIN(sendfile, output);
-    return end_copy(&operation, input, NEXT(sendfile)(output, input, offset, count));
+    BEGIN_BYTES(sendfile, output, count);
+    return end_copy(&operation, input, PASS(NEXT(sendfile)(output, input, offset, count)));
 }
 
 EXPORTED ssize_t sendfile64(int output, int input, off64_t *offset, size_t count) {
-    BEGIN(sendfile64, output);
-    return end_copy(&operation, input, NEXT(sendfile64)(output, input, offset, count));
+    BEGIN_BYTES(sendfile64, output, count);
+    return end_copy(&operation, input, PASS(NEXT(sendfile64)(output, input, offset, count)));
 }
 #endif

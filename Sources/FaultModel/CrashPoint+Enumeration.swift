@@ -13,10 +13,13 @@ extension CrashPoint {
         of units: [CrashUnit], _ rules: CrashRules, seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
         let legal = units.reduce(LegalCount.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
-        if case .exactly(let count) = legal, count <= 1 << UInt64(rules.exhaustiveUnits) {
-            return try forEachCombination(of: units, body)
+        let isSmall = if case .exactly(let count) = legal { count <= 1 << UInt64(rules.exhaustiveUnits) } else { false }
+        if isSmall || rules.profile == .prefix { return try forEachCombination(of: units, body) }
+        func permitted(_ mask: StateMask) -> StateMask { self.permitted(mask, rules.profile) }
+        let goesOn = try forEachChosen(rules) { (mask) throws(Failure) -> Bool in try body(permitted(mask)) }
+        if goesOn {
+            try forEachSample(of: units, rules, seed) { (mask) throws(Failure) -> Bool in try body(permitted(mask)) }
         }
-        if try forEachChosen(rules, body) { try forEachSample(of: units, rules, seed, body) }
         return false
     }
 
@@ -49,13 +52,15 @@ extension CrashPoint {
     ) throws(Failure) -> Bool {
         let open = effects.filter { !$0.bits.isEmpty }
         let all = StateMask(allBelow: bitCount)
-        for effect in open where !(try body(StateMask(allBelow: effect.bits.lowerBound))) { return false }
+        let singles = open.suffix(rules.singleLimit)
+        if !(try body(StateMask())) { return false }
+        for effect in singles where !(try body(StateMask(allBelow: effect.bits.lowerBound))) { return false }
         if !(try body(all)) { return false }
         if !(try body(StateMask(bits: open.compactMap { $0.sizeBit ?? $0.entryBit }))) { return false }
         if !(try body(StateMask(bits: open.compactMap(\.entryBit)))) { return false }
         if !(try body(all.without(open.compactMap(\.sizeBit)))) { return false }
         if !(try body(all.without(open.compactMap(\.entryBit)))) { return false }
-        for effect in open {
+        for effect in singles {
             if !(try body(all.without(effect.dataBits))) { return false }
             if !(try body(all.without(effect.bits))) { return false }
             if !(try body(alone(effect))) { return false }
@@ -66,7 +71,7 @@ extension CrashPoint {
                 if !(try body(all.without(paired[one].bits).without(paired[other].bits))) { return false }
             }
         }
-        for effect in open where effect.dataBits.count > 1 {
+        for effect in singles where effect.dataBits.count > 1 {
             for cut in Self.cuts(of: effect, rules) {
                 let lost = (effect.dataBits.lowerBound + cut)..<effect.dataBits.upperBound
                 if !(try body(StateMask(allBelow: effect.bits.upperBound).without(lost))) { return false }

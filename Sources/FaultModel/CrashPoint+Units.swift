@@ -10,13 +10,63 @@ extension CrashPoint {
     /// The independent units by the rule: a write counts as its sectors when it is a log write, touches a header, or is
     /// the last of its file and at most a page long; otherwise page by page, lost or whole.
     func units(_ rules: CrashRules) -> [CrashUnit] {
+        switch rules.profile {
+        case .strict: dataUnits(rules) { _ in true } + chainUnits()
+        case .ext4Ordered: dataUnits(rules) { !$0.lengthens } + orderedUnits()
+        case .prefix: [Self.prefixes(of: effects.filter { !$0.bits.isEmpty }) { Array($0.bits) }]
+        }
+    }
+
+    /// The legal state that is nearest to what a mask asks for.
+    func permitted(_ mask: StateMask, _ profile: CrashProfile) -> StateMask {
+        guard profile == .ext4Ordered else { return mask }
+        var result = mask
+        var isCut = false
+        for effect in effects {
+            if let bit = effect.entryBit {
+                isCut = isCut || !result[bit]
+                if isCut { result[bit] = false }
+            }
+        }
+        result = normalized(result)
+        for effect in effects where effect.lengthens {
+            if let bit = effect.sizeBit { result.set(effect.dataBits, to: result[bit]) }
+        }
+        return result
+    }
+
+    /// Names in the order of one journal, and each file's sizes with the data that they wait for.
+    private func orderedUnits() -> [CrashUnit] {
+        let names = effects.filter { $0.entryBit != nil }
+        var units = names.isEmpty ? [] : [Self.prefixes(of: names) { $0.entryBit.map { [$0] } ?? [] }]
+        let files = Set(effects.compactMap { $0.sizeBit == nil ? nil : $0.operation.inode }).sorted()
+        for inode in files {
+            let sizes = effects.filter { $0.sizeBit != nil && $0.operation.inode == inode }
+            units.append(
+                Self.prefixes(of: sizes) { effect in
+                    (effect.lengthens ? Array(effect.dataBits) : []) + (effect.sizeBit.map { [$0] } ?? [])
+                })
+        }
+        return units
+    }
+
+    private static func prefixes(of effects: [Effect], _ bits: (Effect) -> [Int]) -> CrashUnit {
+        var choices: [[Int]] = [[]]
+        for effect in effects { choices.append((choices.last ?? []) + bits(effect)) }
+        return CrashUnit(choices: choices, size: effects.count)
+    }
+
+    /// Writes, sector by sector or page by page.
+    private func dataUnits(_ rules: CrashRules, _ isFree: (Effect) -> Bool) -> [CrashUnit] {
         var lastWrite: [Inode: Int] = [:]
         for (index, effect) in effects.enumerated() where !effect.dataBits.isEmpty {
             if let inode = effect.operation.inode { lastWrite[inode] = index }
         }
         var units: [CrashUnit] = []
         for (index, effect) in effects.enumerated() {
-            guard let data = effect.operation.data, let inode = effect.operation.inode, !effect.isCertain else {
+            guard let data = effect.operation.data, let inode = effect.operation.inode, !effect.isCertain,
+                isFree(effect)
+            else {
                 continue
             }
             let isLast = lastWrite[inode] == index && data.sectorCount * FileImage.sectorSize <= FileImage.pageSize
@@ -31,7 +81,7 @@ extension CrashPoint {
                 }
             }
         }
-        return units + chainUnits()
+        return units
     }
 
     /// Size changes by file, and changes of names that are tied together.

@@ -18,6 +18,11 @@ package struct CrashPoint: Sendable {
         /// The write page by page of its file.
         var pieces: [Piece] = []
 
+        /// A write behind the end of its file, whose size is not on disk for certain.
+        var lengthens: Bool {
+            guard let size = operation.size, sizeBit != nil, operation.data != nil else { return false }
+            return size.after > size.before
+        }
         /// Whether contents or name are on disk whatever the mask says.
         var isCertain: Bool { operation.fate == .durable }
         /// All bits of the operation.

@@ -10,6 +10,9 @@ package struct CrashRules: Sendable, Equatable {
     package var pairLimit = 64
     /// Above this many sectors a write is cut at page boundaries, and at each sector of its first and last page only.
     package var cutLimit = 64
+    /// Where not all states are visited, only so many of the newest un-synced operations are lost, kept or cut alone.
+    package var singleLimit = Int.max
+    package var profile = CrashProfile.strict
 
     package init() {}
 }

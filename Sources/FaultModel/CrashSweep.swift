@@ -29,21 +29,22 @@ package struct CrashSweep: Sendable {
     ///
     /// - Parameters:
     ///   - points: crash points to visit: n stands for power going after n operations. All when nil.
+    ///   - isVisited: leaves out more of them.
     ///   - context: what, besides the bytes, decides whether a state is right; for example how much had been
     ///     acknowledged after n operations. States with equal bytes and equal context are handed out once.
     /// - Complexity: O(trace) and, per state, O(pages written since the last syncs).
     package mutating func visit<Failure: Error>(
-        points: Range<Int>? = nil, context: (Int) -> UInt64 = { _ in 0 },
+        points: Range<Int>? = nil, isVisited: (Int) -> Bool = { _ in true }, context: (Int) -> UInt64 = { _ in 0 },
         _ body: (CrashState) throws(Failure) -> Bool
     ) throws(Failure) -> CrashCoverage {
-        var model = DiskModel(base)
+        var model = DiskModel(base, profile: rules.profile)
         var total = CrashCoverage()
         total.operations = trace.count
         let points = points ?? 0..<(trace.count + 1)
         for operation in 0...trace.count {
             if operation > 0 { model.apply(trace[operation - 1]) }
             if operation >= points.upperBound { break }
-            if !points.contains(operation) { continue }
+            if !points.contains(operation) || !isVisited(operation) { continue }
             // Nothing new is possible after an operation that only hurries things on.
             if operation > points.lowerBound, case .writeBack = trace[operation - 1].action { continue }
             let (report, goesOn) = try visit(CrashPoint(model), context: context(operation), body)
@@ -83,14 +84,30 @@ package struct CrashSweep: Sendable {
         return (report, goesOn)
     }
 
+    /// Builds the states that steps name, which have to be some of this sweep's.
+    /// Complexity: O(trace) and, per state, O(pages written since the last syncs).
+    package func build<Failure: Error>(
+        _ steps: [CrashAddress.Step], _ body: (CrashState) throws(Failure) -> Void
+    ) throws(Failure) {
+        let masks = Dictionary(grouping: steps, by: \.operation)
+        var model = DiskModel(base, profile: rules.profile)
+        for operation in 0...trace.count {
+            if operation > 0 { model.apply(trace[operation - 1]) }
+            guard let here = masks[operation] else { continue }
+            let point = CrashPoint(model)
+            for step in here {
+                var image = point.image(of: step.state)
+                let digest = image.digest()
+                image.dropUnnamed()
+                try body(CrashState(step: step, image: image, digest: digest))
+            }
+        }
+    }
+
     /// Builds the state that an address names; nil when the trace has no such operation or the mask is not one of its
     /// states in canonical form.
     package func image(at step: CrashAddress.Step) -> DiskImage? {
-        guard step.operation <= trace.count else { return nil }
-        let point = CrashPoint(DiskModel(base, after: step.operation, of: trace))
-        guard point.normalized(step.state) == step.state else { return nil }
-        var image = point.image(of: step.state)
-        image.dropUnnamed()
-        return image
+        var rebuild = CrashRebuild(base: base, trace: trace, profile: rules.profile)
+        return rebuild.image(at: step)
     }
 }

@@ -21,14 +21,19 @@ package struct DiskModel: Sendable {
     /// Records applied so far.
     package private(set) var operations = 0
 
-    package init(_ image: DiskImage) {
+    private let profile: CrashProfile
+
+    package init(_ image: DiskImage, profile: CrashProfile = .strict) {
         durable = image
         current = image
+        self.profile = profile
     }
 
     /// A model after the first `count` records.
-    package init(_ image: DiskImage, after count: Int, of records: [IORecord]) {
-        self.init(image)
+    package init(
+        _ image: DiskImage, after count: Int, of records: [IORecord], profile: CrashProfile = .strict
+    ) {
+        self.init(image, profile: profile)
         for record in records.prefix(count) { apply(record) }
     }
 
@@ -54,8 +59,18 @@ package struct DiskModel: Sendable {
         case .preallocate(let inode, let size):
             if record.failed || size <= current.files[inode]?.size ?? 0 { return }
             resize(inode, to: size, record)
+        case .link(let path, let inode):
+            if record.failed { return }
+            change(.link(path: path, inode: inode), record)
         case .sync(let inode):
-            settle(failed: record.failed) { $0.inode == inode && $0.entry == nil }
+            let takesNames = profile.syncsNames && !record.failed
+            settle(failed: record.failed) { $0.entry == nil ? $0.inode == inode : takesNames }
+        case .syncRange(let inode, let offset, let count):
+            settle(failed: record.failed) { operation in
+                guard operation.inode == inode, operation.entry == nil else { return false }
+                return operation.data?.lies(in: offset, count: count) ?? true
+            }
+            if !record.failed { settleSizes(of: inode) }
         case .syncDirectory(let path):
             settle(failed: record.failed) { $0.entry?.directory == path }
         case .writeBack:
@@ -118,6 +133,11 @@ package struct DiskModel: Sendable {
                 certain.formUnion(entry.names)
             }
         }
+        foldDurable()
+    }
+
+    private mutating func settleSizes(of inode: Inode) {
+        for index in pending.indices where pending[index].inode == inode { pending[index].isSizeDurable = true }
         foldDurable()
     }
 

@@ -20,7 +20,11 @@ package struct IORecord: Sendable {
         case preallocate(inode: Inode, size: Int64)
         case rename(path: String, destination: String)
         case remove(path: String)
+        /// A further name of a file that there is.
+        case link(path: String, inode: Inode)
         case sync(inode: Inode)
+        /// Makes contents that lie in the range durable, and the file's size; nothing else of it.
+        case syncRange(inode: Inode, offset: Int64, count: Int64)
         case syncDirectory(path: String)
         case writeBack(inode: Inode)
     }

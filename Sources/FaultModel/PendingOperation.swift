@@ -6,6 +6,14 @@ package struct PendingOperation: Sendable {
         package var content: [UInt8]
 
         package var sectorCount: Int { content.count / FileImage.sectorSize }
+
+        /// Whether all of its sectors are those of a range of bytes.
+        func lies(in offset: Int64, count: Int64) -> Bool {
+            let sector = Int64(FileImage.sectorSize)
+            let start = offset / sector
+            let end = (offset + count + sector - 1) / sector
+            return Int64(firstSector) >= start && Int64(firstSector + sectorCount) <= end
+        }
     }
 
     package struct Size: Sendable {

@@ -22,6 +22,9 @@ package struct IOWitness: Sendable {
     typealias SetDelays = @convention(c) (UInt64, UInt64) -> Void
     typealias Begin = @convention(c) (UnsafeMutableRawPointer) -> Void
     typealias End = @convention(c) (UnsafeMutableRawPointer) -> Int32
+    typealias Own = @convention(c) () -> Int32
+    typealias SetFault = @convention(c) (UnsafePointer<CChar>?) -> Int32
+    typealias FaultCount = @convention(c) (UnsafePointer<CChar>?) -> UInt64
 
     let setRootFunction: SetText
     let setLogNamesFunction: SetText
@@ -30,6 +33,9 @@ package struct IOWitness: Sendable {
     let setDelaysFunction: SetDelays
     let beginFunction: Begin
     let endFunction: End
+    let ownFunction: Own
+    let setFaultFunction: SetFault
+    let faultCountFunction: FaultCount
 
     /// nil where the library was not preloaded, or is of another version than this code.
     package static let shared: IOWitness? = find()
@@ -46,13 +52,17 @@ package struct IOWitness: Sendable {
             let snapshot = symbol("assay_io_snapshot", as: Snapshot.self),
             let setDelays = symbol("assay_io_set_delays", as: SetDelays.self),
             let begin = symbol("assay_commit_begin", as: Begin.self),
-            let end = symbol("assay_commit_end", as: End.self)
+            let end = symbol("assay_commit_end", as: End.self),
+            let own = symbol("assay_commit_own", as: Own.self),
+            let setFault = symbol("assay_io_set_fault", as: SetFault.self),
+            let faultCount = symbol("assay_io_fault_count", as: FaultCount.self)
         else { return nil }
         let names = (0..<fieldCount()).map { index in fieldName(index).map { String(cString: $0) } }
         guard names == IOCounts.fields.map(\.name) else { return nil }
         return IOWitness(
             setRootFunction: setRoot, setLogNamesFunction: setLogNames, setIgnoredNamesFunction: setIgnoredNames,
-            snapshotFunction: snapshot, setDelaysFunction: setDelays, beginFunction: begin, endFunction: end)
+            snapshotFunction: snapshot, setDelaysFunction: setDelays, beginFunction: begin, endFunction: end,
+            ownFunction: own, setFaultFunction: setFault, faultCountFunction: faultCount)
     }
 
     private static func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
@@ -84,6 +94,15 @@ package struct IOWitness: Sendable {
         setDelaysFunction(syncNanoseconds, writeNanoseconds)
     }
 
+    /// Makes a file call of this process fail, and counts calls from now on; nil lifts the fault. Who calls it before
+    /// it forks counts together with its children.
+    ///
+    /// - Returns: false, and nothing changed, for words that the library does not know.
+    package func setFault(_ words: String?) -> Bool { setFaultFunction(words) == 0 }
+
+    /// Calls of one kind since the first `setFault`, or what else `assay_io_fault_count` tells: `struck`.
+    package func faultCount(_ kind: String) -> Int { Int(clamping: faultCountFunction(kind)) }
+
     private static func pass(_ words: [String], to function: SetText) -> Bool {
         guard words.allSatisfy({ !$0.utf8.contains(UInt8(ascii: ":")) }) else { return false }
         function(words.joined(separator: ":"))
@@ -106,6 +125,9 @@ package struct IOWitness: Sendable {
         }
         return commit
     }
+
+    /// After `endCommit`: what this thread's own writes say, whatever others did meanwhile.
+    package func ownCommit() -> CommitAnswer { CommitAnswer(rawValue: ownFunction()) ?? .unsynced }
 
     /// After it was acknowledged, on the same thread.
     package func endCommit(_ commit: CommitMark) -> CommitAnswer {

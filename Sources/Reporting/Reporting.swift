@@ -14,6 +14,11 @@ package enum Reporting {
         CSVReport.text(run)
     }
 
+    /// Rows of fields as CSV, by RFC 4180.
+    package static func csv(_ rows: [[String]]) -> String {
+        rows.map(CSVReport.line).joined()
+    }
+
     /// Engines beside each other, a row per figure and a column per engine; empty for a run without several peers.
     package static func peersCSV(_ run: Run) -> String {
         PeerCSV.text(RunDigest(run))
@@ -22,6 +27,11 @@ package enum Reporting {
     /// Figures over size with their growth; empty for a run in which nothing ran on several sizes.
     package static func scaleCSV(_ run: Run) -> String {
         ScaleCSV.text(RunDigest(run))
+    }
+
+    /// Engine, fault and outcome, with counts and shares; empty for a run that tried no fault.
+    package static func faultsCSV(_ run: Run) -> String {
+        FaultCSV.text(RunDigest(run))
     }
 
     /// Questions before figures, for a terminal of `width` columns. A question that the run has no figures for is

@@ -171,6 +171,14 @@ struct RunDigest {
         return words.joined(separator: " ")
     }
 
+    /// The command that repeats a failure from the file that was kept of it; nil where none was.
+    func caseFileCommand(_ id: String, _ outcome: Outcome?, _ address: FaultAddress?) -> String? {
+        guard let outcome, let address else { return nil }
+        let name = KeptCaseName.of(id, outcome, address)
+        guard run.caseFiles.contains(name) else { return nil }
+        return "assay replay " + Self.shellWord("\(run.directory)/\(KeptCaseName.directory)/\(name)")
+    }
+
     /// Of a merged run the command of the first shard that it lacks.
     var resumeCommand: String {
         if let shard = run.header.missingShards.first { return "\(run.header.command) --shard \(shard)" }

@@ -21,7 +21,7 @@ struct Rooms {
     /// Rooms that find an engine by the protocols of Harness, or not at all.
     static let withoutEngines: Set<String> = [
         "Measuring", "FaultModel", "History", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios",
-        "PackedRows",
+        "PackedRows", "ProgramTrials", "CaseFiles",
     ]
 
     /// What comes with the toolchain and the system.

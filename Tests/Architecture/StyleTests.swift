@@ -40,6 +40,16 @@ struct StyleTests {
         }
     }
 
+    @Test("no folder holds more files than a reader looks through, and one that does is seen")
+    func folders() {
+        for violation in FolderSizes.violations(in: Checkout.swiftFiles.map(\.file.path)) {
+            Issue.record("\(violation)")
+        }
+        let paths = (1...FolderSizes.mostFiles).map { "Sources/A/File\($0).swift" }
+        #expect(FolderSizes.violations(in: paths + ["Sources/A/Inner/One.swift"]) == [])
+        #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
+    }
+
     @Test("a type that is too long is seen, in one file or in several")
     func longType() {
         let body = String(repeating: "    // a line\n", count: 299)

@@ -91,13 +91,13 @@ import Testing
         func positions() throws {
             try Self.withSweep(shape: "log") { sweep, context in
                 var random = context.random("bits")
-                let first = sweep.positions(count: 100, scale: 8, random: &random)
+                let first = sweep.damaged.positions(count: 100, scale: 8, random: &random)
                 var again = context.random("bits")
-                #expect(sweep.positions(count: 100, scale: 8, random: &again) == first)
+                #expect(sweep.damaged.positions(count: 100, scale: 8, random: &again) == first)
                 #expect(first == first.sorted())
                 #expect(Set(first).count == 100)
                 #expect(first.count { $0 < sweep.files[1].start * 8 } == 50)
-                let all = sweep.positions(count: 0, scale: 8, random: &random)
+                let all = sweep.damaged.positions(count: 0, scale: 8, random: &random)
                 #expect(all.count == sweep.files.reduce(0) { $0 + $1.bytes.count } * 8)
             }
         }

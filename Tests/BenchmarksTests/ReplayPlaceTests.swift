@@ -75,7 +75,7 @@ struct ReplayPlaceTests {
             defer { sweep.removeCopies() }
             try #require(sweep.files.count == 2)
             var random = RandomStream(Seed(1))
-            let bits = sweep.positions(count: 400, scale: 8, random: &random)
+            let bits = sweep.damaged.positions(count: 400, scale: 8, random: &random)
             let border = sweep.files[1].start * 8
             #expect(bits.count { $0 < border } == 200 && bits.count { $0 >= border } == 200)
         }

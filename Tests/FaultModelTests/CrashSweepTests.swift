@@ -44,6 +44,32 @@ import Testing
         #expect(trace.finalContents(of: "a.log") == bruteForce(base: base, writes: writes), "seed \(seed)")
     }
 
+    @Test func statesAreBuiltAgainInAnyOrder() {
+        var trace = TraceBuilder()
+        let file = trace.settled("a", filled(1, 2_000))
+        for value in 0..<6 {
+            trace.write(file, filled(UInt8(10 + value), 700), at: 300 * value)
+            if value % 3 == 2 { trace.sync(file) }
+        }
+        var states: [(step: CrashAddress.Step, digest: UInt64)] = []
+        var sweep = CrashSweep(base: DiskImage(), trace: trace.records, seed: Seed(1))
+        _ = sweep.visit { state in
+            states.append((state.step, state.digest))
+            return true
+        }
+        #expect(states.count > 20)
+        var random = RandomStream(Seed(2))
+        for order in [Array(states.indices), states.indices.reversed(), random.permutation(of: states.count)] {
+            var rebuild = CrashRebuild(base: DiskImage(), trace: trace.records, profile: .strict)
+            for place in order {
+                var image = rebuild.image(at: states[place].step)
+                #expect(image?.digest() == states[place].digest)
+            }
+            #expect(rebuild.image(at: CrashAddress.Step(operation: trace.records.count + 1, state: StateMask())) == nil)
+            #expect(rebuild.image(at: CrashAddress.Step(operation: 0, state: StateMask(bits: [3]))) == nil)
+        }
+    }
+
     @Test(arguments: 0..<20) func chosenStatesAreLegalStates(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         var trace = TraceBuilder()

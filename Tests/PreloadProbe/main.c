@@ -32,6 +32,8 @@ static void find_preload(void) {
     preload.snapshot = (void (*)(struct assay_io_counts *))dlsym(RTLD_DEFAULT, "assay_io_snapshot");
     preload.field_name = (const char *(*)(size_t))dlsym(RTLD_DEFAULT, "assay_io_field_name");
     preload.set_delays = (void (*)(uint64_t, uint64_t))dlsym(RTLD_DEFAULT, "assay_io_set_delays");
+    preload.set_fault = (int (*)(const char *))dlsym(RTLD_DEFAULT, "assay_io_set_fault");
+    preload.fault_count = (unsigned long long (*)(const char *))dlsym(RTLD_DEFAULT, "assay_io_fault_count");
     preload.begin = (void (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_begin");
     preload.end = (int (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_end");
 }
@@ -119,6 +121,8 @@ static bool run_alone(const char *verb, const char *argument) {
     else if (!strcmp(verb, "logs")) preload.set_log_names(argument);
     else if (!strcmp(verb, "delays")) set_delays(argument);
     else if (!strcmp(verb, "elapsed")) print_elapsed();
+    else if (!strcmp(verb, "fault")) printf("fault %d\n", preload.set_fault(argument));
+    else if (!strcmp(verb, "faults")) printf("%s %llu\n", argument, preload.fault_count(argument));
     else if (!strcmp(verb, "group")) run_group(argument);
     else if (!strcmp(verb, "close-unseen")) need(fclose(unseen) == 0, verb);
     else if (!strcmp(verb, "execute")) need(system(argument) == 0, "system");

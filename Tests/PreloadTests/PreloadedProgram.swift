@@ -122,7 +122,9 @@ struct PreloadedProgram {
     static func write(_ text: String, to path: String) throws {
         let file = try #require(fopen(path, "w"))
         defer { fclose(file) }
-        try #require(fputs(text, file) >= 0)
+        // Not by fputs, which takes the first zero for the end.
+        let bytes = Array(text.utf8)
+        try #require(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     }
 }
 

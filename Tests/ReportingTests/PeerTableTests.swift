@@ -96,6 +96,31 @@ struct PeerTableTests {
         #expect(csv.split(separator: "\r\n").count == table.rows.count + 1)
     }
 
+    @Test("one measurement counts once: its least and its most are no figures of their own")
+    func extremes() throws {
+        let results = ["strata-storage", "sqlite", "lmdb"].flatMap { engine in
+            [1_000, 1_000_000].map { size in
+                var result = PlausibleRun.passed(PlausibleRun.test("walk", .workload, engine, size: size))
+                result.samples = [
+                    Sample(.operationNanoseconds, 50, statistic: "median", label: "walk"),
+                    Sample(.operationNanoseconds, 40, statistic: "min", label: "walk"),
+                    Sample(.operationNanoseconds, 90, statistic: "max", label: "walk"),
+                    // Without a middle it is the only one of its kind.
+                    Sample(.operationNanoseconds, 70, statistic: "max", label: "longest"),
+                ]
+                return result
+            }
+        }
+        let run = HTMLTests.run(results)
+        let rows = try #require(PeerTable(RunDigest(run))).rows.map(\.figures)
+        #expect(rows.map(\.measure.words) == ["walk", "operation max, longest", "walk", "operation max, longest"])
+        // Sizes are told apart, also where there is little room.
+        let lines = Reporting.terminal(run, width: 70, colour: false).split(separator: "\n")
+        for size in ["1 000", "1 000 000"] {
+            #expect(lines.count { $0.hasSuffix("walk people \(size)") } == 1, "\(size): \(lines)")
+        }
+    }
+
     @Test("a run with one peer has no such table")
     func onePeer() {
         #expect(PeerTable(RunDigest(PlausibleRun.run)) == nil)

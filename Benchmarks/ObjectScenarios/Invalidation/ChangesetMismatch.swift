@@ -22,11 +22,10 @@ struct ChangesetMismatch: Scenario {
         init(_ entry: Entry) { (id, text, rank) = (entry.id, entry.text, entry.rank) }
     }
 
-    /// What a table view shows: rows in order, changed by deletions, then insertions, then new values of the rows that
-    /// were modified. What no change set names stays as it was shown.
+    /// What a table view shows of a collection.
     private final class Mirror {
         let name: String
-        var rows: [Row] = []
+        private var shown = ChangeSetMirror<Row>()
         private(set) var updates = 0
         var problem: String?
         private var current: () -> [Row] = { [] }
@@ -37,7 +36,7 @@ struct ChangesetMismatch: Scenario {
             current = { collection.map { Row($0) } }
             token = collection.observe { [weak self] change in
                 switch change {
-                case .initial(let now): self?.rows = now.map { Row($0) }
+                case .initial(let now): self?.shown.rows = now.map { Row($0) }
                 case .update(let now, let deletions, let insertions, let modifications):
                     self?.apply(now.map { Row($0) }, deletions, insertions, modifications)
                 case .error(let error): self?.problem = "\(error)"
@@ -47,35 +46,12 @@ struct ChangesetMismatch: Scenario {
 
         private func apply(_ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]) {
             updates += 1
-            if modifications.contains(where: { !rows.indices.contains($0) }) {
-                return problem = "a modification out of range"
-            }
-            var isModified = rows.indices.map { _ in false }
-            for place in modifications { isModified[place] = true }
-            for list in [deletions, insertions, modifications] where list != list.sorted() {
-                problem = "indices that are not sorted: \(list)"
-            }
-            for index in deletions.reversed() {
-                guard rows.indices.contains(index) else { return problem = "deletion \(index) of \(rows.count)" }
-                rows.remove(at: index)
-                isModified.remove(at: index)
-            }
-            for index in insertions {
-                guard index <= rows.count, now.indices.contains(index) else {
-                    return problem = "insertion \(index) of \(rows.count)"
-                }
-                rows.insert(now[index], at: index)
-                isModified.insert(false, at: index)
-            }
-            guard rows.count == now.count else {
-                return problem = "\(rows.count) rows after the change set, \(now.count) in the collection"
-            }
-            for place in rows.indices where isModified[place] { rows[place] = now[place] }
+            if let wrong = shown.apply(now, deletions, insertions, modifications) { problem = wrong }
         }
 
         var finding: String? {
             if let problem { return problem }
-            let current = current()
+            let (rows, current) = (shown.rows, current())
             guard let place = rows.indices.first(where: { !current.indices.contains($0) || rows[$0] != current[$0] })
             else { return rows.count == current.count ? nil : "the mirror has \(rows.count) of \(current.count) rows" }
             let there = current.indices.contains(place) ? "\(current[place])" : "nothing"

@@ -15,8 +15,8 @@ struct BitFlip: DamageScenario {
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
         var random = context.random("bits")
-        let bits = sweep.positions(count: try context.integer("trials"), scale: 8, random: &random)
-        try sweep.run(bits.map { FaultAddress(.flip, $0) }, among: 0..<(sweep.byteCount * 8)) { bit, file in
+        let bits = sweep.damaged.positions(count: try context.integer("trials"), scale: 8, random: &random)
+        try sweep.run(bits.map { FaultAddress(.flip, $0) }, among: 0..<(sweep.damaged.byteCount * 8)) { bit, file in
             var bytes = file.bytes
             bytes[bit / 8 - file.start] ^= 1 << UInt8(bit % 8)
             return bytes

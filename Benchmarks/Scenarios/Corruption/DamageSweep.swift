@@ -1,4 +1,5 @@
 import Datasets
+import FaultModel
 import Harness
 import RunRecords
 import Seeds
@@ -22,26 +23,13 @@ import Seeds
 /// The undamaged copy is judged first, by the same way: where that is not read as it was written, no trial would mean
 /// anything. Nor do trials that nothing noticed, none of all.
 struct DamageSweep {
-    struct DamagedFile {
-        var name: String
-        var bytes: [UInt8]
-        /// Where its first byte stands among the bytes of all files, in the order of the engine's list.
-        var start: Int
-
-        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file holds nothing.
-        var usedCount: Int {
-            let used = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
-            return min(bytes.count, (used + 4_095) / 4_096 * 4_096)
-        }
-    }
-
     static let shape = ScenarioParameter(
         "shape", default: "clean", allowed: ["clean", "log"], summary: "closed, or killed with its log present")
     /// One-row transactions in the log of shape `log`.
     static let loggedCommits = 20
 
     let context: CaseContext
-    let files: [DamagedFile]
+    let damaged: DamagedFiles
     /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
     /// closed syncs, and a sweep opens thousands. What a killed process leaves there, the next run removes.
     private let scratch: ScratchDirectory
@@ -90,15 +78,11 @@ struct DamageSweep {
     init(_ context: CaseContext) throws {
         self.context = context
         let location = try context.fixtureLocation()
-        var start = 0
-        var files: [DamagedFile] = []
-        for file in context.engine.files(at: location) where file.role != .lock {
-            let bytes = try FileTree.readBytes(file.path)
-            files.append(DamagedFile(name: Self.name(of: file.path), bytes: bytes, start: start))
-            start += bytes.count
+        let paths = context.engine.files(at: location).filter { $0.role != .lock }.map(\.path)
+        damaged = DamagedFiles(try paths.map { (Self.name(of: $0), try FileTree.readBytes($0)) })
+        guard damaged.byteCount > 0 else {
+            throw HarnessError("the fixture of \(context.test.engine) has no files")
         }
-        guard start > 0 else { throw HarnessError("the fixture of \(context.test.engine) has no files") }
-        self.files = files
         let memory = ScratchDirectory.memory
         scratch = try ScratchDirectory.make(in: FileTree.isDirectory(memory) ? memory : context.directory)
         let logged = try context.text("shape") == "log" ? try Self.loggedRows(context) : nil
@@ -107,46 +91,20 @@ struct DamageSweep {
             "files: " + files.map { "\($0.name) \($0.bytes.count) bytes" }.joined(separator: ", "))
     }
 
-    /// `count` different positions below the used bytes of each file, times `scale`, in equal shares per file,
-    /// ascending. All positions where `count` is 0.
-    func positions(count: Int, scale: Int, random: inout RandomStream) -> [Int] {
-        var chosen: [Int] = []
-        for (index, file) in files.enumerated() {
-            guard count > 0 else {
-                chosen += Array((file.start * scale)..<((file.start + file.bytes.count) * scale))
-                continue
-            }
-            let share = count * (index + 1) / files.count - count * index / files.count
-            let space = file.usedCount * scale
-            var set: Set<Int> = []
-            while set.count < min(share, space) { set.insert(file.start * scale + random.below(space)) }
-            chosen += set.sorted()
-        }
-        return chosen
-    }
+    /// In the order of the engine's list.
+    var files: [DamagedFiles.File] { damaged.files }
 
-    /// The file that holds a byte.
-    func file(at position: Int) throws -> DamagedFile {
-        guard let file = files.last(where: { $0.start <= position }), position < file.start + file.bytes.count else {
+    private func file(at position: Int) throws -> DamagedFiles.File {
+        guard let file = damaged.file(at: position) else {
             throw HarnessError("position \(position) is beyond the files")
         }
         return file
     }
 
-    /// Of all files.
-    var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
-
     /// Where the address points to: file, page of 4 KiB and byte in it. Each address names a bit or a byte.
     func place(of address: FaultAddress) -> String {
         guard let position = address.position else { return "\(address)" }
-        let byte = address.fault.byte(at: position)
-        do {
-            let file = try file(at: byte)
-            let offset = byte - file.start
-            return "file \(file.name), page \(offset / Self.pageBytes), offset \(offset % Self.pageBytes)"
-        } catch {
-            return "\(error)"
-        }
+        return damaged.place(of: address.fault.byte(at: position), pageSize: Self.pageBytes)
     }
 
     static let pageBytes = 4_096
@@ -155,7 +113,7 @@ struct DamageSweep {
     /// `positions`. `damage` gives the file's bytes as the trial finds them.
     func run(
         _ addresses: [FaultAddress], among positions: Range<Int>,
-        _ damage: @escaping (_ position: Int, _ file: DamagedFile) throws -> [UInt8]
+        _ damage: @escaping (_ position: Int, _ file: DamagedFiles.File) throws -> [UInt8]
     ) throws {
         defer { removeCopies() }
         let report = context.report

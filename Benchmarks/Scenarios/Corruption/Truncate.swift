@@ -16,11 +16,11 @@ struct Truncate: DamageScenario {
         let sweep = try DamageSweep(context)
         var random = context.random("cuts")
         let count = try context.integer("trials")
-        var cuts = Set(count > 0 ? sweep.positions(count: count, scale: 1, random: &random) : [])
+        var cuts = Set(count > 0 ? sweep.damaged.positions(count: count, scale: 1, random: &random) : [])
         for file in sweep.files {
             cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
         }
-        try sweep.run(cuts.sorted().map { FaultAddress(.cut, $0) }, among: 0..<sweep.byteCount) { cut, file in
+        try sweep.run(cuts.sorted().map { FaultAddress(.cut, $0) }, among: 0..<sweep.damaged.byteCount) { cut, file in
             Array(file.bytes.prefix(cut - file.start))
         }
     }

@@ -15,19 +15,13 @@ struct ZeroedPage: DamageScenario {
     /// Pages that hold zeros only are left out: zeroing them changes nothing.
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
-        var pages: [Int] = []
-        for file in sweep.files {
-            for start in stride(from: 0, to: file.bytes.count, by: DamageSweep.pageBytes) {
-                let page = file.bytes[start..<min(start + DamageSweep.pageBytes, file.bytes.count)]
-                if page.contains(where: { $0 != 0 }) { pages.append(file.start + start) }
-            }
-        }
+        var pages = sweep.damaged.filledPages(of: DamageSweep.pageBytes)
         let count = try context.integer("trials")
         if count > 0 && count < pages.count {
             var random = context.random("pages")
             pages = random.permutation(of: pages.count).prefix(count).map { pages[$0] }.sorted()
         }
-        try sweep.run(pages.map { FaultAddress(.zero, $0) }, among: 0..<sweep.byteCount) { start, file in
+        try sweep.run(pages.map { FaultAddress(.zero, $0) }, among: 0..<sweep.damaged.byteCount) { start, file in
             var bytes = file.bytes
             for index in (start - file.start)..<min(start - file.start + DamageSweep.pageBytes, bytes.count) {
                 bytes[index] = 0

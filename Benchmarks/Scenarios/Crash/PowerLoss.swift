@@ -24,20 +24,6 @@ struct PowerLoss: Scenario {
         ScenarioParameter("states", default: "20000", summary: "disks that are opened at most"),
     ]
 
-    /// Operations of the disk when each transaction began and when it was acknowledged.
-    private struct Marks {
-        var begun: [Int] = []
-        var acknowledged: [Int] = []
-
-        /// The crash points of each transaction and of the close: with few states each of them has its share, where
-        /// otherwise the first operations would have them all.
-        func stretches(operations: Int) -> [Range<Int>] {
-            let starts = [0] + begun.dropFirst() + [acknowledged.last ?? 0]
-            let ends = starts.dropFirst() + [operations + 1]
-            return zip(starts, ends).filter { $0 < $1 }.map { $0..<$1 }
-        }
-    }
-
     /// Absolute, as an engine that takes URLs makes it anyway.
     private static let location = DatabaseLocation(directory: "/folder")
 
@@ -63,9 +49,8 @@ struct PowerLoss: Scenario {
             found += sweep.visit(
                 points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
             ) { state in
-                let low = keeps ? marks.acknowledged.count { $0 <= state.step.operation } : 0
-                let high = max(low, marks.begun.count { $0 < state.step.operation })
-                let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: low...high, loaded)
+                let allowed = marks.allowed(before: state.step.operation, keepsAcknowledged: keeps)
+                let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: allowed, loaded)
                 context.report.add(
                     Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
                 (tried, last) = (tried + 1, state.step.operation)
@@ -85,8 +70,8 @@ struct PowerLoss: Scenario {
     /// Transaction 0 creates the table with its rows; it and the others are marked by their place on the disk.
     private func record(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, rows: Int
-    ) throws -> Marks {
-        var marks = Marks()
+    ) throws -> CrashMarks {
+        var marks = CrashMarks()
         let session = try engine.open(on: disk, Self.location, settings: context.settings)
         guard let tables = session as? any TableSession, let updates = session as? any UpdateSession else {
             throw HarnessError("\(engine.name) declares a capability that its session has not")

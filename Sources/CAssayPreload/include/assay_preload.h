@@ -8,9 +8,9 @@
 // A program that is executed counts for itself.
 //
 // What is not seen: stores through a map (shared writable maps are counted), calls that libc makes for itself (stdio,
-// mkstemp, and what posix_spawn does in the child), system calls by number (counted as unseen where they lead to a
-// watched file or to a ring), programs without dynamic linking, and descriptors opened before a watched directory was
-// renamed.
+// mkstemp, and what posix_spawn does in the child; its writes and opens are seen with a trace or a file of faults),
+// system calls by number (counted as unseen where they lead to a watched file or to a ring), programs without dynamic
+// linking, and descriptors opened before a watched directory was renamed.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +38,23 @@ void assay_io_set_ignored_names(const char *patterns);
 // much. 0 for none. The delay comes after the call and before it counts as done. For the process and the children that
 // it forks. `sync` is not delayed: it is about more than the watched files.
 void assay_io_set_delays(uint64_t sync_nanoseconds, uint64_t write_nanoseconds);
+
+// A fault: `KINDS#N,EFFECT` or `KINDS#N,EFFECT,for-good`. The N-th call of these kinds, counted from 0, to what is
+// watched is struck; for good: the later ones, too. NULL for none. Returns -1 for what it does not understand. The
+// environment variable ASSAY_FAULT says it from the start, and ASSAY_FAULT_STATE names the file (at least 4 096 zeros)
+// in which it and the counts stand for all programs that come of the first.
+//
+// Kinds, with `+` between them: write, sync (also syncfs, and msync with MS_SYNC of a watched map), sync-directory,
+// truncate, allocate, create (an open that makes the file), open (any other), rename, link, unlink, read; `change` is
+// all but open and read, `space` is what may need room: write, sync, truncate, allocate, create, rename, link.
+// Effects: EIO, ENOSPC, EDQUOT: the call fails and does nothing; short: half of the bytes of a read or write, and, for
+// good, ENOSPC for the calls after it; kill-before, kill-after: SIGKILL to the process group; none: they are counted.
+int assay_io_set_fault(const char *fault);
+
+// The calls of one kind so far; of `struck` those that the fault struck; of `inapplicable` 1 where the call whose turn it
+// was could not be struck in that way; and of what no fault strikes: `unseen` calls by number, shared writable `maps`, and
+// `streams` of libc that write to files. 0 for any other word.
+unsigned long long assay_io_fault_count(const char *kind);
 
 // Since the process, or the one that it was forked from, began. Calls are counted whether they succeed or not, bytes
 // when they were moved. 64-bit numbers only, so that a reader may take the whole for an array.
@@ -134,6 +151,12 @@ struct assay_commit {
 // Begin and end alternate on a thread: they do not nest.
 void assay_commit_begin(struct assay_commit *commit);
 int assay_commit_end(struct assay_commit *commit);
+
+// What the thread's own writes since its last begin say, whatever others did meanwhile: SYNCED when those to logs are all
+// covered, or those to other files are; UNSYNCED when neither is; NOTHING when it wrote nothing itself, or to too many
+// files. For who knows that a thread commits for itself, and that something fails: another thread that makes a log, or
+// gives it up, says nothing about this one's commit.
+int assay_commit_own(void);
 
 #ifdef __cplusplus
 }

@@ -85,7 +85,7 @@ package final class CaseReport {
     var nextPlace: Int { trialCodes.count + leftOutCount }
 
     /// A replay runs so many trials fewer than the case at this place.
-    func leaveOut(_ count: Int) { leftOutCount += count }
+    package func leaveOut(_ count: Int) { leftOutCount += count }
 
     /// The files that a sweep damages, in the order in which its addresses count through them.
     package func describe(_ files: [SweepMap.File]) {

@@ -19,7 +19,7 @@ package enum ChildEnd: Hashable, Sendable {
     case exited(Int32)
     case signalled(Int32)
 
-    init(waitStatus: Int32) {
+    package init(waitStatus: Int32) {
         let signal = waitStatus & 0x7F
         self = signal == 0 ? .exited(waitStatus >> 8 & 0xFF) : .signalled(signal)
     }
@@ -139,6 +139,6 @@ enum CrashText {
 }
 
 /// The text of the last failed system call.
-func systemMessage() -> String {
+package func systemMessage() -> String {
     String(cString: strerror(errno))
 }

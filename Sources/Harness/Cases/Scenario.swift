@@ -83,6 +83,8 @@ package protocol Scenario: Sendable {
     /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
     /// different promises: who waits for ever has lost nothing.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
+    /// Whether a promise of an engine is made for what this case does: some are not kept at a loss of power.
+    func isMeant(_ promise: Promise, for test: Case) -> Bool
     /// The weakest level of isolation under which a wrong outcome breaks the promise of isolation: an engine that
     /// promises less has promised nothing here.
     var isolation: IsolationLevel { get }
@@ -116,6 +118,7 @@ extension Scenario {
     package var accepts: Set<Outcome> { [.correct] }
     package var expects: Promise.Kind? { nil }
     package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
+    package func isMeant(_ promise: Promise, for test: Case) -> Bool { true }
     package var isolation: IsolationLevel { .snapshot }
 
     package func objection(to test: Case) -> String? { nil }

@@ -24,7 +24,8 @@ package struct TrialRunner {
     package var memoryLimitBytes: UInt64
     /// Trials per child: bounds what a leak in the engine adds up to.
     package var trialsPerChild = 256
-    package var childCount = 2
+    package var childCount = standardChildCount
+    package static let standardChildCount = 2
     /// On the monotonic clock; trials that have not begun by then are left out.
     package var deadline: UInt64
     /// Each child's private directory is made below it.

@@ -23,16 +23,19 @@ package struct DescribedProgram: Sendable {
 
     /// Asks a program by `worker --describe`.
     ///
-    /// - Parameter scratch: a directory for its answer.
+    /// - Parameters:
+    ///   - scratch: a directory for its answer.
+    ///   - engineLibraries: files of shared libraries that it takes engines from.
     /// Throws: `HarnessError` for what is no assay, for one that is too old to describe its build, and for one that
     /// speaks another protocol than this program.
-    package init(path: String, scratch: String) throws {
+    package init(path: String, scratch: String, engineLibraries: [String] = []) throws {
         self.path = path.contains("/") ? path : "./" + path
         guard access(self.path, X_OK) == 0, !FileTree.isDirectory(self.path) else {
             throw HarnessError("\(path) is no program: \(systemMessage())")
         }
         let file = scratch + "/description"
-        let status = try Self.run([self.path, "worker", "--describe"], outputFile: file)
+        let libraries = engineLibraries.flatMap { ["--engine-library", $0] }
+        let status = try Self.run([self.path, "worker", "--describe"] + libraries, outputFile: file)
         let text = try FileTree.readText(file)
         try FileTree.remove(file)
         guard status == .exited(0) else {

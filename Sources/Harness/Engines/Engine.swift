@@ -87,11 +87,24 @@ package struct Promise: Sendable {
     package var source: String
     /// Of a promise of isolation; nil for the others.
     package var level: IsolationLevel?
+    /// The durability classes in which it is kept when power goes, too; nil: in all of them.
+    private var classesAtPowerLoss: Set<DurabilityClass>?
 
     package init(_ kind: Kind, sentence: String, source: String) {
         self.kind = kind
         self.sentence = sentence
         self.source = source
+    }
+
+    /// The same promise, which a loss of power may break in other classes than these.
+    package func atPowerLoss(in classes: Set<DurabilityClass>) -> Promise {
+        var promise = self
+        promise.classesAtPowerLoss = classes
+        return promise
+    }
+
+    package func isKeptAtPowerLoss(in durability: DurabilityClass) -> Bool {
+        classesAtPowerLoss?.contains(durability) ?? true
     }
 
     /// A promise of isolation.
@@ -181,6 +194,8 @@ package protocol Engine: Sendable {
     var library: String { get }
     /// Of the engine, not of the adapter: `3.40.1`.
     var version: String { get }
+    /// Where its code comes from, if it is no part of this program.
+    var file: EngineFile? { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
     func settings(for durability: DurabilityClass) -> EngineSettings
@@ -249,6 +264,7 @@ extension Engine {
     package func learn(_ tables: TableSet) {}
     package func workNote(_ work: Work) -> WorkNote? { nil }
     package var library: String { name }
+    package var file: EngineFile? { nil }
     package func inspectionCommands(at location: DatabaseLocation) -> [String] { [] }
     package func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]] {
         [:]

@@ -25,12 +25,12 @@ package struct VerdictRule: Sendable {
         let wrong = outcomes.filter { $0.count > 0 && !scenario.accepts.contains($0.outcome) }
         let asked = Self.asked(of: scenario)
         if wrong.isEmpty {
-            let states = asked.map { promise($0, isMade($0, scenario, engine) ? .kept : .notMade, by: nil) }
+            let states = asked.map { promise($0, isMade($0, scenario, engine, test) ? .kept : .notMade, by: nil) }
             return Judgement(verdict: .pass, message: "", promises: states)
         }
-        let broken = wrong.filter { brokenPromise($0.outcome, scenario, engine) != nil }
+        let broken = wrong.filter { brokenPromise($0.outcome, scenario, engine, test) != nil }
         let excuses = broken.map { count in known.first { $0.covers(test, count.outcome) } }
-        let promises = judged(asked, wrong, Array(zip(broken, excuses)), scenario, engine)
+        let promises = judged(asked, wrong, Array(zip(broken, excuses)), scenario, engine, test)
         guard !broken.isEmpty else {
             let kinds = Set(wrong.compactMap { scenario.promise(brokenBy: $0.outcome) })
             let words = kinds.map { Self.words($0, scenario) }.sorted().joined(separator: " or ")
@@ -59,19 +59,23 @@ package struct VerdictRule: Sendable {
         return asked
     }
 
-    private func isMade(_ kind: Promise.Kind?, _ scenario: any Scenario, _ engine: any Engine) -> Bool {
+    private func isMade(
+        _ kind: Promise.Kind?, _ scenario: any Scenario, _ engine: any Engine, _ test: Case
+    ) -> Bool {
         guard let kind else { return true }
-        guard kind == .isolation else { return engine.promises(kind) }
+        guard kind == .isolation else {
+            return engine.promises.contains { $0.kind == kind && scenario.isMeant($0, for: test) }
+        }
         return engine.isolation.map { $0 >= scenario.isolation } ?? false
     }
 
     /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine has to get right, nil where the
     /// engine promised nothing that it breaks.
     private func brokenPromise(
-        _ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine
+        _ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine, _ test: Case
     ) -> Promise.Kind?? {
         let kind = scenario.promise(brokenBy: outcome)
-        if isMade(kind, scenario, engine) { return .some(kind) }
+        if isMade(kind, scenario, engine, test) { return .some(kind) }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
         return endsProcess.contains(outcome) && engine.promises(.survivesDamage) ? .some(.survivesDamage) : nil
     }
@@ -79,11 +83,11 @@ package struct VerdictRule: Sendable {
     /// Those that were asked, and beside them what an outcome broke that nobody asked about.
     private func judged(
         _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], _ broken: [(OutcomeCount, KnownViolation?)],
-        _ scenario: any Scenario, _ engine: any Engine
+        _ scenario: any Scenario, _ engine: any Engine, _ test: Case
     ) -> [JudgedPromise] {
         var list: [JudgedPromise] = []
         for (count, excuse) in broken {
-            guard let kind = brokenPromise(count.outcome, scenario, engine) else { continue }
+            guard let kind = brokenPromise(count.outcome, scenario, engine, test) else { continue }
             let found = promise(kind, excuse == nil ? .broken : .known, by: count.outcome)
             guard let place = list.firstIndex(where: { $0.kind == found.kind && $0.concern == found.concern }) else {
                 list.append(found)
@@ -92,7 +96,7 @@ package struct VerdictRule: Sendable {
             if found.state == .broken { list[place].state = .broken }
         }
         for kind in asked where !list.contains(where: { $0.kind == kind?.rawValue ?? "" }) {
-            list.append(promise(kind, isMade(kind, scenario, engine) ? .kept : .notMade, by: nil))
+            list.append(promise(kind, isMade(kind, scenario, engine, test) ? .kept : .notMade, by: nil))
         }
         return list
     }

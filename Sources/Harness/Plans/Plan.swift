@@ -151,55 +151,55 @@ package struct Plan: Sendable {
     }
 }
 
-/// Members of an object by name and type.
-struct PlanObject {
+/// Members of an object by name and type, in a file that people write: a plan, a case file.
+package struct PlanObject {
     private let members: [JSONNode.Member]
     private let file: String
     private let what: String
     private let known: [String]
 
-    init(_ members: [JSONNode.Member], file: String, what: String, known: [String]) {
+    package init(_ members: [JSONNode.Member], file: String, what: String, known: [String]) {
         self.members = members
         self.file = file
         self.what = what
         self.known = known
     }
 
-    func checkNames() throws(PlanError) {
+    package func checkNames() throws(PlanError) {
         for member in members where !known.contains(member.name) {
             let text = NearestName.complaint("key", member.name, among: known)
             throw PlanError(file: file, "\(text) in \(what)", at: member.namePosition)
         }
     }
 
-    func member(_ name: String) -> JSONNode.Member? {
+    package func member(_ name: String) -> JSONNode.Member? {
         members.first { $0.name == name }
     }
 
-    func string(_ name: String) throws(PlanError) -> String? {
+    package func string(_ name: String) throws(PlanError) -> String? {
         guard let member = member(name) else { return nil }
         return try member.value.name(file).text
     }
 
-    func names(_ name: String) throws(PlanError) -> [PlanName]? {
+    package func names(_ name: String) throws(PlanError) -> [PlanName]? {
         guard let member = member(name) else { return nil }
         var names: [PlanName] = []
         for node in try member.value.list() { names.append(try node.name(file)) }
         return names
     }
 
-    func integers(_ name: String) throws(PlanError) -> [Int]? {
+    package func integers(_ name: String) throws(PlanError) -> [Int]? {
         guard let member = member(name) else { return nil }
         var numbers: [Int] = []
         for node in try member.value.list() { numbers.append(try node.integer(file)) }
         return numbers
     }
 
-    func integer(_ name: String) throws(PlanError) -> Int? {
+    package func integer(_ name: String) throws(PlanError) -> Int? {
         try member(name)?.value.integer(file)
     }
 
-    func integer(_ name: String, _ range: ClosedRange<Int>) throws(PlanError) -> Int? {
+    package func integer(_ name: String, _ range: ClosedRange<Int>) throws(PlanError) -> Int? {
         guard let member = member(name) else { return nil }
         let number = try member.value.integer(file)
         guard range.contains(number) else {
@@ -210,7 +210,7 @@ struct PlanObject {
         return number
     }
 
-    func flag(_ name: String) throws(PlanError) -> Bool? {
+    package func flag(_ name: String) throws(PlanError) -> Bool? {
         guard let member = member(name) else { return nil }
         guard case .bool(let flag) = member.value.content else {
             throw PlanError(file: file, "\(name) needs true or false", at: member.value.position)
@@ -218,7 +218,7 @@ struct PlanObject {
         return flag
     }
 
-    func positive(_ name: String) throws(PlanError) -> Double? {
+    package func positive(_ name: String) throws(PlanError) -> Double? {
         guard let member = member(name) else { return nil }
         guard let number = member.value.number, number > 0, number.isFinite else {
             throw PlanError(file: file, "\(name) needs a number above 0", at: member.value.position)
@@ -226,7 +226,7 @@ struct PlanObject {
         return number
     }
 
-    func durability(_ name: String) throws(PlanError) -> [DurabilityClass]? {
+    package func durability(_ name: String) throws(PlanError) -> [DurabilityClass]? {
         guard let names = try names(name) else { return nil }
         var classes: [DurabilityClass] = []
         for name in names {
@@ -242,14 +242,14 @@ struct PlanObject {
 }
 
 extension JSONNode {
-    func members(_ file: String) throws(PlanError) -> [JSONNode.Member] {
+    package func members(_ file: String) throws(PlanError) -> [JSONNode.Member] {
         guard case .object(let members) = content else {
             throw PlanError(file: file, "expected an object", at: position)
         }
         return members
     }
 
-    func elements(_ file: String) throws(PlanError) -> [JSONNode] {
+    package func elements(_ file: String) throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else {
             throw PlanError(file: file, "expected a list", at: position)
         }
@@ -257,17 +257,17 @@ extension JSONNode {
     }
 
     /// The elements of a list; a single value stands for a list of one.
-    func list() throws(PlanError) -> [JSONNode] {
+    package func list() throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else { return [self] }
         return elements
     }
 
-    func name(_ file: String) throws(PlanError) -> PlanName {
+    package func name(_ file: String) throws(PlanError) -> PlanName {
         guard case .string(let text) = content else { throw PlanError(file: file, "expected a text", at: position) }
         return PlanName(text, at: position)
     }
 
-    func integer(_ file: String) throws(PlanError) -> Int {
+    package func integer(_ file: String) throws(PlanError) -> Int {
         guard let number, number >= 0, let integer = Int(exactly: number) else {
             throw PlanError(file: file, "expected a whole number from 0", at: position)
         }
@@ -275,7 +275,7 @@ extension JSONNode {
     }
 
     /// A text, a number or a truth value, as a text: what a parameter can be.
-    func scalar(_ file: String) throws(PlanError) -> PlanName {
+    package func scalar(_ file: String) throws(PlanError) -> PlanName {
         switch content {
         case .string(let text): return PlanName(text, at: position)
         case .bool(let flag): return PlanName(flag ? "true" : "false", at: position)

@@ -1,6 +1,6 @@
 import JSONText
 
-/// A plan that cannot be used, and where.
+/// A plan, or another file that people write, that cannot be used, and where.
 package struct PlanError: Error, Equatable, CustomStringConvertible {
     package var file: String
     package var message: String
@@ -20,7 +20,7 @@ package struct PlanError: Error, Equatable, CustomStringConvertible {
 
 extension JSONNode {
     /// Reads a plan, or another file that people write, as JSON5.
-    static func read(_ text: String, file: String) throws(PlanError) -> JSONNode {
+    package static func read(_ text: String, file: String) throws(PlanError) -> JSONNode {
         do { return try JSONReader.node(text, .json5) } catch {
             throw PlanError(file: file, error.message, at: error.position)
         }

@@ -32,6 +32,11 @@ package struct PlannedCase: Sendable {
     package var isRequired = true
 }
 
+extension PlannedCase {
+    /// A case that is of no plan: of a case file.
+    package init(_ test: Case) { self.init(test: test, weight: 1, verdict: nil, reason: "") }
+}
+
 /// Multiplies a plan out into cases.
 package struct PlanExpansion {
     let plan: Plan

@@ -50,6 +50,8 @@ package struct Registries: Sendable {
     package var datasets: DatasetRegistry
     /// Makes a data set of a file that the user names by its path; nil when this build cannot.
     package var fileDataset: (@Sendable (_ path: String) -> any DatasetSource)?
+    /// Loads the engine that a shared library gives, into this process; nil when this build cannot.
+    package var engineOfFile: (@Sendable (_ path: String) throws -> any Engine)?
 
     package init(
         scenarios: ScenarioRegistry = ScenarioRegistry(), engines: EngineRegistry = EngineRegistry(),

@@ -21,6 +21,9 @@ package struct ChildProgram {
     /// Gets standard error; nil where that is the same file.
     package var errorFile: String?
 
+    /// `NAME=VALUE`, all of it; nil for this process's without what git would go by.
+    package var environment: [String]?
+
     package init(_ words: [String], outputFile: String, errorFile: String? = nil) {
         precondition(!words.isEmpty)
         self.words = words
@@ -34,9 +37,11 @@ package struct ChildProgram {
 
     /// Throws: `WorkInterrupted`; `HarnessError` where it cannot be started.
     package func run() throws -> ChildEnd {
-        let environment = WorkerEnvironment.inherited().filter { variable in
-            !Self.unwanted.contains { variable.hasPrefix($0) }
-        }
+        let environment =
+            environment
+            ?? WorkerEnvironment.inherited().filter { variable in
+                !Self.unwanted.contains { variable.hasPrefix($0) }
+            }
         let processID = try ProcessStart.run(words, isOnPath: true, environment: environment) { actions in
             let flags = O_WRONLY | O_CREAT | O_TRUNC
             posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)

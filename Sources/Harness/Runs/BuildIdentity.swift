@@ -14,7 +14,9 @@ package enum BuildIdentity {
     /// Twelve hexadecimal digits; empty when the file cannot be read.
     package static func digest(executable: String, engines: [any Engine]) -> String {
         guard let content = digest(file: executable) else { return "" }
-        let versions = engines.map { "\($0.name)=\($0.version)" }.sorted().joined(separator: ";")
+        let versions = engines.map { engine in
+            "\(engine.name)=\(engine.version)" + (engine.file.map { "@\($0.digest)" } ?? "")
+        }.sorted().joined(separator: ";")
         return StableHash.identifier(of: "\(content);\(versions)")
     }
 
@@ -24,8 +26,17 @@ package enum BuildIdentity {
     ) -> (digest: String, text: String) {
         let engines = registries.engines.engines
         let digest = digest(executable: executable, engines: engines)
-        let parts = [isRelease ? "release" : "debug"] + engines.map { "\($0.name) \($0.version)" }
+        let parts =
+            [isRelease ? "release" : "debug"]
+            + engines.map { engine in
+                "\(engine.name) \(engine.version)" + (engine.file.map { " from \($0.path) (\($0.digest))" } ?? "")
+            }
         return (digest, "build \(digest) (\(parts.joined(separator: ", ")))")
+    }
+
+    /// Twelve hexadecimal digits; nil when the file cannot be read.
+    package static func identifier(file path: String) -> String? {
+        digest(file: path).map { StableHash.identifier(of: "\($0)") }
     }
 
     /// Of the file's length and its words of 64 bits in four chains. nil when it cannot be mapped.
@@ -71,7 +82,9 @@ extension RunHeader {
     package var buildText: String {
         var parts = [isReleaseBuild ? "release" : "debug"]
         if !commit.isEmpty { parts.append("commit \(commit.prefix(7))") }
-        parts += engines.map { "\($0.name) \($0.version)" }
+        parts += engines.map { engine in
+            "\(engine.name) \(engine.version)" + (engine.file.map { " from \($0) (\(engine.fileDigest))" } ?? "")
+        }
         return "build \(buildDigest.isEmpty ? "unknown" : buildDigest) (\(parts.joined(separator: ", ")))"
     }
 }

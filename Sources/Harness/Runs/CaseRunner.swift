@@ -104,6 +104,7 @@ package struct CaseRunner {
             task: .runCase, test: test, directory: place + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
         request.keepDirectory = keep
+        request.engineFile = engine.file
         let group = try MemoryGroup.make(for: test, reading: fixture.map(engine.files) ?? [])
         let watch = MachineWatch()
         let process = process(under: counter, behind: front, place)
@@ -142,7 +143,8 @@ package struct CaseRunner {
         _ test: Case, _ scenario: any Scenario, _ engine: any Engine, _ place: String
     ) throws -> Prepared {
         guard let key = fixtureKey(test) else { return Prepared() }
-        let built = try fixtures.fixture(key: key, test: test, limits: workerLimits(seconds: 60))
+        let built = try fixtures.fixture(
+            key: key, test: test, engineFile: engine.file, limits: workerLimits(seconds: 60))
         if let failure = built.failure { return Prepared(failure: failure) }
         let request = scenario.fixture(for: test)
         if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {

@@ -35,20 +35,24 @@ package struct FixtureStore {
         return StableHash.identifier(
             of: "engine=\(engine.name);version=\(engine.version);settings=\(list);dataset=\(test.dataset);"
                 + "size=\(test.size);seed=\(test.seed);recipe=\(recipe);parameters=\(parameters)"
-                + (buildDigest.isEmpty ? "" : ";build=\(buildDigest)"))
+                + (buildDigest.isEmpty ? "" : ";build=\(buildDigest)")
+                + (engine.file.map { ";file=\($0.digest)" } ?? ""))
     }
 
     /// The fixture, built on first use.
-    package mutating func fixture(key: String, test: Case, limits: WorkerLimits) throws -> Built {
+    package mutating func fixture(
+        key: String, test: Case, engineFile: EngineFile? = nil, limits: WorkerLimits
+    ) throws -> Built {
         if let existing = built[key] { return existing }
         let location = DatabaseLocation(directory: "\(directory)/\(key)")
         try FileTree.remove(location.directory)
         try FileTree.createDirectory(location.directory)
         let scratch = "\(directory)/\(key)-scratch"
         try FileTree.createDirectory(scratch)
-        let request = WorkerRequest(
+        var request = WorkerRequest(
             task: .buildFixture, test: test, directory: scratch, fixture: location.directory,
             deadline: limits.hangTime)
+        request.engineFile = engineFile
         // What is prepared is sound, also where somebody has asked for a mistake by hand.
         let end = try process.run(request, limits: limits, variables: ["\(SelfTest.variable)="])
         try FileTree.remove(scratch)

@@ -5,22 +5,43 @@
 #endif
 
 /// A child process that leads a process group of its own, so that it and all that it starts can be ended together.
-enum ProcessStart {
+package enum ProcessStart {
+    /// What the child leads beside its process group.
+    package enum Leadership: Sendable {
+        case group
+        /// A session, too: the first terminal that it opens is its own, and hangs up on it when this process is gone.
+        case session
+
+        fileprivate var flags: Int16 {
+            switch self {
+            case .group: Int16(POSIX_SPAWN_SETPGROUP)
+            // POSIX_SPAWN_SETSID, which the Glibc module does not show; the new session's group is the child's own.
+            #if canImport(Glibc)
+                case .session: 0x80
+            #else
+                case .session: 0x400
+            #endif
+            }
+        }
+    }
+
     #if canImport(Glibc)
-        typealias Actions = posix_spawn_file_actions_t
+        package typealias Actions = posix_spawn_file_actions_t
     #else
-        typealias Actions = posix_spawn_file_actions_t?
+        package typealias Actions = posix_spawn_file_actions_t?
     #endif
 
     /// - Parameters:
     ///   - words: the program and what it is told; never empty.
     ///   - isOnPath: whether the program is looked for on the path.
     ///   - environment: `NAME=VALUE`, all of it.
+    ///   - leads: what it leads.
     ///   - connect: says what the child's descriptors are.
     /// - Returns: its process id.
     /// - Throws: `HarnessError` where it cannot be started.
-    static func run(
-        _ words: [String], isOnPath: Bool = false, environment: [String], connect: (inout Actions) -> Void
+    package static func run(
+        _ words: [String], isOnPath: Bool = false, environment: [String], leads: Leadership = .group,
+        connect: (inout Actions) -> Void
     ) throws -> pid_t {
         #if canImport(Glibc)
             var actions = posix_spawn_file_actions_t()
@@ -36,7 +57,12 @@ enum ProcessStart {
             posix_spawnattr_destroy(&attributes)
         }
         connect(&actions)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        // Ignored here; a program that is started with it ignored writes into closed pipes for ever.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, leads.flags | Int16(POSIX_SPAWN_SETSIGDEF))
         posix_spawnattr_setpgroup(&attributes, 0)
         var processID: pid_t = 0
         let start = isOnPath ? posix_spawnp : posix_spawn

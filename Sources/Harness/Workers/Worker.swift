@@ -85,9 +85,7 @@ package struct Worker {
         guard let scenario = registries.scenarios.scenario(named: test.scenario) else {
             throw HarnessError("this build has no scenario \(test.scenario)")
         }
-        guard let engine = registries.engines.engine(named: test.engine) else {
-            throw HarnessError("this build has no engine \(test.engine)")
-        }
+        let engine = try engine(of: request)
         var source: (any DatasetSource)?
         if !test.dataset.isEmpty {
             source = registries.dataset(named: test.dataset)
@@ -118,6 +116,25 @@ package struct Worker {
         case .buildFixture:
             try buildFixture(scenario, context)
         }
+    }
+
+    /// One of this build, or what the request's file holds: the very file that the run began with.
+    private func engine(of request: WorkerRequest) throws -> any Engine {
+        let name = request.test.engine
+        guard let file = request.engineFile else {
+            guard let engine = registries.engines.engine(named: name) else {
+                throw HarnessError("this build has no engine \(name)")
+            }
+            return engine
+        }
+        guard let load = registries.engineOfFile else { throw HarnessError("this build loads no engines") }
+        let engine = try load(file.path)
+        guard engine.name == name, engine.file == file else {
+            throw HarnessError(
+                "\(file.path) was another one when this began (\(name), digest \(file.digest); now it is "
+                    + "\(engine.name), \(engine.file?.digest ?? "")): begin again, or build it elsewhere meanwhile")
+        }
+        return engine
     }
 
     /// Tells the preloaded library which files are the case's, and which of them are logs.

@@ -7,6 +7,17 @@ package struct WorkerDescription: Sendable, Equatable {
         package var name: String
         package var version: String
         package var capabilities: [String]
+        /// Of the shared library that it comes from; empty where it is part of the program.
+        package var fileDigest = ""
+
+        fileprivate var json: JSONValue {
+            var members = [
+                JSONMember("name", .string(name)), JSONMember("version", .string(version)),
+                JSONMember("capabilities", .strings(capabilities)),
+            ]
+            if !fileDigest.isEmpty { members.append(JSONMember("file_digest", .string(fileDigest))) }
+            return .object(members)
+        }
     }
 
     package struct Scenario: Hashable, Sendable {
@@ -32,7 +43,9 @@ package struct WorkerDescription: Sendable, Equatable {
         self.build = build
         self.program = program
         engines = registries.engines.engines.map {
-            Engine(name: $0.name, version: $0.version, capabilities: $0.capabilities.map(\.rawValue).sorted())
+            Engine(
+                name: $0.name, version: $0.version, capabilities: $0.capabilities.map(\.rawValue).sorted(),
+                fileDigest: $0.file?.digest ?? "")
         }
         scenarios = registries.scenarios.listed.map {
             Scenario(
@@ -48,13 +61,7 @@ package struct WorkerDescription: Sendable, Equatable {
             JSONMember("program", .string(program)), JSONMember("build", build.json),
             JSONMember(
                 "engines",
-                .array(
-                    engines.map {
-                        .object([
-                            JSONMember("name", .string($0.name)), JSONMember("version", .string($0.version)),
-                            JSONMember("capabilities", .strings($0.capabilities)),
-                        ])
-                    })),
+                .array(engines.map(\.json))),
             JSONMember(
                 "scenarios",
                 .array(
@@ -79,7 +86,8 @@ package struct WorkerDescription: Sendable, Equatable {
             engines.append(
                 Engine(
                     name: try engine.string("name"), version: try engine.string("version"),
-                    capabilities: try Self.strings(engine, "capabilities")))
+                    capabilities: try Self.strings(engine, "capabilities"),
+                    fileDigest: engine.has("file_digest") ? try engine.string("file_digest") : ""))
         }
         scenarios = []
         for scenario in try json.objects("scenarios") {
@@ -145,9 +153,12 @@ package struct WorkerDescription: Sendable, Equatable {
         let test = planned.test
         if let reason = a.reasonToRefuse(test) { return "side A " + reason }
         if let reason = b.reasonToRefuse(test) { return "side B " + reason }
-        let versions = [a, b].compactMap { side in side.engines.first { $0.name == test.engine }?.version }
-        // An engine of this repository has the version of its build: that it is another one is what is asked about.
-        let isOwn = versions == [a.build.version, b.build.version]
+        let engines = [a, b].compactMap { side in side.engines.first { $0.name == test.engine } }
+        let versions = engines.map(\.version)
+        // An engine of this repository has the version of its build: that it is another one is what is asked about. So
+        // has one that each side was given as a library.
+        let isOwn =
+            versions == [a.build.version, b.build.version] || !engines.contains { $0.fileDigest.isEmpty }
         if versions.count == 2, versions[0] != versions[1], !isOwn {
             return "\(test.engine) is \(versions[0]) on side A and \(versions[1]) on side B"
         }

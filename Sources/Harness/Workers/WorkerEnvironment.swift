@@ -15,7 +15,7 @@ package enum WorkerEnvironment {
         return variables(kept, library: Preload.library(besides: executable)) + given
     }
 
-    static func variables(_ inherited: [String], library: String?) -> [String] {
+    package static func variables(_ inherited: [String], library: String?) -> [String] {
         guard let library else { return inherited }
         let prefix = Preload.variable + "="
         let existing = inherited.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
@@ -24,7 +24,7 @@ package enum WorkerEnvironment {
     }
 
     /// `NAME=VALUE` of this process.
-    static func inherited() -> [String] {
+    package static func inherited() -> [String] {
         var variables: [String] = []
         guard var place = KernelCalls.environment else { return variables }
         while let variable = place.pointee {

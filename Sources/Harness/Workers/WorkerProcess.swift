@@ -84,11 +84,11 @@ package struct WorkerProcess: Sendable {
 }
 
 /// A pipe whose ends are closed on exec and at the end of its life.
-final class Pipe {
-    private(set) var readEnd: Int32 = -1
-    private(set) var writeEnd: Int32 = -1
+package final class Pipe {
+    package private(set) var readEnd: Int32 = -1
+    package private(set) var writeEnd: Int32 = -1
 
-    init() throws(HarnessError) {
+    package init() throws(HarnessError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
         // Above the numbers that a worker's descriptors are put on.
@@ -106,17 +106,17 @@ final class Pipe {
         closeWrite()
     }
 
-    func closeRead() {
+    package func closeRead() {
         if readEnd >= 0 { close(readEnd) }
         readEnd = -1
     }
 
-    func closeWrite() {
+    package func closeWrite() {
         if writeEnd >= 0 { close(writeEnd) }
         writeEnd = -1
     }
 
-    func makeReadNonBlocking() {
+    package func makeReadNonBlocking() {
         _ = fcntl(readEnd, F_SETFL, fcntl(readEnd, F_GETFL) | O_NONBLOCK)
     }
 }

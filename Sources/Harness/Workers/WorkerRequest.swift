@@ -25,6 +25,8 @@ package struct WorkerRequest: Sendable, Equatable {
     package var keepDirectory: String?
     /// Of a step: what its scenario told it.
     package var arguments: [String] = []
+    /// What the engine is loaded from, where it is no part of the program.
+    package var engineFile: EngineFile?
 
     package init(
         task: Task, test: Case, directory: String, fixture: String?, deadline: UInt64, onlyTrial: FaultAddress? = nil
@@ -47,6 +49,12 @@ package struct WorkerRequest: Sendable, Equatable {
         if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
         if let keepDirectory { members.append(JSONMember("keep", .string(keepDirectory))) }
         if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
+        if let engineFile {
+            members += [
+                JSONMember("engine_file", .string(engineFile.path)),
+                JSONMember("engine_digest", .string(engineFile.digest)),
+            ]
+        }
         return .object(members)
     }
 
@@ -62,6 +70,8 @@ package struct WorkerRequest: Sendable, Equatable {
             onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
         keepDirectory = json.has("keep") ? try json.string("keep") : nil
         if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
+        guard json.has("engine_file") else { return }
+        engineFile = EngineFile(path: try json.string("engine_file"), digest: try json.string("engine_digest"))
     }
 }
 

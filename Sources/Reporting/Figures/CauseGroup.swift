@@ -16,6 +16,8 @@ struct CauseGroup {
     var detail: String
     /// nil where the whole case is the example.
     var example: FaultAddress?
+    /// The command that repeats it from its case file; nil where none was kept.
+    var caseFileCommand: String?
 
     /// `26 silently wrong`, or nothing.
     func countWords(gap: String = Figure.gap) -> String {
@@ -59,7 +61,8 @@ extension RunDigest {
                     CauseGroup(
                         scenario: result.test.scenario, engine: result.test.engine, outcome: cause.outcome,
                         text: cause.text, count: cause.count, cases: [result], detail: cause.detail,
-                        example: example(cause, of: result)))
+                        example: example(cause, of: result),
+                        caseFileCommand: caseFileCommand(result.test.id, cause.outcome, cause.example)))
             }
             if causes.isEmpty {
                 let message = TerminalReport.firstLine(result.message)

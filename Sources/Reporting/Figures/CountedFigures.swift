@@ -31,7 +31,7 @@ extension RunDigest {
 
     static func counts(_ sample: Sample, _ result: CaseResult) -> Bool {
         let measure = Measure(sample)
-        if measure.isLimit || measure.isOfWholeCase { return false }
+        if measure.isLimit || measure.isOfWholeCase || isRangeOfAnother(sample, result) { return false }
         switch sample.metric.name {
         case "duration_ms": return sample.label.isEmpty
         case "written_bytes_per_commit": return true
@@ -45,6 +45,14 @@ extension RunDigest {
             return hasRate ? sample.statistic == "p99" : ["p50", "p99", "p99.9"].contains(sample.statistic)
         default: return always.contains(sample.metric.name)
         }
+    }
+
+    /// The least or the most of values whose middle is a figure of its own: one measurement would count three times.
+    private static func isRangeOfAnother(_ sample: Sample, _ result: CaseResult) -> Bool {
+        ["min", "max"].contains(sample.statistic)
+            && result.samples.contains {
+                $0.statistic == "median" && $0.metric == sample.metric && $0.label == sample.label
+            }
     }
 
     private static let silentlyWrong = Metric("silently_wrong_percent", unit: "%", .lowerIsBetter, .measured)

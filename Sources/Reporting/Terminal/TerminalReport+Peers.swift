@@ -8,20 +8,27 @@ extension TerminalReport {
         lines += standingLines
         let hasLimit = peers.rows.contains { $0.limit != nil }
         let hasDecision = !digest.headlines.isEmpty
-        var table = TextTable(leftColumns: 2, namesLeftOut: true)
+        // Names that a column would cut, and with them the sizes in which they differ, stand in a line of their own.
+        let hasLines = peers.rows.contains { name($0).count > Self.longestNameInColumn }
+        let left = hasLines ? 1 : 2
+        var table = TextTable(leftColumns: left, namesLeftOut: true)
         table.rows.append(
-            (["", ""] + peers.engines + ["to best peer"] + (hasDecision ? [""] : [])
+            (Array(repeating: "", count: left) + peers.engines + ["to best peer"] + (hasDecision ? [""] : [])
                 + (hasLimit ? ["of limit"] : [])).map { TextTable.Cell($0, .faint) })
         // The limit goes first, then the peers from the last: the ratio names the best of them.
         let count = peers.engines.count
         table.droppable =
-            (hasLimit ? [count + (hasDecision ? 4 : 3)] : [])
-            + (peers.own.count..<count).reversed().map { $0 + 2 } + (1..<peers.own.count).reversed().map { $0 + 2 }
+            (hasLimit ? [count + left + (hasDecision ? 2 : 1)] : [])
+            + (peers.own.count..<count).reversed().map { $0 + left }
+            + (1..<peers.own.count).reversed().map { $0 + left }
         var last: Subject?
         for row in peers.rows {
-            var cells = [
-                TextTable.Cell(row.figures.subject == last ? "" : name(row)), TextTable.Cell(row.figures.measure.words),
-            ]
+            let isNew = row.figures.subject != last
+            if hasLines, isNew { table.rows.append([TextTable.Cell(name(row))]) }
+            let words = row.figures.measure.words
+            var cells =
+                hasLines
+                ? [TextTable.Cell("  " + words)] : [TextTable.Cell(isNew ? name(row) : ""), TextTable.Cell(words)]
             cells += peers.engines.map { figure(row.figures, $0) }
             // Storage where it has the figure: the object layer pays for more than its peers do.
             let engine = peers.own.first { row.figures.values[$0] != nil }
@@ -38,9 +45,11 @@ extension TerminalReport {
         return lines + table.lines(width: width, indent: 3, colour: colour)
     }
 
+    private static let longestNameInColumn = 14
+
     private func name(_ row: PeerTable.Row) -> String {
         let subject = row.figures.subject
-        let name = digest.shortName(subject)
+        let name = digest.shortName(subject).replacing(Figure.gap, with: " ")
         let isPlain = digest.durabilities.count == 1 || subject.durability == .full
         return isPlain ? name : "\(name) (\(subject.durability.rawValue))"
     }

@@ -164,8 +164,9 @@ struct TerminalReport {
         for verdict in [Verdict.violation, .suspectedHarness, .harnessError] {
             let groups = digest.causeGroups(verdict)
             for group in groups.prefix(left) {
-                let command = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)
-                lines += [line(group, verdict)] + command.map { styled($0, .faint) }
+                var commands = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)
+                if let file = group.caseFileCommand { commands += WrappedText.command(file, width: width, indent: 4) }
+                lines += [line(group, verdict)] + commands.map { styled($0, .faint) }
             }
             if groups.count > left { lines.append("  \(groups.count - left) more in the report") }
             left = max(0, left - groups.count)

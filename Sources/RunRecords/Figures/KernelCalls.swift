@@ -10,6 +10,11 @@
         // On the supported machines a variadic C function takes integers like one with fixed parameters.
         private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
+        private typealias AddDirectory =
+            @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
+
+        private static let addDirectoryFunction =
+            find("posix_spawn_file_actions_addchdir_np", as: AddDirectory.self)
         private static let copyFileRangeFunction: CopyFileRange? = find("copy_file_range", as: CopyFileRange.self)
         private static let processControlFunction: ProcessControl? = find("prctl", as: ProcessControl.self)
 
@@ -26,6 +31,11 @@
                 return -1
             }
             return copyFileRangeFunction(input, nil, output, nil, count, 0)
+        }
+
+        /// A child starts in that directory. False where the C library cannot do that.
+        package static func addDirectory(_ path: String, to actions: inout posix_spawn_file_actions_t) -> Bool {
+            addDirectoryFunction?(&actions, path) == 0
         }
 
         /// Whether this program was built with the thread sanitizer.

@@ -88,4 +88,13 @@ extension FileTree {
         defer { close(descriptor) }
         if fsync(descriptor) != 0 { throw FileTreeError("sync", path) }
     }
+
+    /// Brings the names in the directory of a file to the disk.
+    package static func syncDirectory(of path: String) throws(FileTreeError) {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let descriptor = open(directory.isEmpty ? "/" : directory, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTreeError("open", directory) }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw FileTreeError("sync", directory) }
+    }
 }

@@ -14,6 +14,7 @@ import JSONText
 /// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
 /// - `profiles/CASE.svg`, `.folded`, and what the profiler wrote: of `assay run --profile`.
+/// - `cases/CASE-HASH.case.json`: the first failures of each cause, see KeptCaseName and the room CaseFiles.
 /// - `sums.json`: of a shard that has ended, see RecordSums.
 /// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
@@ -22,9 +23,9 @@ package struct RunDirectory: Sendable {
 
     /// What a run makes in its directory beside its marker, its lock and its scratch.
     static let entries = [
-        "run.json", "cases.json", "results.jsonl", "trials", "series", "sums.json", "profiles", "report.html",
-        "results.csv", "peers.csv", "scale.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html", "bisect.json",
-        "bisect.jsonl", "steps",
+        "run.json", "cases.json", "results.jsonl", "trials", "series", "cases", "sums.json", "profiles", "report.html",
+        "results.csv", "peers.csv", "scale.csv", "faults.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html",
+        "bisect.json", "bisect.jsonl", "steps",
     ]
 
     package var path: String
@@ -120,6 +121,10 @@ package struct RunDirectory: Sendable {
                 }
             }
             if !details.isEmpty { run.details[id] = CaseDetails.merged(details) }
+        }
+        let kept = path + "/" + KeptCaseName.directory
+        if FileTree.isDirectory(kept) {
+            run.caseFiles = Set(try FileTree.names(in: kept).filter { $0.hasSuffix(KeptCaseName.ending) })
         }
         return SuspectedHarness.judged(run)
     }

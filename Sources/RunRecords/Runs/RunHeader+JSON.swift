@@ -105,10 +105,14 @@ extension JSONObjectReader {
 
 extension EngineVersion {
     fileprivate var json: JSONValue {
-        .object([
+        var members = [
             JSONMember("name", .string(name)), JSONMember("version", .string(version)),
             JSONMember("library", .string(library)), JSONMember("promises", .array(promises.map(\.json))),
-        ])
+        ]
+        if let file {
+            members += [JSONMember("file", .string(file)), JSONMember("file_digest", .string(fileDigest))]
+        }
+        return .object(members)
     }
 
     /// Runs from before promises and libraries were recorded have none.
@@ -116,6 +120,10 @@ extension EngineVersion {
         self.init(
             name: try json.string("name"), version: try json.string("version"),
             library: json.has("library") ? try json.string("library") : nil)
+        if json.has("file") {
+            file = try json.string("file")
+            fileDigest = try json.string("file_digest")
+        }
         guard json.has("promises") else { return }
         for promise in try json.objects("promises") {
             promises.append(

@@ -44,6 +44,9 @@ package struct EngineVersion: Hashable, Sendable {
     package var promises: [EnginePromise]
     /// The same for engines that differ in tuning or interface alone.
     package var library: String
+    /// Of an engine that no build has in itself: the shared library that it was loaded from, and the digest of that.
+    package var file: String?
+    package var fileDigest = ""
 
     /// `library`: nil where it is the name up to its first hyphen.
     package init(name: String, version: String, promises: [EnginePromise] = [], library: String? = nil) {
@@ -168,6 +171,8 @@ package struct Run: Sendable, Equatable {
     package var directory: String
     /// What of the run's files could not be read, each with its file and line. The rest counts.
     package var unreadable: [String]
+    /// Names of the case files that were kept of it, see `KeptCaseName`.
+    package var caseFiles: Set<String> = []
 
     package init(
         header: RunHeader, results: [CaseResult], rounds: [String: [CaseResult]] = [:],

@@ -1,0 +1,120 @@
+import Harness
+import JSONText
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Tries a library by all rules, each in a process of its own: a rule that the library does not survive is one finding,
+/// and the next one goes on. Belongs into a process that has one thread and has not loaded the library.
+package struct Conformance {
+    private let path: String
+    private let directory: String
+    private static let secondsPerRule: UInt32 = 30
+
+    /// - Parameters:
+    ///   - path: of the library.
+    ///   - directory: exists, and is left empty.
+    package init(path: String, directory: String) {
+        self.path = path
+        self.directory = directory
+    }
+
+    package static var ruleNames: [String] { ConformanceRule.all.map(\.name) }
+
+    /// Hands over the finding of each rule as soon as it is there.
+    ///
+    /// - Parameter names: of the rules to try; all where it is empty.
+    package func run(only names: [String] = [], _ report: (RuleFinding) throws -> Void) throws {
+        for rule in ConformanceRule.all where names.isEmpty || names.contains(rule.name) {
+            let place = "\(directory)/\(rule.name)"
+            try FileTree.createDirectory(place)
+            let finding = try run(rule, place)
+            try FileTree.remove(place)
+            try report(finding)
+        }
+    }
+
+    private func run(_ rule: ConformanceRule, _ place: String) throws -> RuleFinding {
+        let answer = place + ".answer"
+        let child = try ForkedChild.start { _ in
+            alarm(Self.secondsPerRule)
+            Self.silence()
+            let finding = Self.finding(rule, path, place)
+            do {
+                try FileTree.writeText(answer, finding.json.text)
+                return 0
+            } catch {
+                return 1
+            }
+        }
+        let end = child.wait()
+        defer { unlink(answer) }
+        func failed(_ detail: String) -> RuleFinding {
+            RuleFinding(rule: rule.name, sentence: rule.sentence, result: .failed, detail: detail)
+        }
+        switch end {
+        case .exited(0):
+            let value = try JSONReader.read(try FileTree.readBytes(answer))
+            return try RuleFinding(json: try JSONObjectReader(value, path: "finding"))
+        case .signalled(SIGALRM): return failed("it did not end within \(Self.secondsPerRule) seconds")
+        case .signalled(let signal): return failed("it ended the process, by signal \(signal)")
+        case .exited(let status): return failed("it ended the process, with status \(status)")
+        }
+    }
+
+    /// What a library prints is not for the one who reads the findings.
+    private static func silence() {
+        let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        dup2(descriptor, STDOUT_FILENO)
+        close(descriptor)
+    }
+
+    private static func finding(_ rule: ConformanceRule, _ path: String, _ place: String) -> RuleFinding {
+        var finding = RuleFinding(rule: rule.name, sentence: rule.sentence, result: .ok, detail: "")
+        do {
+            let library = try EngineLibrary.load(path)
+            if let reason = rule.reasonToPass(library.description) {
+                finding.result = .notClaimed
+                finding.detail = reason
+                return finding
+            }
+            try rule.trial(ConformanceSubject(library, directory: place))
+        } catch let error as RuleUntried {
+            finding.result = .notTried
+            finding.detail = error.description
+        } catch let error as EngineError {
+            finding.result = .failed
+            finding.detail = error.message
+        } catch let error as HarnessError {
+            finding.result = .notTried
+            finding.detail = "\(error)"
+        } catch let error as FileTreeError {
+            finding.result = .notTried
+            finding.detail = "\(error)"
+        } catch {
+            finding.result = .failed
+            finding.detail = "\(error)"
+        }
+        return finding
+    }
+}
+
+extension RuleFinding {
+    package var json: JSONValue {
+        .object([
+            JSONMember("rule", .string(rule)), JSONMember("sentence", .string(sentence)),
+            JSONMember("result", .string(result.rawValue)), JSONMember("detail", .string(detail)),
+        ])
+    }
+
+    package init(json: JSONObjectReader) throws(JSONShapeError) {
+        self.init(
+            rule: try json.string("rule"), sentence: try json.string("sentence"),
+            result: try json.choice("result", of: Result.self), detail: try json.string("detail"))
+    }
+}

@@ -1,0 +1,137 @@
+import CAssayEngine
+import Harness
+import PackedRows
+import RunRecords
+
+/// The library that is tried, with a directory of its own for each rule.
+final class ConformanceSubject {
+    let library: EngineLibrary
+    let directory: String
+
+    init(_ library: EngineLibrary, directory: String) {
+        self.library = library
+        self.directory = directory
+    }
+
+    var description: LibraryDescription { library.description }
+
+    /// The strictest class that it has.
+    var durability: DurabilityClass {
+        DurabilityClass.allCases.first { description.settings[$0] != nil } ?? .full
+    }
+
+    func place(_ name: String) throws -> String {
+        let path = directory + "/" + name
+        try FileTree.createDirectory(path)
+        return path
+    }
+
+    /// Opens a store, runs the body and closes it; only opens and closes it where the body throws.
+    func withStore<Output>(
+        _ place: String, _ durability: DurabilityClass? = nil, _ body: (LibraryStore) throws -> Output
+    ) throws -> Output {
+        let store = try LibraryStore(library, directory: place, durability ?? self.durability)
+        let output: Output
+        do {
+            output = try body(store)
+        } catch {
+            // What broke first is what is told.
+            do { try store.close() } catch { throw error }
+            throw error
+        }
+        try store.close()
+        return output
+    }
+
+    /// A store of its own that nobody needs afterwards.
+    func withStore<Output>(_ body: (LibraryStore) throws -> Output) throws -> Output {
+        try withStore(try place("store"), nil, body)
+    }
+}
+
+extension LibraryStore {
+    /// Puts, or deletes where there is no value, all in one transaction.
+    func change(_ entries: [(key: [UInt8], value: [UInt8]?)]) throws(EngineError) {
+        try write { transaction throws(EngineError) in
+            for entry in entries { try transaction.change(entry.key, entry.value) }
+        }
+    }
+
+    func change(_ key: String, _ value: String?) throws(EngineError) {
+        try change([(Array(key.utf8), value.map { Array($0.utf8) })])
+    }
+
+    /// The value under a key, in a transaction of its own.
+    func value(_ key: [UInt8]) throws(EngineError) -> [UInt8]? {
+        try read { transaction throws(EngineError) in try transaction.value(key) }
+    }
+
+    func text(_ key: String) throws(EngineError) -> String? {
+        try value(Array(key.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Everything, as a scan of one transaction gives it.
+    func entries() throws(EngineError) -> [ConformanceEntry] {
+        try read { transaction throws(EngineError) in try transaction.entries() }
+    }
+}
+
+struct ConformanceEntry: Hashable {
+    var key: [UInt8]
+    var value: [UInt8]
+}
+
+extension LibraryTransaction {
+    func change(_ key: [UInt8], _ value: [UInt8]?) throws(EngineError) {
+        try Self.withBytes(key) { key throws(EngineError) in
+            guard let value else {
+                try self.delete(key)
+                return
+            }
+            try Self.withBytes(value) { value throws(EngineError) in try self.put(key, value) }
+        }
+    }
+
+    func value(_ key: [UInt8]) throws(EngineError) -> [UInt8]? {
+        try Self.withBytes(key) { key throws(EngineError) in try self.get(key).map { Array($0) } }
+    }
+
+    func text(_ key: String) throws(EngineError) -> String? {
+        try value(Array(key.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func change(_ key: String, _ value: String?) throws(EngineError) {
+        try change(Array(key.utf8), value.map { Array($0.utf8) })
+    }
+
+    func entries(
+        from: [UInt8]? = nil, to: [UInt8]? = nil, isBackward: Bool = false
+    ) throws(EngineError) -> [ConformanceEntry] {
+        var entries: [ConformanceEntry] = []
+        try Self.withBytes(from ?? []) { first throws(EngineError) in
+            try Self.withBytes(to ?? []) { last throws(EngineError) in
+                try self.scan(from: from == nil ? nil : first, to: to == nil ? nil : last, isBackward: isBackward) {
+                    (key, value) throws(EngineError) in
+                    entries.append(ConformanceEntry(key: Array(key), value: Array(value)))
+                    // A scan that never ends is broken, too.
+                    return entries.count < 1_000_000
+                }
+            }
+        }
+        return entries
+    }
+
+    /// In memory of their own that is overwritten afterwards: a library that keeps the pointer reads something else
+    /// then. One byte stands behind them that does not count.
+    static func withBytes<Output>(
+        _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Output
+    ) throws(EngineError) -> Output {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + 1, alignment: 1)
+        memory.copyBytes(from: bytes + [0xA5])
+        defer {
+            memory.initializeMemory(as: UInt8.self, repeating: 0x5A)
+            memory.deallocate()
+        }
+        return try body(UnsafeRawBufferPointer(rebasing: memory[..<bytes.count]))
+    }
+}

@@ -1,0 +1,16 @@
+/// Why a file is no engine that can be used, and what its author or its user does about it.
+package struct LibraryError: Error, CustomStringConvertible {
+    package var path: String
+    package var message: String
+    package var remedy: String
+
+    package init(_ path: String, _ message: String, remedy: String) {
+        self.path = path
+        self.message = message
+        self.remedy = remedy
+    }
+
+    package var description: String { "\(path): \(message). \(remedy)" }
+
+    static let header = "assay_engine.h says what it has to be"
+}

@@ -1,0 +1,183 @@
+import CAssayEngine
+import Harness
+import PackedRows
+
+extension assay_bytes {
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(data: bytes.baseAddress, size: bytes.count)
+    }
+
+    @inline(__always)
+    init(_ key: KeyBuffer) {
+        self.init(data: UnsafeRawPointer(key.start), size: PackedKey.byteCount)
+    }
+}
+
+/// A transaction of a store, used by one thread at a time.
+final class LibraryTransaction {
+    private let library: EngineLibrary
+    private let store: OpaquePointer
+    private var handle: OpaquePointer?
+    /// Whether the newest failure was that somebody else is in the way.
+    private(set) var wasBusy = false
+
+    init(_ store: LibraryStore, _ handle: OpaquePointer) {
+        library = store.library
+        self.store = store.handle
+        self.handle = handle
+    }
+
+    @inline(__always)
+    private func judge(_ status: Int32, _ call: StaticString) throws(EngineError) {
+        if status != 0 { throw failure(status, call) }
+    }
+
+    private func failure(_ status: Int32, _ call: StaticString) -> EngineError {
+        wasBusy = status == TransactionKind.busy
+        return library.error(status, store, call)
+    }
+
+    /// The bytes stand until the next call; nil when there is no such key.
+    @inline(__always)
+    func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? { try get(assay_bytes(key)) }
+
+    @inline(__always)
+    func get(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer? {
+        try get(assay_bytes(key))
+    }
+
+    @inline(__always)
+    private func get(_ key: assay_bytes) throws(EngineError) -> UnsafeRawBufferPointer? {
+        var value = assay_bytes()
+        let status = library.get(handle, key, &value)
+        if status == TransactionKind.notFound { return nil }
+        try judge(status, "get")
+        return try buffer(value, "get")
+    }
+
+    @inline(__always)
+    private func buffer(_ bytes: assay_bytes, _ call: StaticString) throws(EngineError) -> UnsafeRawBufferPointer {
+        guard bytes.size >= 0, bytes.data != nil || bytes.size == 0 else {
+            throw EngineError(.refused, "\(library.description.name) \(call): it gave a size without bytes")
+        }
+        return UnsafeRawBufferPointer(start: bytes.data, count: bytes.size)
+    }
+
+    @inline(__always)
+    func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+        try judge(library.put(handle, assay_bytes(key), assay_bytes(value)), "put")
+    }
+
+    @inline(__always)
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+        try judge(library.put(handle, assay_bytes(key), assay_bytes(value)), "put")
+    }
+
+    /// Answers whether there was such a key, as far as the engine can tell.
+    @discardableResult
+    func delete(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
+        let status = library.delete(handle, assay_bytes(key))
+        if status == TransactionKind.notFound { return false }
+        try judge(status, "delete_key")
+        return true
+    }
+
+    func delete(_ key: KeyBuffer) throws(EngineError) {
+        try delete(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount))
+    }
+
+    /// The handle is gone afterwards, whatever the answer.
+    func commit() throws(EngineError) {
+        guard let ending = handle else { throw EngineError(.refused, "no transaction is open") }
+        handle = nil
+        try judge(library.commit(ending), "commit")
+    }
+
+    /// Nothing when it has ended.
+    func abort() {
+        if let handle { library.abort(handle) }
+        handle = nil
+    }
+
+    /// Visits entries from a bound to the other, which is left out, until the body answers false.
+    @inline(__always)
+    func scan(
+        from: UnsafeRawBufferPointer?, to: UnsafeRawBufferPointer?, isBackward: Bool = false,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+    ) throws(EngineError) {
+        let cursor = try cursor(from, to, isBackward: isBackward)
+        defer { end(cursor) }
+        var (key, value) = (assay_bytes(), assay_bytes())
+        var status = library.next(cursor, &key, &value)
+        while status == 0 {
+            guard try body(try buffer(key, "next"), try buffer(value, "next")) else { return }
+            status = library.next(cursor, &key, &value)
+        }
+        if status != TransactionKind.notFound { try judge(status, "next") }
+    }
+
+    func end(_ cursor: OpaquePointer) { library.endScan(cursor) }
+
+    /// What next says, whatever it gives.
+    func answer(_ cursor: OpaquePointer) -> Int32 {
+        var (key, value) = (assay_bytes(), assay_bytes())
+        return library.next(cursor, &key, &value)
+    }
+
+    func cursor(
+        _ from: UnsafeRawBufferPointer?, _ to: UnsafeRawBufferPointer?, isBackward: Bool
+    ) throws(EngineError) -> OpaquePointer {
+        var (first, last) = (assay_bytes(), assay_bytes())
+        if let from { first = assay_bytes(from) }
+        if let to { last = assay_bytes(to) }
+        var cursor: OpaquePointer?
+        let status = withUnsafePointer(to: &first) { first in
+            withUnsafePointer(to: &last) { last in
+                library.scan(
+                    handle, from == nil ? nil : first, to == nil ? nil : last, isBackward ? 1 : 0, &cursor)
+            }
+        }
+        try judge(status, "scan")
+        guard let cursor else { throw EngineError(.refused, "\(library.description.name) scan: it gave no cursor") }
+        return cursor
+    }
+
+    /// Visits the rows of a table in key order, from a key on and before another, until the body answers false.
+    @inline(__always)
+    func scan(
+        _ table: PackedTable, from lowest: Int64 = .min, before highest: Int64? = nil,
+        _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
+    ) throws(EngineError) {
+        let (first, last) = (KeyBuffer(), KeyBuffer())
+        first.set(table.number, lowest)
+        if let highest { last.set(table.number, highest) } else { last.set(table.number + 1, .min) }
+        try scan(from: first.bytes, to: last.bytes) { (key, value) throws(EngineError) in
+            guard let number = PackedKey.read(key, of: table.number) else {
+                throw EngineError(.refused, "\(library.description.name) next: a key outside of the scan's bounds")
+            }
+            return try body(number, value)
+        }
+        withExtendedLifetime((first, last)) {}
+    }
+
+    /// The largest key of a table; nil when it has no row.
+    func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
+        let (first, last) = (KeyBuffer(), KeyBuffer())
+        // Descending: down to the last key that the table before can have, and without it.
+        last.set(table.number, .max)
+        first.set(table.number - 1, .max)
+        var found: Int64?
+        try scan(from: last.bytes, to: first.bytes, isBackward: true) { (key, _) throws(EngineError) in
+            found = PackedKey.read(key, of: table.number)
+            return false
+        }
+        withExtendedLifetime((first, last)) {}
+        return found
+    }
+}
+
+extension KeyBuffer {
+    /// Stand as long as the buffer.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: PackedKey.byteCount) }
+}

@@ -1,0 +1,66 @@
+import Harness
+import PackedRows
+import RunRecords
+
+/// One transaction of the library each, a snapshot for what reads. A cell is a packed row, which is read and written
+/// whole.
+extension LibrarySession: TransactionSession {
+    func begin(_ access: TransactionAccess) throws(EngineError) {
+        _ = try cells()
+        running = try store.begin(access == .reading ? store.snapshotKind : .write)
+    }
+
+    private func cells() throws(EngineError) -> PackedTable { try table(TransactionCells.table) }
+
+    func read(_ cell: Int) throws(EngineError) -> Int64 {
+        let table = try cells()
+        let column = try table.column(TransactionCells.number, .integer)
+        return Int64(bitPattern: try table.word(column, Int64(cell), try row(cell, table)))
+    }
+
+    func readText(_ cell: Int) throws(EngineError) -> String {
+        let table = try cells()
+        let column = try table.column(TransactionCells.text, .text)
+        return String(decoding: try table.bytes(column, try row(cell, table)), as: UTF8.self)
+    }
+
+    func write(_ cell: Int, _ value: Int64) throws(EngineError) {
+        let table = try cells()
+        let patch = try RowPatch(table, try table.column(TransactionCells.number, .integer))
+        let patched = try patch.patched(try row(cell, table), with: value)
+        try transaction().put(key, patched)
+        // The bytes are the patch's own, and gone with it.
+        withExtendedLifetime(patch) {}
+    }
+
+    func writeText(_ cell: Int, _ text: String) throws(EngineError) {
+        let table = try cells()
+        let packer = try PackedCellRow.packer(cell, try row(cell, table), table, text: text)
+        try transaction().put(key, packer.pack(0))
+        withExtendedLifetime(packer) {}
+    }
+
+    /// Nothing is tried again here: what the transaction read is its caller's.
+    func commit() throws(EngineError) {
+        let transaction = try transaction()
+        running = nil
+        try transaction.commit()
+    }
+
+    func rollback() throws(EngineError) {
+        running?.abort()
+        running = nil
+    }
+
+    private func transaction() throws(EngineError) -> LibraryTransaction {
+        guard let running else { throw EngineError(.refused, "no transaction is open") }
+        return running
+    }
+
+    /// Valid until the transaction's next call; leaves the cell's key in the buffer.
+    private func row(_ cell: Int, _ table: PackedTable) throws(EngineError) -> UnsafeRawBufferPointer {
+        key.set(table.number, Int64(cell))
+        guard let row = try transaction().get(key) else { throw EngineError(.refused, "there is no cell \(cell)") }
+        return row
+    }
+}

@@ -1,0 +1,33 @@
+/// Rows as a table view shows them, changed by deletions, then insertions, then new values of the rows that were
+/// modified. What no change set names stays as it was shown.
+struct ChangeSetMirror<Row> {
+    var rows: [Row] = []
+
+    /// - Parameter now: the rows of the collection.
+    /// - Returns: what is wrong with the change set by itself; nil where it can be applied.
+    mutating func apply(
+        _ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]
+    ) -> String? {
+        if modifications.contains(where: { !rows.indices.contains($0) }) { return "a modification out of range" }
+        for list in [deletions, insertions, modifications] where list != list.sorted() {
+            return "indices that are not sorted: \(list)"
+        }
+        var isModified = rows.indices.map { _ in false }
+        for place in modifications { isModified[place] = true }
+        for index in deletions.reversed() {
+            guard rows.indices.contains(index) else { return "deletion \(index) of \(rows.count)" }
+            rows.remove(at: index)
+            isModified.remove(at: index)
+        }
+        for index in insertions {
+            guard index <= rows.count, now.indices.contains(index) else { return "insertion \(index) of \(rows.count)" }
+            rows.insert(now[index], at: index)
+            isModified.insert(false, at: index)
+        }
+        guard rows.count == now.count else {
+            return "\(rows.count) rows after the change set, \(now.count) in the collection"
+        }
+        for place in rows.indices where isModified[place] { rows[place] = now[place] }
+        return nil
+    }
+}

@@ -1,0 +1,162 @@
+/// What an operation of an object history does to the cards: found out once, from the model, and done to the model and
+/// to the database. What finds nothing to work on is no change at all, to either.
+enum CardChange: Equatable, Sendable {
+    case create(id: Int, number: Int)
+    case title(id: Int, number: Int)
+    case rank(id: Int, number: Int)
+    /// nil: the link is taken away.
+    case link(id: Int, to: Int?)
+    case insert(id: Int, other: Int, at: Int)
+    case remove(id: Int, at: Int)
+    case clear(id: Int)
+    case delete(id: Int)
+    /// The card is deleted, and another one takes its key, in one transaction.
+    case replace(id: Int, number: Int)
+    case empty
+}
+
+/// The cards in plain Swift: what every operation has to come to.
+struct CardModel: Equatable, Sendable {
+    struct Card: Equatable, Sendable {
+        /// A number of its own: who takes the key of a deleted card is another card. Within the write that made the
+        /// first one it is the same: key and creating version are what an object is.
+        let birth: Int
+        var title: String
+        var rank: Int
+        var link: Int?
+        var list: [Int] = []
+        /// Of the newer class alone.
+        var note: String?
+
+        /// All that a card holds, in a line.
+        func line(_ id: Int) -> String {
+            Card.line(id, title: title, rank: rank, link: link, list: list, note: note)
+        }
+
+        static func line(_ id: Int, title: String, rank: Int, link: Int?, list: [Int], note: String?) -> String {
+            let link = link.map { "\($0)" } ?? "none"
+            return "card \(id) '\(title)', rank \(rank), link \(link), list \(list), note \(note ?? "none")"
+        }
+    }
+
+    private(set) var cards: [Int: Card] = [:]
+    private var births = 0
+    /// Births of the running write, by id.
+    private var newborn: [Int: Int] = [:]
+    /// Whether the file has the newer class.
+    private(set) var isNewer = false
+
+    static let noteOfNew = "made here"
+    static func title(_ number: Int) -> String { "title \(number)" }
+    static func note(_ title: String) -> String { "from \(title)" }
+    static func rank(_ number: Int) -> Int { number % 10 }
+
+    var ids: [Int] { cards.keys.sorted() }
+
+    func card(_ id: Int, born birth: Int) -> Card? {
+        cards[id].flatMap { $0.birth == birth ? $0 : nil }
+    }
+
+    /// Equal but for the births that were counted: a write that is cancelled uses some up.
+    func isSame(as other: CardModel) -> Bool { cards == other.cards && isNewer == other.isNewer }
+
+    /// A write that is cancelled: no birth comes twice.
+    func cancelled(_ write: CardModel) -> CardModel {
+        var model = self
+        model.births = write.births
+        return model
+    }
+
+    /// Of a write that is committed.
+    mutating func endWrite() { newborn = [:] }
+
+    mutating func apply(_ change: CardChange) {
+        switch change {
+        case .create(let id, let number): make(id, number)
+        case .title(let id, let number): cards[id]?.title = Self.title(number)
+        case .rank(let id, let number): cards[id]?.rank = Self.rank(number)
+        case .link(let id, let other): cards[id]?.link = other
+        case .insert(let id, let other, let place): cards[id]?.list.insert(other, at: place)
+        case .remove(let id, let place): cards[id]?.list.remove(at: place)
+        case .clear(let id): cards[id]?.list = []
+        case .delete(let id): delete(id)
+        case .replace(let id, let number):
+            delete(id)
+            make(id, number)
+        case .empty: cards = [:]
+        }
+    }
+
+    private mutating func make(_ id: Int, _ number: Int) {
+        births += 1
+        let birth = newborn[id] ?? births
+        newborn[id] = birth
+        cards[id] = Card(
+            birth: birth, title: Self.title(number), rank: Self.rank(number), note: isNewer ? Self.noteOfNew : nil)
+    }
+
+    private mutating func delete(_ id: Int) {
+        cards[id] = nil
+        for other in cards.keys {
+            if cards[other]?.link == id { cards[other]?.link = nil }
+            cards[other]?.list.removeAll { $0 == id }
+        }
+    }
+
+    /// To the other class: what a migration does to every card.
+    mutating func migrate() {
+        isNewer.toggle()
+        for (id, card) in cards { cards[id]?.note = isNewer ? Self.note(card.title) : nil }
+    }
+
+    // MARK: Collections
+
+    /// A row of a collection: who it is, and what it shows.
+    struct Row: Equatable, Sendable {
+        var birth: Int
+        var line: String
+        /// Births of the cards that it leads to: who took a key is not who had it.
+        var linked: [Int]
+    }
+
+    /// The births of cards; 0 for none.
+    func births(_ ids: [Int?]) -> [Int] { ids.map { id in id.flatMap { cards[$0]?.birth } ?? 0 } }
+
+    func rows(_ shelf: CardShelf) -> [Row] {
+        let ids: [Int]
+        switch shelf {
+        case .all: ids = self.ids
+        case .linking: ids = self.ids.filter { cards[$0]?.link != nil }
+        case .ranked: ids = self.ids.sorted { (cards[$0]?.rank ?? 0, $0) < (cards[$1]?.rank ?? 0, $1) }
+        case .list(let owner, let birth): ids = card(owner, born: birth)?.list ?? []
+        }
+        return ids.compactMap { id in
+            cards[id].map { Row(birth: $0.birth, line: $0.line(id), linked: births([$0.link] + $0.list)) }
+        }
+    }
+}
+
+/// A collection that a history observes and reads.
+enum CardShelf: Equatable, Sendable, CustomStringConvertible {
+    /// By id.
+    case all
+    /// Those that link to another one, by id.
+    case linking
+    /// By rank, then by id.
+    case ranked
+    case list(owner: Int, birth: Int)
+
+    static let results: [CardShelf] = [.all, .linking, .ranked]
+
+    /// Whether cards in it keep their order: then there is one right change set.
+    var keepsOrder: Bool { self == .all || self == .linking }
+
+    var description: String {
+        switch self {
+        case .all: "the results of all cards"
+        case .linking: "the results of cards that link"
+        case .ranked: "the results by rank"
+        case .list(let owner, _): "the list of card \(owner)"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Harness
+import RunRecords
+
+/// A packed row of `TransactionCells` with another text: packed anew, since its length changes.
+package enum PackedCellRow {
+    /// - Returns: a packer of the one row, which owns the bytes that `pack(0)` gives.
+    package static func packer(
+        _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String
+    ) throws(EngineError) -> RowPacker {
+        var rows = TransactionCells.tables(count: 0).main
+        for index in rows.columns.indices {
+            let column = try table.column(rows.columns[index].name)
+            let value = try table.value(column, Int64(cell), row)
+            rows.columns[index].values = one(column.name == TransactionCells.text ? .text(text) : value, column)
+        }
+        return try RowPacker(rows, as: table)
+    }
+
+    private static func one(_ value: Value, _ column: PackedColumn) -> ColumnValues {
+        switch value {
+        case .integer(let integer): return .integer([integer])
+        case .real(let real): return .real([real])
+        case .text(let text): return .text(TextColumn([text]))
+        case .link(let row): return .link(target: column.target ?? "", [Int32(row)])
+        case .links(let rows):
+            var lists = LinkListColumn()
+            lists.append(rows.map { Int32($0) })
+            return .links(target: column.target ?? "", lists)
+        case .null: return .link(target: column.target ?? "", [-1])
+        }
+    }
+}

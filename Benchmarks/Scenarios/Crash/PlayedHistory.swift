@@ -1,0 +1,104 @@
+import CaseFiles
+import Harness
+import ProgramTrials
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A history that a process of its own plays on an engine: it prints a line when a transaction begins and one when it
+/// was acknowledged, so that they stand in the record of what it does to its files.
+struct PlayedHistory {
+    private enum Word {
+        static let begun = "begun"
+        static let acknowledged = "acknowledged"
+    }
+
+    private let operations: [HistoryOperation]
+    /// The content after each number of transactions. The first one creates the table; each operation that changes a
+    /// row is one more.
+    let contents: [HistoryContent]
+
+    init(_ operations: [HistoryOperation]) {
+        self.operations = operations
+        var contents = [HistoryContent(), HistoryContent()]
+        for operation in operations {
+            let content = contents[contents.count - 1]
+            guard let change = HistoryChange(operation, before: content) else { continue }
+            contents.append(change.applied(to: content))
+        }
+        self.contents = contents
+    }
+
+    private var transactions: Int { contents.count - 1 }
+
+    // MARK: Playing
+
+    /// - Parameter say: takes each line.
+    func play(
+        _ context: CaseContext, at location: DatabaseLocation, say: (String) throws -> Void = Self.print
+    ) throws {
+        var number = 0
+        func transaction(_ body: () throws -> Void) throws {
+            try say("\(Word.begun) \(number)\n")
+            try body()
+            try say("\(Word.acknowledged) \(number)\n")
+            number += 1
+        }
+        var session: any Session = try context.open(location)
+        try transaction { try HistoryTables.create(in: session) }
+        for operation in operations {
+            switch operation.action {
+            case "reopen":
+                try session.close()
+                session = try context.open(location)
+            case "compact":
+                // Where the engine has none, another operation is what it does.
+                if let compacting = session as? any CompactionSession,
+                    context.engine.capabilities.contains(.compaction)
+                {
+                    try compacting.compact()
+                }
+            default:
+                guard let change = HistoryChange(operation, before: contents[number]) else { continue }
+                try transaction { try change.perform(on: session) }
+            }
+        }
+        try session.close()
+    }
+
+    private static func print(_ line: String) throws {
+        try FileTree.writeAll(STDOUT_FILENO, Array(line.utf8), path: "standard output")
+    }
+
+    // MARK: Its record
+
+    /// Where in the record each transaction began and was acknowledged.
+    ///
+    /// Throws: `HarnessError` where the lines are not those of this history, played to its end.
+    func marks(in run: TracedRun) throws -> CrashMarks {
+        var marks = CrashMarks()
+        for words in run.printed {
+            for line in String(decoding: words.bytes, as: UTF8.self).split(separator: "\n") {
+                if line == "\(Word.begun) \(marks.begun.count)" {
+                    marks.begun.append(words.operations)
+                } else if line == "\(Word.acknowledged) \(marks.acknowledged.count)",
+                    marks.begun.count == marks.acknowledged.count + 1
+                {
+                    marks.acknowledged.append(words.operations)
+                } else {
+                    throw HarnessError("a history printed a line that is none of its own: \(line)")
+                }
+            }
+        }
+        guard marks.acknowledged.count == transactions, marks.begun.count == transactions else {
+            throw HarnessError(
+                "a history of \(transactions) transactions told of \(marks.begun.count) that began and "
+                    + "\(marks.acknowledged.count) that were acknowledged")
+        }
+        return marks
+    }
+}

@@ -1,0 +1,167 @@
+import CaseFiles
+import Commands
+import Harness
+import Measuring
+import RunRecords
+
+/// Looks for the least of a case that still fails in the same way.
+///
+/// Operations first, then what each of them is given, then the case's rows and numbers. Of each candidate the whole
+/// case is run, since a shorter history fails at another place; where it failed at last is the new one's fault.
+struct CaseReduction {
+    private let file: CaseFile
+    private let laboratory: CaseLaboratory
+    private let deadline: UInt64
+    private var trialsLeft: Int
+    /// What fails, as small as it is by now.
+    private var test: Case
+    private var fault: FaultAddress?
+    private var finding: CaseFile.Finding
+    private var tried = 0
+    /// Numbers of the harness and not of what fails: less of them would look for less.
+    private static let kept: Set<String> = [CaseFile.historyParameter, "states", "wrong", "trials"]
+
+    init(_ file: CaseFile, _ laboratory: CaseLaboratory, seconds: Double, trials: Int) throws {
+        self.file = file
+        self.laboratory = laboratory
+        deadline = MonotonicClock.now() &+ UInt64(seconds * 1e9)
+        trialsLeft = trials
+        finding = file.got
+        fault = file.fault
+        guard let test = file.test else { throw HarnessError("a program's case cannot be made smaller") }
+        do throws(CaseLaboratory.Undecided) {
+            self.test = try laboratory.runnable(test)
+        } catch {
+            throw HarnessError(error.reason)
+        }
+    }
+
+    private static let confirmations = 3
+
+    /// nil where it does not fail, or what is left does not fail again: said by then.
+    mutating func run() throws -> CaseFile? {
+        try Output.line(CaseText(file).subjectLine)
+        let start = size(test)
+        guard try keeps(test, counts: false) else {
+            try Output.line("it does not fail in this build as the file says: nothing to make smaller")
+            return nil
+        }
+        try reduceOperations()
+        try reduceArguments()
+        try reduceNumbers()
+        Output.progress("")
+        let end = size(test)
+        let limit = isOver ? ", and the budget was used up" : ""
+        try Output.line("\(start) before, \(end) now; \(tried) candidates\(limit)")
+        var same = 0
+        for _ in 0..<Self.confirmations {
+            let attempt = try laboratory.run(test, fault: fault)
+            if attempt.hasFinding(finding) != nil { same += 1 }
+        }
+        try Output.line("repeated \(Self.confirmations) times: the same outcome \(same) times")
+        guard same > 0 else {
+            try Output.line("what is left does not fail again by itself: nothing is kept")
+            return nil
+        }
+        return smaller(from: start, same: same)
+    }
+
+    private func smaller(from start: String, same: Int) -> CaseFile {
+        var smaller = file
+        switch file.subject {
+        case .history:
+            let operations = test.parameter(CaseFile.historyParameter).flatMap { HistoryOperation.list($0) } ?? []
+            smaller.subject = .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
+        default: smaller.subject = .scenario(test, fault: fault)
+        }
+        smaller.got = finding
+        smaller.rate = CaseFile.Rate(same: same, times: Self.confirmations)
+        smaller.origin = "minimized from \(start)"
+        return smaller
+    }
+
+    private func size(_ test: Case) -> String {
+        if let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) {
+            return "\(list.count) operation\(list.count == 1 ? "" : "s")"
+        }
+        let rows = test.size > 0 ? "\(test.size) rows, " : ""
+        return rows + test.parameterText
+    }
+
+    // MARK: Candidates
+
+    private var isOver: Bool {
+        trialsLeft <= 0 || MonotonicClock.now() >= deadline || Interruption.isRequested
+    }
+
+    /// Whether the same came of it. What did is the case from then on.
+    private mutating func keeps(_ candidate: Case, counts: Bool = true) throws -> Bool {
+        if counts {
+            if isOver { return false }
+            trialsLeft -= 1
+            tried += 1
+            Output.progress("\(size(test)), candidate \(tried): \(size(candidate))")
+        }
+        let scenario = laboratory.registries.scenarios.scenario(named: candidate.scenario)
+        if scenario?.objection(to: candidate) != nil { return false }
+        let attempt = try laboratory.run(laboratory.brief(candidate), fault: nil)
+        guard let found = attempt.findings.first(where: { $0.finding.isSame(as: file.got) }) else { return false }
+        test = candidate
+        fault = found.address.isWholeCase ? nil : found.address
+        finding = found.finding
+        return true
+    }
+
+    private mutating func reduceOperations() throws {
+        guard let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) else {
+            return
+        }
+        _ = try Reduction.subset(of: list) { candidate throws in
+            // None at all would be those that the seed draws.
+            if candidate.isEmpty { return false }
+            let text = HistoryOperation.text(of: candidate)
+            return try keeps(test.setting(CaseFile.historyParameter, to: text))
+        }
+    }
+
+    private mutating func reduceArguments() throws {
+        guard let text = test.parameter(CaseFile.historyParameter), var list = HistoryOperation.list(text) else {
+            return
+        }
+        for place in list.indices {
+            for argument in list[place].arguments.indices {
+                let value = try Reduction.number(list[place].arguments[argument]) { smaller throws in
+                    var candidate = list
+                    candidate[place].arguments[argument] = smaller
+                    return try keeps(
+                        test.setting(CaseFile.historyParameter, to: HistoryOperation.text(of: candidate)))
+                }
+                list[place].arguments[argument] = value
+            }
+        }
+    }
+
+    /// The rows of its data set, then its parameters that are whole numbers. Of a history they draw operations, which
+    /// are listed by now.
+    private mutating func reduceNumbers() throws {
+        guard case .scenario = file.subject else { return }
+        if test.size > 0 {
+            let whole = test
+            _ = try Reduction.number(test.size, least: 1) { size throws in
+                try keeps(
+                    Case(
+                        scenario: whole.scenario, family: whole.family, engine: whole.engine, dataset: whole.dataset,
+                        size: size, parameters: whole.parameters, seed: whole.seed, durability: whole.durability))
+            }
+        }
+        let known = laboratory.registries.scenarios.scenario(named: test.scenario)?.parameters ?? []
+        for parameter in known where !Self.kept.contains(parameter.name) {
+            guard case .integer(let range) = parameter.kind, let text = test.parameter(parameter.name),
+                let value = Int(text)
+            else { continue }
+            _ = try Reduction.number(value, least: range.lowerBound) { smaller throws in
+                try keeps(test.setting(parameter.name, to: String(smaller)))
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import CaseFiles
+import Commands
+import Harness
+import RunRecords
+
+/// Keeps what a run found: a case file for the first failures of each cause, in its directory below `cases`.
+struct KeptCases {
+    /// Of one cause of a scenario and engine, over all cases of the run.
+    static let mostOfCause = 3
+
+    private struct Key: Hashable {
+        var scenario: String
+        var engine: String
+        var cause: FailureCause.Key
+    }
+
+    private let run: Run
+    private let registries: Registries
+    private var counts: [Key: Int] = [:]
+
+    private init(_ run: Run, _ registries: Registries) {
+        self.run = run
+        self.registries = registries
+    }
+
+    /// Files that are there stay as they are: a run that goes on adds its own.
+    static func write(_ run: inout Run, _ registries: Registries) throws {
+        var kept = KeptCases(run, registries)
+        for result in run.results where [.violation, .suspectedHarness].contains(result.verdict) {
+            for (name, file) in kept.files(of: result) where !run.caseFiles.contains(name) {
+                try FileTree.createDirectory("\(run.directory)/\(KeptCaseName.directory)")
+                try RunClaim.write(file.text, to: "\(KeptCaseName.directory)/\(name)", in: run.directory)
+                run.caseFiles.insert(name)
+            }
+        }
+    }
+
+    private mutating func files(of result: CaseResult) -> [(name: String, file: CaseFile)] {
+        var files: [(name: String, file: CaseFile)] = []
+        for cause in result.failureCauses {
+            let key = Key(scenario: result.test.scenario, engine: result.test.engine, cause: cause.key)
+            var examples = [cause]
+            for trial in result.trials where trial.address != cause.example {
+                let other = FailureCause(trial)
+                if other.key == cause.key { examples.append(other) }
+            }
+            for example in examples where counts[key, default: 0] < Self.mostOfCause {
+                counts[key, default: 0] += 1
+                files.append(
+                    (
+                        KeptCaseName.of(result.test.id, example.outcome, example.example),
+                        file(example, of: result)
+                    ))
+            }
+        }
+        return files
+    }
+
+    private func file(_ cause: FailureCause, of result: CaseResult) -> CaseFile {
+        let header = run.header
+        return Self.file(
+            cause, of: result, registries,
+            build: CaseFile.Build(
+                version: header.assayVersion, digest: header.buildDigest, commit: header.commit,
+                engineVersion: result.engineVersion))
+    }
+
+    /// A file of one failure of a case.
+    static func file(
+        _ cause: FailureCause, of result: CaseResult, _ registries: Registries, build: CaseFile.Build
+    ) -> CaseFile {
+        let scenario = registries.scenarios.scenario(named: result.test.scenario)
+        let fault = cause.example.isWholeCase ? nil : cause.example
+        return CaseFile(
+            build: build, subject: subject(result.test, fault, scenario), expected: expected(result, scenario),
+            got: CaseFile.Finding(cause), isFree: result.hasFreeSchedule)
+    }
+
+    private static func subject(
+        _ test: Case, _ fault: FaultAddress?, _ scenario: (any Scenario)?
+    ) -> CaseFile.Subject {
+        guard let scenario = scenario as? any HistoryScenario, let text = try? scenario.history(of: test),
+            let operations = HistoryOperation.list(text)
+        else { return .scenario(test, fault: fault) }
+        return .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
+    }
+
+    /// What the scenario accepts, and what the engine promises: the end of a violation's message says that.
+    private static func expected(_ result: CaseResult, _ scenario: (any Scenario)?) -> String {
+        let accepted = (scenario?.accepts ?? [.correct]).map(\.rawValue).sorted().joined(separator: ", ")
+        let parts = result.message.split(separator: ", though ", maxSplits: 1)
+        guard parts.count == 2 else { return accepted }
+        return "\(accepted): \(parts[1].prefix { $0 != ";" })"
+    }
+}

@@ -1,0 +1,67 @@
+import CaseFiles
+import Commands
+import Harness
+import RunRecords
+
+struct MinimizeCommand: Command {
+    let name = "minimize"
+    let summary = "makes the failure of a case file smaller, and keeps it beside as FILE.min"
+    let question = "what is the least that still fails?"
+    let positional = ["FILE"]
+    let options = [
+        OptionSpecification("--budget", value: "10m", "how long candidates are looked for (2m)"),
+        OptionSpecification("--trials", value: "N", "how many candidates are tried at most"),
+        OptionSpecification("--out", value: "FILE", "where the smaller case file is written (FILE.min.case.json)"),
+        EngineLibraries.specification,
+    ]
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "Operations are taken out first, then what they are given, and the case's own numbers and its rows, are",
+            "made smaller. Each step is kept only where the same outcome came of it by the same cause. In the end it",
+            "is repeated three times. Nothing is written over.", "",
+            "Exit status: 0 where a smaller one or the same was kept, 3 where it did not fail at all, or not again.",
+        ]
+    }
+
+    private static let defaultSeconds = 120.0
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let read = try CaseFileReader.read(path: path)
+        if case .program = read.file.subject {
+            throw UsageError(
+                "\(path) keeps what was tried on a program, which cannot be made smaller from here: shorten what the "
+                    + "program does, and run assay again", command: name)
+        }
+        let out = try target(arguments, path)
+        let seconds = try arguments.seconds("--budget") ?? Self.defaultSeconds
+        let trials = try arguments.unsigned("--trials").map { Int(clamping: $0) } ?? .max
+        let registries = try EngineLibraries.registries(arguments)
+        Interruption.install()
+        return try ComparisonOptions.withScratch { scratch in
+            let laboratory = CaseLaboratory(registries, scratch: scratch)
+            if let other = laboratory.otherBuild(read.file) { try Output.line(other) }
+            var search = try CaseReduction(read.file, laboratory, seconds: seconds, trials: trials)
+            guard let file = try search.run() else { return 3 }
+            // Made now, and only now: who came first keeps it.
+            guard !FileTree.exists(out) else { throw HarnessError("\(out) is there by now: nothing is written over") }
+            try FileTree.writeText(out, file.text)
+            try Output.line("kept: \(out)")
+            try Output.line("  assay show \(ShellWord.quoted(out))")
+            try Output.line("  assay replay \(ShellWord.quoted(out))")
+            return 0
+        }
+    }
+
+    /// `a.case.json` becomes `a.min.case.json`, so that what reads case files by their ending finds it.
+    private func target(_ arguments: Arguments, _ path: String) throws -> String {
+        let base = path.hasSuffix(CaseFile.ending) ? String(path.dropLast(CaseFile.ending.count)) : path
+        let out = arguments.value("--out") ?? "\(base).min\(CaseFile.ending)"
+        guard !FileTree.exists(out) else {
+            throw UsageError("\(out) is there: move it away, or name another --out", command: name)
+        }
+        return out
+    }
+}

@@ -1,0 +1,245 @@
+import Commands
+import Harness
+import RunRecords
+
+struct ReplayCommand: Command {
+    let name = "replay"
+    let summary = "repeats one case of a run, or one trial of it, or the failure that a case file keeps"
+    let question = "does it happen again?"
+    let positional = ["RUN|FILE", "[CASE]", "[TRIAL]"]
+    let options = [
+        OptionSpecification("--times", value: "N", "how often (1; 20 when the threads of the case run freely)"),
+        OptionSpecification("--keep", value: "DIR", "leave the damaged database of the trial in DIR, to look at it"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification(
+            EngineLibraries.option, value: "FILE", "another build of the library that the run had its engine from"),
+    ]
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "`replay RUN CASE [TRIAL]` repeats what a run recorded. `replay FILE` repeats a case file: it ends with",
+            "status 2 where the failure came again, 0 where it does not happen any more, and 3 where nobody can say.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        if CaseReplay.isCaseFile(arguments.positional[0]) { return try replayFile(arguments) }
+        let directory = RunDirectory(path: trimmed(arguments.positional[0]))
+        guard directory.exists else {
+            throw UsageError(
+                "no run in \(directory.path): there is no run.json, and it is no case file", command: name)
+        }
+        guard arguments.positional.count > 1 else {
+            throw UsageError("CASE is missing: assay report \(directory.path) names those that failed", command: name)
+        }
+        do {
+            let scratch = try RunClaim.scratch(for: directory.path)
+            let status: Int32
+            do {
+                status = try replay(arguments, RunDirectory(path: directory.path, workDirectory: scratch.files))
+            } catch {
+                try RunClaim.giveUp(scratch, of: directory.path)
+                throw error
+            }
+            try RunClaim.giveUp(scratch, of: directory.path)
+            return status
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
+    }
+
+    private func replayFile(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        guard arguments.positional.count == 1 else {
+            throw UsageError("\(path) is a case file, which is one case: leave out the rest", command: name)
+        }
+        guard !arguments.has("--keep") else {
+            throw UsageError("--keep is for a trial of a run: assay replay RUN CASE TRIAL --keep DIR", command: name)
+        }
+        let replay = try CaseReplay(path: path, registries: try EngineLibraries.registries(arguments))
+        return try replay.run(times: try times(arguments))
+    }
+
+    /// nil where the user did not say.
+    private func times(_ arguments: Arguments) throws -> Int? {
+        let times = try arguments.unsigned("--times").map { Int(clamping: $0) }
+        if times == 0 { throw UsageError("--times needs a whole number from 1, not 0", command: name) }
+        return times
+    }
+
+    private func replay(_ arguments: Arguments, _ directory: RunDirectory) throws -> Int32 {
+        let run = try directory.load()
+        let recorded = try find(arguments.positional[1], in: run)
+        let trial = arguments.positional.count > 2 ? try address(arguments.positional[2], of: recorded) : nil
+        let manifest = try RunManifest.read(from: directory)
+        guard let planned = manifest.cases.first(where: { $0.test.id == recorded.test.id }) else {
+            throw HarnessError("case \(recorded.test.id) is not in cases.json")
+        }
+        let kept = try kept(arguments, trial)
+        let often = recorded.hasFreeSchedule && kept == nil ? 20 : 1
+        let times = try times(arguments) ?? often
+        guard kept == nil || times == 1 else {
+            throw UsageError("--keep keeps the database of one trial: leave --times out", command: name)
+        }
+        let configuration = try configuration(arguments, run, manifest, directory, engine: recorded.test.engine)
+        try sayBuild(run.header, configuration)
+        var runner = Runner(configuration)
+        try describe(recorded, trial)
+        var reproduced = 0
+        var before: Outcome?
+        var status: Int32 = 0
+        for round in 0..<times {
+            let (result, _) = try runner.replay(planned, trial: trial, keep: kept)
+            if trial != nil, let refusal = runner.replayed?.refusal { throw UsageError(refusal, command: name) }
+            before = expected(run, recorded, trial, index: runner.replayed?.index)
+            if round == 0 {
+                let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
+                try Output.line("recorded: \(before?.rawValue ?? nothing)")
+            }
+            let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
+            try print(result, outcome, trial, runner.replayed?.detail ?? "")
+            if let kept, let trial {
+                try describe(kept, result, trial, runner.replayed?.detail ?? "", configuration.registries)
+            }
+            if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
+            if outcome == before && (trial != nil || isSame(result.verdict, recorded.verdict)) { reproduced += 1 }
+        }
+        if trial != nil && before == nil { return status }
+        try Output.line("same outcome: \(reproduced) of \(times)")
+        return status == 0 && reproduced == 0 ? 3 : status
+    }
+
+    /// That the harness is suspected only all engines together tell: one case alone is a violation again.
+    private func isSame(_ now: Verdict, _ recorded: Verdict) -> Bool {
+        now == recorded || recorded == .suspectedHarness && now == .violation
+    }
+
+    /// Where the database is to be left; nil where nobody asked.
+    private func kept(_ arguments: Arguments, _ trial: FaultAddress?) throws -> KeptDatabase? {
+        guard let path = arguments.value("--keep") else { return nil }
+        guard trial != nil else {
+            throw UsageError("--keep needs a trial: assay replay RUN CASE TRIAL --keep \(path)", command: name)
+        }
+        let kept = KeptDatabase(directory: trimmed(path))
+        do {
+            try kept.prepare()
+        } catch let error as HarnessError {
+            throw UsageError("--keep: \(error)", command: name)
+        }
+        return kept
+    }
+
+    private func describe(
+        _ kept: KeptDatabase, _ result: CaseResult, _ trial: FaultAddress, _ detail: String, _ registries: Registries
+    ) throws {
+        guard kept.isThere, let engine = registries.engines.engine(named: result.test.engine) else {
+            try Output.line("kept: nothing, scenario \(result.test.scenario) leaves no database to look at")
+            return
+        }
+        let command = (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
+        let commands = try kept.describe(result, trial: trial, detail: detail, command: command, engine: engine)
+        try Output.line("kept: \(kept.location.directory), as it was after the fault and before it was opened")
+        for command in commands { try Output.line("  \(command)") }
+    }
+
+    /// The first line, where another build than the run's may come to another end.
+    private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) throws {
+        let this = BuildIdentity.text(
+            configuration.registries, executable: configuration.executable, isRelease: ProgramBuild.isRelease)
+        if this.digest == header.buildDigest { return }
+        try Output.line("ANOTHER BUILD: the run was made by \(header.buildText), this is \(this.text)")
+    }
+
+    private func configuration(
+        _ arguments: Arguments, _ run: Run, _ manifest: RunManifest, _ directory: RunDirectory, engine: String
+    ) throws -> RunConfiguration {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        var registries = try EngineLibraries.registries(arguments)
+        // Those of the run that no other stands for; a file that is gone matters to the cases of its engine alone.
+        for recorded in run.header.engines where registries.engines.engine(named: recorded.name) == nil {
+            guard let file = recorded.file, recorded.name == engine || FileTree.exists(file) else { continue }
+            let option = "\(recorded.name) of the run (\(EngineLibraries.option) names another build of it)"
+            try EngineLibraries.add([file], to: &registries, option: option, command: name)
+        }
+        let known = try Checkout.knownViolations(
+            given: arguments.value("--plans"), executable: executable, registries: registries)
+        var plan = manifest.plan(name: run.header.plan, seed: run.header.seed)
+        plan.budgetSeconds = nil
+        return RunConfiguration(
+            plan: plan, cases: manifest.cases, registries: registries, directory: directory, executable: executable,
+            known: known)
+    }
+
+    /// A case by its id, or by the beginning of it where that is enough.
+    private func find(_ text: String, in run: Run) throws -> CaseResult {
+        let matches = run.results.filter { $0.test.id.hasPrefix(text) }
+        if matches.count == 1 { return matches[0] }
+        if matches.count > 1 {
+            let list = matches.map(\.test.id).joined(separator: ", ")
+            throw UsageError("several cases begin with \(text): \(list)", command: name)
+        }
+        let known = run.results.map { "\($0.test.id) (\($0.test.scenario) \($0.test.engine))" }
+        let nearest = NearestName.find(text, among: run.results.map(\.test.id)).map { "; did you mean \($0)?" } ?? ""
+        throw UsageError(
+            "no case \(text) in \(run.directory)\(nearest)\nits cases:\n  \(known.joined(separator: "\n  "))",
+            command: name)
+    }
+
+    /// nil for what stands for the case as a whole: its process, or its fixture.
+    private func address(_ text: String, of recorded: CaseResult) throws -> FaultAddress? {
+        let address = FaultAddress(text: text)
+        if address.isWholeCase { return nil }
+        guard recorded.outcome != nil || recorded.verdict == .harnessError else {
+            throw UsageError(
+                "case \(recorded.test.id) has no trials: it is \(recorded.verdict.rawValue)", command: name)
+        }
+        return address
+    }
+
+    /// What the run recorded. Of a trial that was not kept in full it is its place in the trial file that tells.
+    private func expected(_ run: Run, _ recorded: CaseResult, _ trial: FaultAddress?, index: Int?) -> Outcome? {
+        guard let trial else { return recorded.outcome }
+        let kept = recorded.trials.filter { $0.address == trial }.map(\.outcome)
+        if let gravest = kept.max(by: { $0.gravity < $1.gravity }) { return gravest }
+        guard let index else { return nil }
+        let codes = run.details[recorded.test.id]?.trialCodes ?? []
+        // One trial alone has no trial file.
+        if codes.isEmpty { return recorded.outcome }
+        return codes.element(at: index).flatMap { Outcome(code: $0) }
+    }
+
+    private func describe(_ recorded: CaseResult, _ trial: FaultAddress?) throws {
+        let test = recorded.test
+        try Output.line(
+            "case \(test.id)  \(test.scenario)  \(test.engine) \(recorded.engineVersion)  \(test.dataset)  "
+                + "seed \(test.seed)")
+        if let trial { try Output.line("trial \(trial)") }
+    }
+
+    private func print(
+        _ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?, _ detail: String
+    ) throws {
+        let outcome = outcome?.rawValue ?? "no outcome"
+        let message = result.message.isEmpty ? "" : "  (\(result.message))"
+        try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
+        if let trial {
+            if !detail.isEmpty { try Output.line("  \(trial): \(detail)") }
+        } else {
+            for cause in result.failureCauses.prefix(3) where !cause.detail.isEmpty {
+                let count = cause.count == 1 ? "" : "\(cause.count) times, the first: "
+                try Output.line("  \(count)\(cause.example): \(cause.detail)")
+            }
+        }
+        if let crash = result.crash, !crash.standardError.isEmpty {
+            try Output.line("  " + crash.standardError.suffix(1_000).replacing("\n", with: "\n  "))
+        }
+    }
+}
+
+extension Array {
+    /// nil beyond the end.
+    fileprivate func element(at index: Int) -> Element? {
+        indices.contains(index) ? self[index] : nil
+    }
+}

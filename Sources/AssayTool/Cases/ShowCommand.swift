@@ -1,0 +1,22 @@
+import CaseFiles
+import Commands
+import Harness
+
+struct ShowCommand: Command {
+    let name = "show"
+    let summary = "tells in plain words what a case file keeps"
+    let question = "what was done, what broke, what was expected, what came?"
+    let positional = ["FILE"]
+    let options: [OptionSpecification] = []
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let read = try CaseFileReader.read(path: path)
+        let scenario = read.file.test.flatMap { BuildRegistries.make().scenarios.scenario(named: $0.scenario) }
+        let lines = CaseText(read.file).lines(
+            path: path, isEdited: read.isEdited, question: scenario?.question,
+            words: { (scenario as? any HistoryScenario)?.words(of: "\($0)") })
+        for line in lines { try Output.line(line) }
+        return 0
+    }
+}

@@ -1,0 +1,215 @@
+import Commands
+import Harness
+import JSONText
+import Measuring
+import Reporting
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Two builds of this tool against each other.
+struct ABCommand: Command {
+    let name = "ab"
+    let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
+    let question = "is build B slower than build A?"
+    let positional = ["[PLAN]"]
+    let options =
+        [
+            OptionSpecification("--a", value: "BINARY", "the build to compare with"),
+            OptionSpecification("--b", value: "BINARY", "the build in question"),
+            OptionSpecification("--a-ref", value: "REV", "the same by a revision of git, which is built and kept"),
+            OptionSpecification("--b-ref", value: "REV", "the same by a revision of git, which is built and kept"),
+            OptionSpecification("--a-engine-library", value: "FILE", "an engine's library, on side A"),
+            OptionSpecification("--b-engine-library", value: "FILE", "another build of it, on side B"),
+            EngineLibraries.specification,
+            OptionSpecification("--scenario", value: "NAME,..", "only these; without a plan, these at their defaults"),
+            OptionSpecification("--engine", value: "NAME,..", "only these engines"),
+            OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
+            OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
+            OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
+            OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
+            OptionSpecification("--budget", value: "10m", "time for everything together"),
+            OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
+            OptionSpecification("--confirm", "measure again what is flagged (the default)"),
+            OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
+        ] + ComparisonOptions.specifications + ProgramOptions.specifications
+
+    /// What was asked for, looked at before anything is written.
+    private struct Prepared {
+        var plan: Plan
+        var planned: [PlannedCase]
+        /// What both sides have, and what one lacks.
+        var kept: [Case]
+        var refused: [BuildComparison.Refused]
+        var pairs: Int
+        var threshold: Double
+        var seed: Seed
+        var a: DescribedProgram
+        var b: DescribedProgram
+        /// What side B has: beside the cases of side A, other builds of the libraries.
+        var registriesOfB: Registries
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        try ComparisonOptions.explained(name) { try compare(arguments) }
+    }
+
+    private func compare(_ arguments: Arguments) throws -> Int32 {
+        let (registries, registriesOfB) = try SideLibraries.registries(arguments)
+        let prepared = try prepare(arguments, registries, registriesOfB)
+        let budget = try arguments.seconds("--budget")
+        let ids = Set(prepared.kept.map(\.id))
+        try ComparisonOptions.requireRoom(
+            prepared.planned.filter { ids.contains($0.test.id) }, prepared.plan, registries, budget: budget,
+            out: arguments.value("--out"))
+        let startTime = Int(time(nil))
+        let id = "\(RunCommand.timestamp(startTime))-ab-\(prepared.seed)"
+        let claim = try RunCommand.claim(
+            out: arguments.value("--out"), id: id, options: ["ab": [prepared.plan.name]])
+        do {
+            let comparison = try measure(prepared, registries, claim, startTime, budget: budget, arguments)
+            try claim.end()
+            try Output.write(
+                Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
+            return comparison.exitStatus
+        } catch {
+            do { try claim.end() } catch { Output.error("left behind: \(error)") }
+            guard error is ComparisonInterrupted else { throw error }
+            Output.error("stopped: what was measured is in \(claim.directory.path)/measurements.jsonl; nothing is")
+            Output.error("concluded from a part of it, and a comparison does not go on: start it again")
+            return Interruption.exitStatus
+        }
+    }
+
+    private func prepare(
+        _ arguments: Arguments, _ registries: Registries, _ registriesOfB: Registries
+    ) throws -> Prepared {
+        let (pairs, threshold) = (try ComparisonOptions.pairs(arguments), try ComparisonOptions.threshold(arguments))
+        let (plan, planned) = try cases(arguments, registries)
+        let seed = try arguments.unsigned("--seed").map { Seed($0) } ?? plan.seed
+        let (a, b) = try ComparisonOptions.withScratch { scratch in
+            var programs = ProgramOptions(arguments, scratch: scratch)
+            return try programs.sides()
+        }
+        if let objection = ComparisonOptions.objection(a, b) { throw UsageError(objection, command: name) }
+        let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
+        guard !kept.isEmpty else {
+            let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }
+            throw UsageError("no case is left that both sides have\n" + list.joined(separator: "\n"), command: name)
+        }
+        return Prepared(
+            plan: plan, planned: planned, kept: kept, refused: refused, pairs: pairs, threshold: threshold, seed: seed,
+            a: a, b: b, registriesOfB: registriesOfB)
+    }
+
+    private func measure(
+        _ prepared: Prepared, _ registries: Registries, _ claim: RunClaim, _ startTime: Int, budget: Double?,
+        _ arguments: Arguments
+    ) throws -> BuildComparison {
+        let directory = claim.directory.path
+        var header = try header(claim, prepared.plan, prepared.seed, startTime, prepared.a, prepared.b)
+        for index in header.engines.indices {
+            header.engines[index].take(registries.engines.engine(named: header.engines[index].name)?.file)
+        }
+        header.cases = prepared.kept.map(\.id)
+        header.budgetSeconds = budget
+        for warning in header.warnings { Output.error("WARNING  \(warning)") }
+        let session = PairedSession(
+            cases: prepared.kept, pairs: prepared.pairs, threshold: prepared.threshold, seed: prepared.seed,
+            budgetSeconds: budget, confirms: !arguments.has("--no-confirm"))
+        var work = try SidePrograms(
+            a: prepared.a, b: prepared.b, planned: prepared.planned,
+            registries: (registries, prepared.registriesOfB),
+            directory: claim.directory.workDirectory, plan: prepared.plan, known: try ComparisonOptions.known(arguments)
+        )
+        var measurements: [SideMeasurement] = []
+        let raw = directory + "/measurements.jsonl"
+        let compared = try session.run(
+            measure: { side, test, place in
+                try work.measure(side, test, place: place, seconds: ComparisonOptions.secondsPerCase)
+            },
+            record: { measurement in
+                measurements.append(measurement)
+                try FileTree.append(raw, measurement.json.bytes + [UInt8(ascii: "\n")])
+            }, renew: { test in try work.renew(test) }, observer: SessionProgress())
+        let comparison = BuildComparison(
+            header: header, a: prepared.a.side(registries), b: prepared.b.side(prepared.registriesOfB),
+            pairs: session.pairs,
+            threshold: session.threshold, confirms: session.confirms, cases: compared.cases,
+            refused: prepared.refused + compared.refused, directory: directory)
+        try RunClaim.write(Reporting.csv(measurements, of: comparison), to: "ab.csv", in: directory)
+        try RunClaim.write(Reporting.json(comparison).text + "\n", to: "ab.json", in: directory)
+        try RunClaim.write(Reporting.html(comparison), to: "ab.html", in: directory)
+        return comparison
+    }
+
+    // MARK: What is asked for
+
+    private func cases(_ arguments: Arguments, _ registries: Registries) throws -> (Plan, [PlannedCase]) {
+        let filter = try PlanFilter(arguments)
+        var plan = Plan(name: "ab", file: "the command line")
+        if let named = arguments.positional.first {
+            let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+            plan = try Checkout.find(given: arguments.value("--plans"), executable: executable).plan(named)
+        } else if filter.scenarios.isEmpty {
+            throw UsageError("what is to be compared? name a plan, or scenarios with --scenario", command: name)
+        }
+        EngineLibraries.add(registries, to: &plan)
+        let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
+        try expansion.checkParameters()
+        let cases = try expansion.cases()
+        guard !cases.isEmpty else {
+            throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
+        }
+        try EngineLibraries.check(registries, are: cases, command: name)
+        return (plan, cases)
+    }
+
+    private func header(
+        _ claim: RunClaim, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ a: DescribedProgram, _ b: DescribedProgram
+    ) throws -> RunHeader {
+        var header = RunHeader(
+            id: claim.id, plan: plan.name, seed: seed,
+            machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
+        header.assayVersion = assayVersion
+        header.startTime = startTime
+        header.command = (["assay"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+        let sides = [("A", a.description), ("B", b.description)]
+        header.isReleaseBuild = sides.allSatisfy { $0.1.build.isRelease }
+        header.buildDigest = a.description.build.digest
+        header.engines = a.description.engines.map { EngineVersion(name: $0.name, version: $0.version) }
+        // A debug build is stamped by its side below.
+        header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: true)
+        if a.description.build.digest == b.description.build.digest {
+            header.warnings.insert("A and B are the same program: whatever is found is noise", at: 0)
+        }
+        if a.description.build.traits != b.description.build.traits {
+            let traits = sides.map { "\($0.0) with \($0.1.build.traits.joined(separator: ", "))" }
+            header.warnings.insert("built differently: \(traits.joined(separator: "; "))", at: 0)
+        }
+        for (side, description) in sides {
+            if !description.build.isRelease { header.warnings.insert("DEBUG BUILD ON SIDE \(side)", at: 0) }
+            if description.build.hasZoo {
+                header.warnings.insert("PLANTED BUGS ON SIDE \(side): built with the trait Zoo", at: 0)
+            }
+        }
+        return header
+    }
+}
+
+extension DescribedProgram {
+    /// - Parameter registries: what the side has, libraries of engines too.
+    fileprivate func side(_ registries: Registries) -> BuildComparison.Side {
+        let files = registries.engines.engines.compactMap { engine in
+            engine.file.map { "\(engine.name) \(engine.version) from \($0.path) (\($0.digest))" }
+        }
+        return BuildComparison.Side(
+            path: ([path] + files).joined(separator: ", "), build: description.build,
+            revision: ([revision?.text].compactMap { $0 } + (revision == nil ? [] : files)).joined(separator: ", "))
+    }
+}

@@ -1,0 +1,55 @@
+import Harness
+import RunRecords
+
+/// Ctrl-C in the middle of a comparison.
+struct ComparisonInterrupted: Error {}
+
+/// The programs of both sides, each with the fixtures that it built itself.
+struct SidePrograms {
+    private var a: CaseRunner
+    private var b: CaseRunner
+    /// By the id of the case.
+    private let planned: [String: PlannedCase]
+
+    /// No case reads its fixture where that stands: it would stand in a directory of its side.
+    ///
+    /// - Parameters:
+    ///   - registries: of side A and of side B, which may load other builds of an engine's library.
+    ///   - directory: is made. Both sides work below it, in directories that change hands: a fixture's key
+    ///   carries the digest of the build, so that neither gets the other's.
+    init(
+        a: DescribedProgram, b: DescribedProgram, planned: [PlannedCase],
+        registries: (a: Registries, b: Registries), directory: String, plan: Plan, known: [KnownViolation]
+    ) throws {
+        try FileTree.createDirectory(directory)
+        let limits = CaseRunner.Limits(
+            hangSeconds: plan.hangSeconds, memoryBytes: UInt64(plan.memoryMegabytes) << 20)
+        func runner(_ program: DescribedProgram, _ registries: Registries) -> CaseRunner {
+            CaseRunner(
+                executable: program.path, registries: registries, directory: directory, limits: limits,
+                readsInPlace: false, known: known, program: program.description.program,
+                buildDigest: program.description.build.digest)
+        }
+        self.a = runner(a, registries.a)
+        self.b = runner(b, registries.b)
+        self.planned = Dictionary(planned.map { ($0.test.id, $0) }) { first, _ in first }
+    }
+
+    /// Removes the fixtures of a case: each side builds its own again, when it measures next.
+    mutating func renew(_ test: Case) throws {
+        if let key = a.fixtureKey(test) { try a.discardFixture(key) }
+        if let key = b.fixtureKey(test) { try b.discardFixture(key) }
+    }
+
+    mutating func measure(_ side: BuildSide, _ test: Case, place: String, seconds: Double) throws -> CaseResult {
+        guard let planned = planned[test.id] else { throw HarnessError("case \(test.id) was not planned") }
+        let result: CaseResult
+        switch side {
+        case .a, .control: result = try a.run(planned, directory: place, seconds: seconds).result
+        case .b: result = try b.run(planned, directory: place, seconds: seconds).result
+        }
+        // An interruption ends the workers: what comes of them then is nobody's figure.
+        if Interruption.isRequested { throw ComparisonInterrupted() }
+        return result
+    }
+}

@@ -1,0 +1,141 @@
+import Commands
+import FaultModel
+import Harness
+import ProgramTrials
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Runs a program of the user's, and tries every disk that a loss of power may have left of what it did.
+struct CrashCommand: Command {
+    let name = "crash"
+    let summary = "cuts the power of any program at every moment, and checks what is left"
+    let question = "does what my program keeps survive a loss of power?"
+    let positional = ["PROGRAM", "[ARGUMENTS...]"]
+    let options =
+        [
+            OptionSpecification(
+                "--check", value: "COMMAND", isRequired: true,
+                "status 0 when the disk {} is good; the lines printed so far are in $ASSAY_ACKNOWLEDGED"),
+            OptionSpecification(
+                "--directory", value: "DIR", "what the program keeps; with {} in its arguments, what {} is a copy of"),
+            OptionSpecification(
+                "--profile", value: "P", "what the file system may lose: strict (so), ext4-ordered or prefix"),
+            OptionSpecification("--limit", value: "N", "so many disks are checked at most (1000); 0 for all"),
+            OptionSpecification(
+                "--volatile", value: "GLOB", "names of files that need not survive; may be repeated"),
+            OptionSpecification("--pipe", "standard output is a pipe, and not a terminal"),
+            OptionSpecification("--time-limit", value: "T", "of the program, and of each check (60s)"),
+        ] + TrialOptions.shared.filter { $0.name != "--keep" } + [
+            OptionSpecification("--keep", value: "DIR", "leaves disks that failed in DIR, to look at them")
+        ]
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "The program runs once and is recorded. Each disk that a loss of power may have left is built anew and",
+            "checked. {} in the arguments stands for a directory of its own; without it the program runs in DIR.",
+            "docs/any-program.md", "",
+            "Exit status: 0 every disk passes, 2 one fails, 3 not all I/O was seen.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let options = TrialOptions(arguments: arguments, command: name)
+        return try options.run { try run(arguments, options) }
+    }
+
+    private func run(_ arguments: Arguments, _ options: TrialOptions) throws -> Int32 {
+        let profile = try profile(arguments)
+        let limit = try options.number("--limit", default: 1_000, from: 0)
+        let only = try address(arguments)
+        let wanted = try ProgramCaseFile.wanted(arguments)
+        var check = try options.check("--check")
+        check.limitSeconds = try arguments.seconds("--time-limit") ?? 60
+        if let keep = arguments.value("--keep"), FileTree.kind(trimmed(keep)) != nil {
+            throw UsageError("--keep: \(keep) is there already; name a directory that is not", command: name)
+        }
+        let scratch = try options.scratch()
+        let run = try recorder(arguments, scratch.path).run()
+        try say(run)
+        guard run.unseen.isEmpty else { return 3 }
+        let trial = CrashTrial(
+            run, check: check, profile: profile, limit: limit, seed: try options.seed, in: scratch.path,
+            lanes: try options.lanes)
+        let isBlind = try trial.isCheckBlind()
+        let report = CrashReport(trial, isCheckBlind: isBlind, keep: arguments.value("--keep").map(trimmed))
+        if let only { return try report.only(only) }
+        let outcome = try trial.sweep { done, total in
+            Output.progress(done == total ? "" : "[\(done)/\(total)]")
+        }
+        try options.writeCSV(CrashReport.columns, CrashReport.rows(outcome))
+        if let failed = outcome.findings.first(where: \.isSteady) {
+            try wanted?.keep(
+                "\(failed.address)", outcome: "broken", detail: failed.message,
+                expected: "the check is content with every disk that a loss of power may leave")
+        }
+        return try report.all(outcome)
+    }
+
+    private func recorder(_ arguments: Arguments, _ scratch: String) throws -> Recorder {
+        let volatile = try VolatileNames(adding: arguments.all("--volatile"))
+        let given = arguments.value("--directory").map(trimmed)
+        if let given, !FileTree.isDirectory(given) {
+            throw UsageError("--directory: there is no directory \(given)", command: name)
+        }
+        var words = arguments.positional
+        var directory = given ?? ""
+        if words.contains(where: { $0.contains(CheckCommand.placeholder) }) {
+            directory = scratch + "/data"
+            if let given {
+                try FileTree.copy(from: given, to: directory)
+            } else {
+                try FileTree.createDirectory(directory)
+            }
+            words = words.map { $0.replacing(CheckCommand.placeholder, with: directory) }
+        } else if given == nil {
+            throw UsageError(
+                "where does the program keep its files? Name it with --directory DIR, or with {} in its arguments: "
+                    + "assay crash --check 'CHECK {}' -- \(words[0]) {}/file", command: name)
+        }
+        var program = WatchedProgram(words, library: try TrialOptions.library())
+        program.output = arguments.has("--pipe") ? .pipe : .terminal
+        program.input = Output.isTerminal(STDIN_FILENO) ? nil : STDIN_FILENO
+        program.limitSeconds = try arguments.seconds("--time-limit") ?? 60
+        program.outputLimit = 64 << 20
+        return try Recorder(program, directory: directory, volatile: volatile, in: scratch)
+    }
+
+    private func profile(_ arguments: Arguments) throws(UsageError) -> CrashProfile {
+        let word = arguments.value("--profile") ?? CrashProfile.strict.rawValue
+        guard let profile = CrashProfile(rawValue: word) else {
+            let known = CrashProfile.allCases.map(\.rawValue)
+            throw UsageError(NearestName.complaint("profile", word, among: known), command: name)
+        }
+        return profile
+    }
+
+    private func address(_ arguments: Arguments) throws(UsageError) -> CrashAddress? {
+        guard let text = arguments.value("--only") else { return nil }
+        guard let address = CrashAddress(text) else {
+            throw UsageError(
+                "--only: \(text) is no address of assay crash; they look like crash:op=17,state=0x3fa2", command: name)
+        }
+        return address
+    }
+
+    private func say(_ run: TracedRun) throws {
+        let printed = run.printed.reduce(0) { $0 + $1.bytes.count { $0 == UInt8(ascii: "\n") } }
+        try Output.line("the program \(run.end.summary): \(run.operations.count) operations, \(printed) lines printed")
+        if !run.end.hasSucceeded, !run.end.errors.isEmpty {
+            try Output.line("  \(run.end.errorText.suffix(500).split(separator: "\n").joined(separator: "\n  "))")
+        }
+        for reason in run.unseen { try Output.line("I/O was not seen: \(reason)") }
+        if !run.unseen.isEmpty { try Output.line("VERDICT  none") }
+    }
+}

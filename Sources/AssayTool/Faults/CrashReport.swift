@@ -1,0 +1,97 @@
+import Commands
+import FaultModel
+import Harness
+import ProgramTrials
+import RunRecords
+
+/// What `assay crash` says, and keeps, of the disks that it tried.
+struct CrashReport {
+    static let columns = ["address", "outcome", "detail"]
+    /// How many failing disks are told of, one for each thing that the check says.
+    private static let shownCauses = 5
+    private static let shownLines = 12
+
+    private let trial: CrashTrial
+    private let isCheckBlind: Bool
+    private let keep: String?
+
+    init(_ trial: CrashTrial, isCheckBlind: Bool, keep: String?) {
+        self.trial = trial
+        self.isCheckBlind = isCheckBlind
+        self.keep = keep
+    }
+
+    /// A row for each disk that failed.
+    static func rows(_ outcome: CrashOutcome) -> [[String]] {
+        outcome.findings.map { ["\($0.address)", outcomeWord($0), "the check \($0.ending): \($0.message)"] }
+    }
+
+    private static func outcomeWord(_ finding: CrashFinding) -> String { finding.isSteady ? "broken" : "unsteady" }
+
+    /// Returns: the exit status.
+    func only(_ address: CrashAddress) throws -> Int32 {
+        guard let finding = try trial.look(at: address) else {
+            try Output.line("\(address): the check is content")
+            for step in address.steps {
+                for line in trial.description(of: step) { try Output.line("  \(line)") }
+                if let keep {
+                    try trial.keep(step, at: keep)
+                    try Output.line("kept: \(keep)")
+                }
+            }
+            return 0
+        }
+        try show(finding, count: 1, place: keep)
+        return finding.isSteady ? 2 : 3
+    }
+
+    func all(_ outcome: CrashOutcome) throws -> Int32 {
+        try Output.line("profile \(trial.rules.profile.rawValue), \(outcome.coverage), checked \(outcome.checked)")
+        if isCheckBlind {
+            try Output.line(
+                "NOTE  the check is as content with the directory from before the run and every line that was printed: "
+                    + "what is lost it does not see")
+        }
+        let causes = Dictionary(grouping: outcome.findings, by: \.message).values.sorted {
+            ($0.count, $1[0].message) > ($1.count, $0[0].message)
+        }
+        if let keep, !causes.isEmpty { try FileTree.createDirectory(keep) }
+        for (number, findings) in causes.prefix(Self.shownCauses).enumerated() {
+            let example = findings.first(where: \.isSteady) ?? findings[0]
+            try show(example, count: findings.count, place: keep.map { "\($0)/\(number)" })
+        }
+        if causes.count > Self.shownCauses {
+            try Output.line(
+                "and \(causes.count - Self.shownCauses) other things that the check says: --csv has them all")
+        }
+        let steady = outcome.findings.count(where: \.isSteady)
+        if steady > 0 {
+            try Output.line("VERDICT  violation: \(steady) of \(outcome.checked) disks fail")
+            return 2
+        }
+        if !outcome.findings.isEmpty {
+            try Output.line("VERDICT  none: of the same disk the check says one thing, and then another")
+            return 3
+        }
+        if outcome.checked <= 1 {
+            try Output.line("VERDICT  none: the program changed nothing on the disk")
+            return 3
+        }
+        try Output.line("VERDICT  pass: \(outcome.checked) disks")
+        return 0
+    }
+
+    private func show(_ finding: CrashFinding, count: Int, place: String?) throws {
+        try Output.line("")
+        try Output.line("\(finding.address)\(count > 1 ? "  and \(count - 1) like it" : "")")
+        let lines = finding.address.steps.flatMap { trial.description(of: $0) }
+        for line in lines.prefix(Self.shownLines) { try Output.line("  \(line)") }
+        if lines.count > Self.shownLines { try Output.line("  and \(lines.count - Self.shownLines) more") }
+        try Output.line("  the check \(finding.ending): \(finding.message)")
+        if !finding.isSteady { try Output.line("  and when it was asked again it ended in another way") }
+        try Output.line("  \(TrialOptions.repeating("\(finding.address)"))")
+        guard let place, let step = finding.address.steps.first else { return }
+        try trial.keep(step, at: place)
+        try Output.line("  kept: \(place)")
+    }
+}

@@ -1,0 +1,196 @@
+import Commands
+import FaultModel
+import Harness
+import ProgramTrials
+import RunRecords
+import Seeds
+
+/// Damages copies of files, one place at a time, and compares what a command reads of them.
+struct DamageCommand: Command {
+    let name = "damage"
+    let summary = "damages copies of files, one place each, and compares what a command reads of them"
+    let question = "when a bit or a page of my file is wrong, does my program notice?"
+    let positional = ["FILE..."]
+    let options =
+        [
+            OptionSpecification(
+                "--read", value: "COMMAND", isRequired: true,
+                "what reads the files and prints what it read, by the shell; {} is the first file"),
+            OptionSpecification("--faults", value: "LIST", "flip,zero,swap,age,cut,misdirect (all that are possible)"),
+            OptionSpecification("--samples", value: "N", "places per fault, chosen by the seed (200)"),
+            OptionSpecification("--every", "every bit, page and length; of pairs of pages all neighbours"),
+            OptionSpecification("--page", value: "BYTES", "the size of a page (4096)"),
+            OptionSpecification("--older", value: "COPY", "for age: the files as they were once, or their directory"),
+            OptionSpecification("--ignore", value: "PATTERN", "printed lines that are not compared; may be repeated"),
+            OptionSpecification("--time-limit", value: "T", "how long a read may take (20s)"),
+            OptionSpecification("--memory-limit", value: "MIB", "how much memory it may take (1024)"),
+        ] + TrialOptions.shared
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "The files of a database are named together; they keep their names in the directory of each copy. Of a",
+            "directory all files are damaged, and {} is the directory. The command is run twice on undamaged copies",
+            "first. What it prints on standard output is compared, line by line.", "",
+            "Outcomes: correct, detected (a status other than 0, and every line before it right), silently-wrong",
+            "(status 0 and another output), wrong-then-detected, crashed, hung, memory-limit. docs/any-program.md", "",
+            "Exit status: 0 nothing wrong was printed, 2 something was, or a crash or a hang, 3 no damage was noticed.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let options = TrialOptions(arguments: arguments, command: name)
+        return try options.run { try run(arguments, options) }
+    }
+
+    private func run(_ arguments: Arguments, _ options: TrialOptions) throws -> Int32 {
+        let kept = try options.keptDirectory()
+        let pageSize = try options.number("--page", default: 4_096)
+        let kinds = try kinds(arguments)
+        let subject = try DamageSubject(arguments.positional, command: name)
+        let older = try arguments.value("--older").map { try subject.older(trimmed($0), command: name) }
+        if kinds.contains(.age), older == nil, arguments.has("--faults") {
+            throw UsageError("age needs the files as they were before: --older COPY", command: name)
+        }
+        let wanted = try ProgramCaseFile.wanted(arguments)
+        let only = try arguments.value("--only").map { try damage($0, subject, older, pageSize) }
+        let scratch = try options.scratch()
+        var read = try options.check("--read")
+        read.limitSeconds = try arguments.seconds("--time-limit") ?? 20
+        read.outputLimit = 64 << 20
+        var trials = DamageTrials(subject.files, command: read, subject: subject.name, directory: scratch.path)
+        trials.older = older
+        trials.pageSize = pageSize
+        trials.ignored = arguments.all("--ignore")
+        trials.memoryLimit = try options.number("--memory-limit", default: 1_024) << 20
+        trials.lanes = try options.lanes
+        let samples = try options.samples(default: 200)
+        let seed = try options.seed
+        let reference = try trials.reference()
+        if let only { return try repeated(only, trials, reference, kept) }
+        let damages = kinds.flatMap { kind -> [FileDamage] in
+            var random = RandomStream(seed.derived(kind.rawValue))
+            return subject.files.damages(
+                kind, count: samples, pageSize: pageSize, older: older, random: &random)
+        }
+        try Output.line(
+            "\(subject.files.byteCount) bytes in \(subject.files.files.count) "
+                + "\(subject.files.files.count == 1 ? "file" : "files"), \(damages.count) trials, seed \(seed)")
+        let tried = try trials.run(damages, against: reference, progress: TrialOptions.progress(of: damages.count))
+        let report = DamageReport(tried, files: subject.files, pageSize: pageSize)
+        try options.writeCSV(DamageReport.columns, report.rows)
+        for line in report.lines(repeating: { TrialOptions.repeating("\($0)") }) { try Output.line(line) }
+        if let failed = tried.first(where: { !$0.outcome.isHonest }) {
+            try wanted?.keep(
+                "\(failed.damage)", outcome: failed.outcome.rawValue, detail: failed.detail,
+                expected: "what is printed is right, or the command says that it is not")
+        }
+        return report.exitStatus
+    }
+
+    /// Those that were asked for; else all but age, which needs older files.
+    private func kinds(_ arguments: Arguments) throws -> [FileDamage.Kind] {
+        guard arguments.has("--faults") else {
+            return FileDamage.Kind.allCases.filter { $0 != .age || arguments.has("--older") }
+        }
+        let known = FileDamage.Kind.allCases.map(\.rawValue)
+        return try arguments.list("--faults").map { word in
+            guard let kind = FileDamage.Kind(rawValue: word) else {
+                throw UsageError(NearestName.complaint("fault", word, among: known), command: name)
+            }
+            return kind
+        }
+    }
+
+    private func damage(
+        _ text: String, _ subject: DamageSubject, _ older: DamagedFiles?, _ pageSize: Int
+    ) throws -> FileDamage {
+        guard let damage = FileDamage(text) else {
+            throw UsageError(
+                "--only: \(text) is no address of a damage; they look like bit:123456, zero:4096 or swap:0,8192",
+                command: name)
+        }
+        guard subject.files.change(damage, pageSize: pageSize, older: older) != nil else {
+            throw UsageError(
+                "--only: \(text) changes nothing, or is beyond the \(subject.files.byteCount) bytes of the files",
+                command: name)
+        }
+        return damage
+    }
+
+    private func repeated(
+        _ damage: FileDamage, _ trials: DamageTrials, _ reference: PrintedLines, _ kept: String?
+    ) throws -> Int32 {
+        if let kept {
+            let change = trials.files.change(damage, pageSize: trials.pageSize, older: trials.older)
+            try trials.write(change, to: kept)
+        }
+        guard let trial = try trials.run(damage, against: reference, in: trials.directory + "/only") else { return 3 }
+        let report = DamageReport([trial], files: trials.files, pageSize: trials.pageSize)
+        try Output.line("\(damage)  \(report.place(of: damage))")
+        try Output.line("\(trial.outcome.rawValue)\(trial.detail.isEmpty ? "" : ": \(trial.detail)")")
+        if let kept { try Output.line("kept: \(kept)") }
+        return trial.outcome.isHonest ? 0 : 2
+    }
+}
+
+/// The files that are damaged, as the user named them.
+private struct DamageSubject {
+    let files: DamagedFiles
+    /// What {} stands for in a copy; empty for all of it.
+    let name: String
+
+    init(_ paths: [String], command: String) throws {
+        if paths.count == 1, FileTree.isDirectory(paths[0]) {
+            let names = try Self.names(below: paths[0], "")
+            files = DamagedFiles(try names.map { ($0, try FileTree.readBytes(paths[0] + "/" + $0)) })
+            name = ""
+        } else {
+            for path in paths where FileTree.kind(path) == nil || FileTree.isDirectory(path) {
+                let isMissing = FileTree.kind(path) == nil
+                throw UsageError(
+                    isMissing
+                        ? "there is no file \(path)"
+                        : "\(path) is a directory: name it alone, or its files one by one", command: command)
+            }
+            let named = try paths.map { (Self.base($0), try FileTree.readBytes($0)) }
+            guard Set(named.map(\.0)).count == named.count else {
+                throw UsageError("two of the files have the same name: name their directory instead", command: command)
+            }
+            files = DamagedFiles(named)
+            name = named.first?.0 ?? ""
+        }
+        guard files.byteCount > 0 else {
+            throw UsageError("\(paths[0]) holds no bytes: there is nothing to damage", command: command)
+        }
+    }
+
+    private static func base(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private static func names(below directory: String, _ prefix: String) throws -> [String] {
+        try FileTree.names(in: directory).flatMap { name -> [String] in
+            let path = directory + "/" + name
+            switch FileTree.kind(path) {
+            case .directory: return try names(below: path, prefix + name + "/")
+            case .file: return [prefix + name]
+            default: return []
+            }
+        }
+    }
+
+    /// The same files from another time. One that was not there then is empty.
+    func older(_ path: String, command: String) throws -> DamagedFiles {
+        guard FileTree.kind(path) != nil else {
+            throw UsageError("--older: there is nothing at \(path)", command: command)
+        }
+        let isDirectory = FileTree.isDirectory(path)
+        guard isDirectory || files.files.count == 1 else {
+            throw UsageError("--older: of several files it is a directory with their names", command: command)
+        }
+        return DamagedFiles(
+            try files.files.map { file in
+                let source = isDirectory ? path + "/" + file.name : path
+                return (file.name, FileTree.exists(source) ? try FileTree.readBytes(source) : [])
+            })
+    }
+}

@@ -1,0 +1,38 @@
+import CaseFiles
+import Commands
+import Harness
+import RunRecords
+
+/// The option `--case` of the commands that try somebody's program: the first failure becomes a case file.
+struct ProgramCaseFile {
+    static let option = OptionSpecification(
+        "--case", value: "FILE", "keeps the first failure as a case file, for assay replay")
+
+    /// What a replay has no use for: it would write where this one wrote.
+    private static let dropped: Set<String> = ["--case", "--csv", "--keep", "--only"]
+
+    private let path: String
+    private let words: [String]
+
+    /// nil where nobody asked for one. Throws: `UsageError` where its file is there already.
+    static func wanted(_ arguments: Arguments) throws(UsageError) -> ProgramCaseFile? {
+        guard let path = arguments.value("--case") else { return nil }
+        guard !FileTree.exists(path) else {
+            throw UsageError("--case: \(path) is there: nothing is written over", command: arguments.command)
+        }
+        let words = TrialOptions.words(Array(CommandLine.arguments.dropFirst()), without: dropped)
+        return ProgramCaseFile(path: path, words: words)
+    }
+
+    func keep(_ address: String, outcome: String, detail: String, expected: String) throws {
+        let registries = BuildRegistries.make()
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
+        let file = CaseFile(
+            build: CaseFile.Build(version: assayVersion, digest: this.digest),
+            subject: .program(ProgramCase(arguments: words, address: address)), expected: expected,
+            got: CaseFile.Finding(outcome: outcome, cause: FailureCause.text(of: detail), detail: detail))
+        try FileTree.writeText(path, file.text)
+        try Output.line("case file: assay replay \(ShellWord.quoted(path))")
+    }
+}

@@ -1,0 +1,133 @@
+import Commands
+import Harness
+import Measuring
+import ProgramTrials
+import Reporting
+import RunRecords
+import Seeds
+
+/// What the commands have in common that try many faults on something of the user's.
+struct TrialOptions {
+    static let shared = [
+        OptionSpecification("--seed", value: "N", "which places are chosen (1)"),
+        OptionSpecification("--jobs", value: "N", "trials at a time (as many as there are processors)"),
+        OptionSpecification("--csv", value: "FILE", "writes a row per trial"),
+        OptionSpecification("--only", value: "ADDRESS", "repeats the trial of that address alone"),
+        OptionSpecification("--keep", value: "DIR", "with --only: leaves its files in DIR, to look at them"),
+        ProgramCaseFile.option,
+        OptionSpecification("--scratch", value: "DIR", "where the copies are made (TMPDIR); /dev/shm is quicker"),
+    ]
+
+    let arguments: Arguments
+    let command: String
+
+    var seed: Seed { get throws { Seed(try arguments.unsigned("--seed") ?? 1) } }
+
+    func number(_ name: String, default standard: Int, from least: Int = 1) throws -> Int {
+        guard let number = try arguments.unsigned(name) else { return standard }
+        guard number >= UInt64(least), number <= 1 << 40 else {
+            throw UsageError("\(name) needs a whole number from \(least), not \(number)", command: command)
+        }
+        return Int(number)
+    }
+
+    var lanes: Int { get throws { min(64, try number("--jobs", default: TrialLanes.processors)) } }
+
+    /// nil for all places.
+    func samples(default standard: Int) throws -> Int? {
+        guard arguments.has("--every") else { return try number("--samples", default: standard) }
+        if arguments.has("--samples") {
+            throw UsageError("--every and --samples say two things: leave one out", command: command)
+        }
+        return nil
+    }
+
+    /// A command that names the path.
+    func check(_ option: String) throws -> CheckCommand {
+        let check = CheckCommand(arguments.value(option) ?? "")
+        guard check.namesPath else {
+            throw UsageError(
+                "\(option) has no {}, which stands for what is to be looked at: \(option) 'COMMAND {}'",
+                command: command)
+        }
+        return check
+    }
+
+    func keptDirectory() throws -> String? {
+        guard let path = arguments.value("--keep").map(trimmed) else { return nil }
+        guard arguments.has("--only") else {
+            throw UsageError("--keep keeps the files of one trial: add --only ADDRESS", command: command)
+        }
+        guard FileTree.kind(path) == nil else {
+            throw UsageError("--keep: \(path) is there already; name a directory that is not", command: command)
+        }
+        return path
+    }
+
+    func scratch() throws -> TrialDirectory {
+        let parent = arguments.value("--scratch").map(trimmed)
+        if let parent, !FileTree.isDirectory(parent) {
+            throw UsageError("--scratch: there is no directory \(parent)", command: command)
+        }
+        return try TrialDirectory(in: parent)
+    }
+
+    /// The library that programs are run under.
+    static func library() throws -> String {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        guard let library = Preload.library(besides: executable) else {
+            throw HarnessError(
+                "\(Preload.libraryName) is not beside \(executable): build it (make), and keep the two together in a "
+                    + "directory without spaces and colons in its path")
+        }
+        return library
+    }
+
+    /// Runs what an interrupt may end, and says what is the user's to mend.
+    func run(_ body: () throws -> Int32) throws -> Int32 {
+        Interruption.install()
+        do {
+            return try body()
+        } catch let error as TrialRefusal {
+            throw UsageError(error.description, command: command)
+        } catch is WorkInterrupted {
+            Output.progress("")
+            Output.error("interrupted: nothing was decided")
+            return Interruption.exitStatus
+        }
+    }
+
+    func writeCSV(_ columns: [String], _ rows: [[String]]) throws {
+        guard let file = arguments.value("--csv") else { return }
+        try FileTree.writeText(file, Reporting.csv([columns] + rows))
+    }
+
+    /// The command line as it was, for one trial.
+    static func repeating(_ address: String) -> String {
+        let dropped: Set = ["--csv", "--jobs", "--case", "--keep", "--only"]
+        var words = words(Array(CommandLine.arguments.dropFirst()), without: dropped)
+        // What follows the dashes is the program's own.
+        words.insert(contentsOf: ["--only", address], at: words.firstIndex(of: "--") ?? words.count)
+        return (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// Words of a command line without some options and their values, up to where the program's own begin.
+    static func words(_ words: [String], without dropped: Set<String>) -> [String] {
+        var kept: [String] = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" { return kept + [word] + rest }
+            guard dropped.contains(word.split(separator: "=").first.map(String.init) ?? "") else {
+                kept.append(word)
+                continue
+            }
+            if !word.contains("=") { rest = rest.dropFirst() }
+        }
+        return kept
+    }
+
+    /// How far it is, on a terminal.
+    static func progress(of count: Int) -> @Sendable (Int) -> Void {
+        { ended in Output.progress(ended == count ? "" : "[\(ended)/\(count)]") }
+    }
+}

@@ -1,0 +1,56 @@
+import Commands
+import Harness
+import Reporting
+import RunRecords
+
+/// Makes one run of the runs of shards.
+struct MergeCommand: Command {
+    let name = "merge"
+    let summary = "unites the runs of shards (`assay run PLAN --shard I/N`) into one run with one report"
+    let question = "what did all machines come to together?"
+    let positional = ["RUN..."]
+    let options = [
+        OptionSpecification("--out", value: "DIR", isRequired: true, "where the merged run is written"),
+        OptionSpecification("--partial", "shards may be missing: their cases are not run, and the report says so"),
+    ]
+
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "The shards may be named in any order. They have to be of one plan, seed, build, commit and set of",
+            "options, to have ended, and to be what they were then. Machines may differ: the report says where each",
+            "time was measured, and sets no two machines' times beside each other.", "",
+            "Exit status: that of a run of the whole plan; 64 for shards that do not belong together.",
+        ]
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        do {
+            return try merge(arguments)
+        } catch let error as MergeError {
+            throw UsageError(error.description, command: name)
+        } catch let error as RunClaimError {
+            if error.isInUse { throw error }
+            throw UsageError(error.description, command: name)
+        }
+    }
+
+    private func merge(_ arguments: Arguments) throws -> Int32 {
+        let paths = arguments.positional.map(trimmed)
+        let out = trimmed(arguments.value("--out") ?? "")
+        if let place = FileTree.absolute(out), let shard = paths.first(where: { FileTree.absolute($0) == place }) {
+            throw UsageError("--out \(out) is the shard \(shard): name another directory", command: name)
+        }
+        let merge = try RunMerge(paths, allowsMissing: arguments.has("--partial"))
+        let header = merge.union.header
+        let claim = try RunClaim.take(out, id: header.id, options: merge.options) { target in
+            Output.error("the run that was in \(out) is now in \(target)")
+        }
+        var run = try merge.write(to: claim.directory)
+        try claim.end()
+        try KeptCases.write(&run, BuildRegistries.make())
+        try ReportFiles.write(run)
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        return merge.exitStatus(run)
+    }
+}

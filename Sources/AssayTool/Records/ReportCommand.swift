@@ -1,0 +1,55 @@
+import Commands
+import Harness
+import Reporting
+import RunRecords
+
+struct ReportCommand: Command {
+    let name = "report"
+    let summary = "renders a run again from its raw results, finished or not"
+    let question = "what came out of that run?"
+    let positional = ["DIR"]
+    let options = [
+        OptionSpecification("--deterministic", "print only what equal seed, plan and binary give again")
+    ]
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        let path = arguments.positional[0]
+        let directory = RunDirectory(path: trimmed(path))
+        guard directory.exists else { throw UsageError("no run in \(path): there is no run.json", command: name) }
+        if arguments.has("--deterministic") {
+            try Output.write(Reporting.deterministic(try directory.load()))
+            return 0
+        }
+        do {
+            // Before anything is read: what is not a run's is nothing to report on, or to write into.
+            _ = try RunMarker.read(from: directory.path)
+            let run = try directory.load()
+            try ReportFiles.write(run)
+            try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        } catch let error as RunClaimError {
+            throw UsageError(error.description, command: name)
+        }
+        return 0
+    }
+}
+
+/// A directory without a slash at its end: commands in reports are built from it.
+func trimmed(_ path: String) -> String {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+}
+
+/// What a run's directory holds beside the raw results: all rendered from them.
+enum ReportFiles {
+    static func write(_ run: Run) throws {
+        try RunClaim.write(Reporting.html(run), to: "report.html", in: run.directory)
+        try RunClaim.write(Reporting.csv(run), to: "results.csv", in: run.directory)
+        let scale = Reporting.scaleCSV(run)
+        if !scale.isEmpty { try RunClaim.write(scale, to: "scale.csv", in: run.directory) }
+        let peers = Reporting.peersCSV(run)
+        if !peers.isEmpty { try RunClaim.write(peers, to: "peers.csv", in: run.directory) }
+        let faults = Reporting.faultsCSV(run)
+        if !faults.isEmpty { try RunClaim.write(faults, to: "faults.csv", in: run.directory) }
+    }
+}

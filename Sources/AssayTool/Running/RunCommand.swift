@@ -1,0 +1,352 @@
+import Commands
+import Harness
+import Measuring
+import Reporting
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+struct RunCommand: Command {
+    let name = "run"
+    let summary = "runs a plan (quick unless named), and writes report.html and results.csv"
+    let question = "is the data safe, how fast is it, how large does it get?"
+    let positional = ["[PLAN]"]
+    let options = [
+        OptionSpecification("--scenario", value: "NAME,..", "only these; one that the plan lacks is added"),
+        OptionSpecification("--engine", value: "NAME,..", "only these engines"),
+        EngineLibraries.specification,
+        OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
+        OptionSpecification("--only", value: "WHAT,..", "only storage, only objects, or families of scenarios"),
+        OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
+        OptionSpecification("--seed", value: "N", "the seed of every case (the plan's: 1)"),
+        OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
+        OptionSpecification("--budget", value: "10m", "time for all cases together"),
+        OptionSpecification("--shard", value: "I/N", "only the I-th of N parts, from 1; auto asks Slurm or GitLab"),
+        OptionSpecification("--profile", value: "TOOL", "of the one case: callgrind or perf, and a flame graph"),
+        OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
+        OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
+        OptionSpecification("--dry-run", "list the cases, and run none"),
+        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+    ]
+
+    /// Options that a run that goes on may be given anew.
+    private static let free: Set<String> = ["--budget", "--plans", "--resume", "--out", "--dry-run", "--profile"]
+
+    private struct Prepared {
+        var claim: RunClaim
+        var header: RunHeader
+        var configuration: RunConfiguration
+        var profile: CaseProfile?
+    }
+
+    func run(_ arguments: Arguments) throws -> Int32 {
+        if arguments.has("--dry-run") { return try listCases(arguments) }
+        do {
+            return try execute(arguments)
+        } catch let error as RunClaimError {
+            if error.isInUse { throw error }
+            throw UsageError(error.description, command: name)
+        } catch let error as FileTreeError {
+            throw HarnessError(Self.text(error))
+        }
+    }
+
+    /// What failed, and what helps.
+    private static func text(_ error: FileTreeError) -> String {
+        guard let remedy = HarnessFault.reason(code: error.code, directory: error.path) else { return "\(error)" }
+        return "\(error): \(remedy)"
+    }
+
+    private func execute(_ arguments: Arguments) throws -> Int32 {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        Interruption.install()
+        // What a killed run left in memory, wherever it ran.
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        let prepared: Prepared
+        if let path = arguments.value("--resume") {
+            prepared = try resume(trimmed(path), arguments, executable)
+        } else {
+            prepared = try begin(arguments, try EngineLibraries.registries(arguments), executable)
+        }
+        var run = try carryOut(prepared)
+        try KeptCases.write(&run, prepared.configuration.registries)
+        try ReportFiles.write(run)
+        try ShardSelection.seal(run)
+        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
+            Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
+        }
+        if Interruption.isRequested && !run.isFinished {
+            Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done; go on with")
+            Output.error("  \(Self.resumeCommand(run.directory))")
+            return Interruption.exitStatus
+        }
+        return prepared.configuration.exitStatus(run)
+    }
+
+    private static func resumeCommand(_ directory: String) -> String {
+        "assay run --resume \(ShellWord.quoted(directory))"
+    }
+
+    /// Whatever ends the run early, its scratch goes, and what was done stays.
+    private func carryOut(_ prepared: Prepared) throws -> Run {
+        let run: Run
+        do {
+            var (configuration, header) = (prepared.configuration, prepared.header)
+            try addCounter(to: &configuration, &header)
+            var runner = Runner(configuration)
+            run = try runner.run(header, observer: TerminalProgress())
+            if !Interruption.isRequested { try prepared.profile?.take(&runner, configuration) }
+        } catch {
+            do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }
+            let text = (error as? FileTreeError).map { Self.text($0) } ?? "\(error)"
+            throw HarnessError(
+                "the run stopped: \(text)\nwhat was done is kept; go on with\n  "
+                    + Self.resumeCommand(prepared.claim.directory.path))
+        }
+        try prepared.claim.end()
+        try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
+        return run
+    }
+
+    /// Where instructions cannot be counted the run goes on without them, and says so.
+    private func addCounter(to configuration: inout RunConfiguration, _ header: inout RunHeader) throws {
+        guard configuration.plan.countsInstructions else { return }
+        do {
+            configuration.counter = try InstructionCounter(
+                executable: configuration.executable, directory: configuration.directory.workDirectory)
+        } catch let missing as InstructionCounter.Missing {
+            Output.error("\(missing)")
+            guard !header.notBuilt.contains(where: { $0.name == InstructionCounter.name }) else { return }
+            header.notBuilt.append(NotBuilt(name: InstructionCounter.name, remedy: InstructionCounter.remedy))
+        }
+    }
+
+    private func expand(
+        _ arguments: Arguments, _ checkout: Checkout, _ registries: Registries
+    ) throws -> (Plan, PlanFilter, [PlannedCase]) {
+        var plan = try checkout.plan(arguments.positional.first ?? "quick")
+        EngineLibraries.add(registries, to: &plan)
+        let filter = try PlanFilter(arguments)
+        let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
+        try expansion.checkParameters()
+        let cases = try expansion.cases()
+        _ = try plan.checkedBudgets(registries)
+        guard !cases.isEmpty else {
+            throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
+        }
+        try EngineLibraries.check(registries, are: cases, command: name)
+        return (plan, filter, cases)
+    }
+
+    private func listCases(_ arguments: Arguments) throws -> Int32 {
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        let all = try expand(arguments, checkout, EngineLibraries.registries(arguments)).2
+        for planned in try ShardSelection(arguments, of: all).cases {
+            let test = planned.test
+            let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
+            let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
+            try Output.line(
+                "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
+                    + "seed \(test.seed)  \(test.parameterText)\(state)")
+        }
+        return 0
+    }
+
+    private func begin(
+        _ arguments: Arguments, _ registries: Registries, _ executable: String
+    ) throws -> Prepared {
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        let (plan, filter, all) = try expand(arguments, checkout, registries)
+        let selection = try ShardSelection(arguments, of: all)
+        let cases = selection.cases
+        let profile = try CaseProfile(arguments, of: cases)
+        let known = try checkout.knownViolations(registries)
+        let budgets = try plan.checkedBudgets(registries)
+        let seed = filter.seed ?? plan.seed
+        let budget = filter.budgetSeconds ?? plan.budgetSeconds
+        let space = FreeSpace(cases, registries: registries, lanes: plan.measures ? 1 : 4)
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(plan.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? 3_600))
+        try space.require(in: Self.existing(trimmed(arguments.value("--out") ?? "Reports")))
+        let startTime = Int(time(nil))
+        let claim = try Self.claim(
+            out: arguments.value("--out"), id: "\(Self.timestamp(startTime))-\(plan.name)-\(seed)",
+            options: try options(arguments, plan.name))
+        let configuration = RunConfiguration(
+            plan: plan, cases: cases, registries: registries, directory: claim.directory, executable: executable,
+            known: known, budgetSeconds: budget)
+        try RunManifest(plan: plan, cases: cases, budgetSeconds: configuration.budgetSeconds, budgets: budgets)
+            .write(to: claim.directory)
+        var header = RunHeader(
+            id: claim.id, plan: plan.name, seed: seed,
+            machine: try MachineInspection.inspect(directory: claim.directory.workDirectory))
+        header.startTime = startTime
+        header.command = Self.command(Array(CommandLine.arguments.dropFirst()))
+        header.part = selection.part
+        (header.commit, header.branch) = checkout.revision()
+        header.budgetSeconds = configuration.budgetSeconds
+        header.measures = plan.measures
+        for planned in cases where planned.isHeadline && planned.verdict == nil {
+            header.rounds[planned.test.id] = plan.rounds
+            if planned.hasControl { header.controls.insert(planned.test.id) }
+        }
+        header.cases = cases.map(\.test.id)
+        complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
+        return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
+    }
+
+    /// A directory for this command alone: the one that the user named, else a new one below Reports.
+    static func claim(out: String?, id: String, options: [String: [String]]) throws -> RunClaim {
+        guard let out else {
+            return try RunClaim.make(below: "Reports", id: id, options: options)
+        }
+        // The directory's name is the user's, and may be used again: the random end keeps ids apart.
+        let unique = "\(id)-\(ScratchDirectory.newName().suffix(6))"
+        return try RunClaim.take(trimmed(out), id: unique, options: options) { target in
+            Output.error("the run that was in \(out) is now in \(target)")
+        }
+    }
+
+    /// The directory itself, or the nearest above it that is there.
+    static func existing(_ path: String) -> String {
+        var path = path
+        while !FileTree.isDirectory(path) {
+            guard let slash = path.lastIndex(of: "/") else { return "." }
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        return path
+    }
+
+    /// What makes this run another one than the plan alone: a run that goes on is compared with it.
+    private func options(_ arguments: Arguments, _ plan: String) throws -> [String: [String]] {
+        var given = ["plan": [plan]]
+        for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
+            given[option.name] = try values(arguments, option.name)
+        }
+        return given
+    }
+
+    private func values(_ arguments: Arguments, _ option: String) throws -> [String] {
+        if option == "--shard" { return try ShardSelection.shard(arguments).map { ["\($0)"] } ?? [] }
+        if option == EngineLibraries.option { return EngineLibraries.paths(arguments) }
+        return option == "--param" ? arguments.all(option) : arguments.list(option).sorted()
+    }
+
+    private func complete(
+        _ header: inout RunHeader, engines used: Set<String>, _ registries: Registries, _ executable: String
+    ) {
+        header.assayVersion = assayVersion
+        header.isReleaseBuild = ProgramBuild.isRelease
+        header.buildDigest = BuildIdentity.digest(executable: executable, engines: registries.engines.engines)
+        header.engines = registries.engines.engines.filter { used.contains($0.name) }
+            .map { engine in
+                var version = EngineVersion(
+                    name: engine.name, version: engine.version,
+                    promises: engine.promises.map {
+                        EnginePromise(
+                            kind: $0.kind.rawValue, sentence: $0.sentence, source: $0.source, level: $0.level)
+                    }, library: engine.library)
+                version.take(engine.file)
+                return version
+            }
+        header.notBuilt = registries.engines.notBuilt
+        header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
+        #if Zoo
+            header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
+        #endif
+        if AllocationCounter() == nil {
+            header.notBuilt.append(NotBuilt(name: "allocation counts", remedy: "apt-get install libjemalloc-dev"))
+        }
+    }
+
+    private func resume(
+        _ path: String, _ arguments: Arguments, _ executable: String
+    ) throws -> Prepared {
+        guard RunDirectory(path: path).exists else {
+            throw UsageError("no run in \(path): there is no run.json", command: name)
+        }
+        let marker = try RunMarker.read(from: path)
+        let header = try RunDirectory(path: path).readHeader()
+        guard header.merged.isEmpty else {
+            throw UsageError(
+                "\(path) was merged: finish the shards that it lacks, and merge all of them again", command: name)
+        }
+        try refuseContradictions(arguments, marker, header, path)
+        var registries = BuildRegistries.make()
+        try EngineLibraries.add(header.engines.compactMap(\.file), to: &registries, option: path, command: name)
+        let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
+        guard header.buildDigest == this.digest else {
+            throw UsageError(
+                "the run in \(path) was made by \(header.buildText), this is \(this.text): figures of two builds do "
+                    + "not belong into one run. Use that build, or start a new run", command: name)
+        }
+        let known = try Checkout.knownViolations(
+            given: arguments.value("--plans"), executable: executable, registries: registries)
+        let manifest = try RunManifest.read(from: RunDirectory(path: path))
+        let budget = try arguments.seconds("--budget") ?? manifest.budgetSeconds
+        let space = FreeSpace(manifest.cases, registries: registries)
+        try InheritedLimits.prepare(
+            for: .init(
+                memoryBytes: UInt64(manifest.memoryMegabytes) << 20, largestFileBytes: space.largestFileBytes,
+                seconds: budget ?? 3_600))
+        let profile = try CaseProfile(arguments, of: manifest.cases)
+        let claim = try RunClaim.resume(path).claim
+        let configuration = RunConfiguration(
+            plan: manifest.plan(name: header.plan, seed: header.seed), cases: manifest.cases, registries: registries,
+            directory: claim.directory, executable: executable, known: known, budgetSeconds: budget)
+        return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
+    }
+
+    /// A run that goes on is the run that was begun: an option that would make another one is refused.
+    private func refuseContradictions(
+        _ arguments: Arguments, _ marker: RunMarker, _ header: RunHeader, _ path: String
+    ) throws {
+        func refuse(_ begun: String, _ given: String) throws {
+            throw UsageError(
+                "the run in \(path) was begun \(begun), not \(given): leave that out to finish it, or start a new run",
+                command: name)
+        }
+        if let plan = arguments.positional.first, Checkout.name(ofPlan: plan) != header.plan {
+            try refuse("with plan \(header.plan)", "with \(plan)")
+        }
+        if let out = arguments.value("--out"), trimmed(out) != path { try refuse("there", "in \(out)") }
+        for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
+            let given = try values(arguments, option.name)
+            let begun = marker.options[option.name]
+            if given == begun || option.name == "--seed" && given == ["\(header.seed.rawValue)"] { continue }
+            let text = begun.map { "with \(option.name) \($0.joined(separator: ","))" } ?? "without \(option.name)"
+            try refuse(text, "with \(option.name) \(given.joined(separator: ","))")
+        }
+    }
+
+    static func command(_ words: [String]) -> String {
+        (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// `20261121-081503`, in universal time.
+    static func timestamp(_ seconds: Int) -> String {
+        var time = time_t(seconds)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(parts.tm_year + 1_900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
+            + two(parts.tm_hour) + two(parts.tm_min) + two(parts.tm_sec)
+    }
+}
+
+extension EngineVersion {
+    /// Remembers what it was loaded from.
+    mutating func take(_ engineFile: EngineFile?) {
+        file = engineFile?.path
+        fileDigest = engineFile?.digest ?? ""
+    }
+}

@@ -1,0 +1,48 @@
+// What a call does to names, for the trace: told before it, when the old names still lead somewhere.
+#pragma once
+#include "trace.h"
+#include <limits.h>
+
+#pragma GCC visibility push(hidden)
+
+struct assay_naming {
+    bool is_held;
+    int kind;
+    // Whether the entry is a directory; whether each of the names is one of a watched file.
+    bool is_directory;
+    bool is_watched;
+    bool is_destination_watched;
+    bool is_exchange;
+    char path[PATH_MAX];
+    char destination[PATH_MAX];
+};
+
+void assay_naming_start(
+    struct assay_naming *naming, int kind, int from, const char *path, int to, const char *destination);
+void assay_naming_record(struct assay_naming *naming, int result);
+
+// `destination`: NULL where there is only one name.
+static inline void assay_naming_begin(
+    struct assay_naming *naming, int kind, int from, const char *path, int to, const char *destination) {
+    naming->is_held = assay_trace_begin();
+    naming->is_exchange = false;
+    if (__builtin_expect(naming->is_held, 0)) assay_naming_start(naming, kind, from, path, to, destination);
+}
+
+static inline void assay_naming_end(struct assay_naming *naming, int result) {
+    if (__builtin_expect(!naming->is_held, 1)) return;
+    assay_naming_record(naming, result);
+    assay_trace_unlock();
+}
+
+// An open that may make a file or cut one.
+struct assay_opening {
+    bool is_held;
+    bool existed;
+    bool had_bytes;
+};
+
+struct assay_opening assay_opening_begin(int directory, const char *path, int flags);
+void assay_opening_end(const struct assay_opening *opening, int flags, int fd);
+
+#pragma GCC visibility pop

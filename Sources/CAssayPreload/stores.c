@@ -1,0 +1,207 @@
+#if defined(__linux__)
+#include "trace.h"
+#include "kernel.h"
+#include "state.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+// Stores through shared maps, for the trace: nothing tells of them when they happen, so each map has a copy of what it
+// held at the last look, and whatever differs before the next operation is recorded is recorded as writes first.
+//
+// Held by every caller: the trace's lock.
+
+#define MAP_LIMIT 64
+// More than this is not copied.
+#define COPY_LIMIT ((size_t)512 << 20)
+#define SECTOR 512
+
+struct map {
+    char *base;
+    size_t length;
+    int64_t offset;
+    struct assay_target target;
+    uint64_t inode;
+    // Of its own, so that the file's size can be asked for when the program has closed its own.
+    int fd;
+    // NULL while nothing can be stored through it.
+    char *copy;
+    size_t copied;
+};
+
+static struct map maps[MAP_LIMIT];
+static int map_count;
+static size_t copy_total;
+// A look at a time: pages that change while they are looked at are recorded as they were copied.
+static char look[4096];
+
+static void *take(size_t length) {
+    void *memory = NEXT(mmap)(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+// How much of the map has a file behind it: beyond, a look would end the process.
+static size_t backed(const struct map *map) {
+    struct stat status;
+    if (kernel_call(SYS_fstat, map->fd, (long)&status, 0, 0, 0, 0) < 0) return 0;
+    int64_t rest = (int64_t)status.st_size - map->offset;
+    if (rest <= 0) return 0;
+    return (size_t)rest < map->length ? (size_t)rest : map->length;
+}
+
+static void begin_copy(struct map *map) {
+    if (map->copy) return;
+    if (copy_total + map->length > COPY_LIMIT || !(map->copy = take(map->length))) {
+        assay_trace_unseen("a file is mapped for writing that is too large to be watched");
+        return;
+    }
+    copy_total += map->length;
+    map->copied = backed(map);
+    memcpy(map->copy, map->base, map->copied);
+}
+
+static void note_run(const struct map *map, size_t start, size_t end) {
+    struct iovec part = {map->copy + start, end - start};
+    assay_trace_data(ASSAY_TRACE_WRITE, map->inode, map->offset + (int64_t)start, &part, 1, end - start);
+}
+
+static void compare(struct map *map) {
+    if (!map->copy) return;
+    size_t end = backed(map);
+    // What grew holds zeros until somebody stores there.
+    if (end > map->copied) memset(map->copy + map->copied, 0, end - map->copied);
+    map->copied = end;
+    size_t run = 0;
+    bool is_run = false;
+    for (size_t page = 0; page < end; page += sizeof look) {
+        size_t count = end - page < sizeof look ? end - page : sizeof look;
+        if (memcmp(map->copy + page, map->base + page, count) == 0) {
+            if (is_run) note_run(map, run, page);
+            is_run = false;
+            continue;
+        }
+        memcpy(look, map->base + page, count);
+        for (size_t place = 0; place < count; place += SECTOR) {
+            size_t length = count - place < SECTOR ? count - place : SECTOR;
+            bool differs = memcmp(map->copy + page + place, look + place, length) != 0;
+            if (differs && !is_run) run = page + place;
+            if (!differs && is_run) note_run(map, run, page + place);
+            is_run = differs;
+            if (differs) memcpy(map->copy + page + place, look + place, length);
+        }
+    }
+    if (is_run) note_run(map, run, end);
+}
+
+void assay_trace_stores(void) {
+    for (int index = 0; index < map_count; index++) compare(&maps[index]);
+}
+
+static void drop(struct map *map) {
+    if (map->copy) {
+        NEXT(munmap)(map->copy, map->length);
+        copy_total -= map->length;
+    }
+    kernel_call(SYS_close, map->fd, 0, 0, 0, 0, 0);
+    *map = maps[--map_count];
+}
+
+void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written) {
+    int error = errno;
+    // An address that is given out anew is no longer what it was.
+    assay_trace_unmap(base, length);
+    // The descriptor has to be one by which the file can be written: else nothing is ever stored.
+    long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR) {
+        long own = map_count < MAP_LIMIT ? kernel_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700, 0, 0, 0) : -1;
+        if (own < 0) {
+            assay_trace_unseen("more maps of files than can be watched");
+        } else {
+            assay_forget((int)own);
+            maps[map_count] = (struct map){
+                .base = base, .length = length, .offset = offset, .target = target,
+                .inode = atomic_load(&assay_shared->logs[target.log].inode), .fd = (int)own};
+            if (is_written) begin_copy(&maps[map_count]);
+            map_count++;
+        }
+    }
+    errno = error;
+}
+
+static bool overlaps(const struct map *map, const void *address, size_t length) {
+    return (const char *)address < map->base + map->length && map->base < (const char *)address + length;
+}
+
+// The program may store through it from now on.
+void assay_trace_maps_written(void *address, size_t length) {
+    int error = errno;
+    for (int index = 0; index < map_count; index++) {
+        if (overlaps(&maps[index], address, length)) begin_copy(&maps[index]);
+    }
+    errno = error;
+}
+
+// Before it happens: afterwards nothing can be looked at.
+void assay_trace_unmap(void *address, size_t length) {
+    int error = errno;
+    for (int index = map_count - 1; index >= 0; index--) {
+        struct map *map = &maps[index];
+        if (!overlaps(map, address, length)) continue;
+        bool is_whole = (char *)address <= map->base && map->base + map->length <= (char *)address + length;
+        compare(map);
+        if (!is_whole && map->copy) assay_trace_unseen("a map that is stored through was taken away in pieces");
+        drop(map);
+    }
+    errno = error;
+}
+
+void assay_trace_moved(void *address) {
+    for (int index = map_count - 1; index >= 0; index--) {
+        if (!overlaps(&maps[index], address, 1)) continue;
+        compare(&maps[index]);
+        assay_trace_unseen("a map of a file was moved or changed its size");
+        drop(&maps[index]);
+    }
+}
+
+void assay_trace_msync(void *address, size_t length, bool waits, int result) {
+    int error = errno;
+    for (int index = 0; index < map_count; index++) {
+        struct map *map = &maps[index];
+        if (!overlaps(map, address, length)) continue;
+        size_t start = (char *)address > map->base ? (size_t)((char *)address - map->base) : 0;
+        size_t end = (char *)address + length - map->base;
+        if (end > map->length) end = map->length;
+        if (!waits) assay_trace_file(ASSAY_TRACE_WRITE_BACK, map->target, 0, 0, false);
+        else if (result != 0) assay_trace_file(ASSAY_TRACE_SYNC, map->target, 0, 0, true);
+        else
+            assay_trace_file(
+                ASSAY_TRACE_SYNC_RANGE, map->target, map->offset + (int64_t)start, (int64_t)(end - start), false);
+    }
+    errno = error;
+}
+
+// A write that was recorded has changed the map, too: what it holds is no store.
+void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes) {
+    for (int index = 0; index < map_count; index++) {
+        struct map *map = &maps[index];
+        if (!map->copy || map->inode != inode) continue;
+        int64_t place = offset - map->offset;
+        size_t rest = bytes;
+        for (int part = 0; part < count && rest > 0; part++) {
+            size_t length = parts[part].iov_len < rest ? parts[part].iov_len : rest;
+            for (size_t byte = 0; byte < length; byte++) {
+                int64_t target = place + (int64_t)byte;
+                if (target >= 0 && (size_t)target < map->length)
+                    map->copy[target] = ((const char *)parts[part].iov_base)[byte];
+            }
+            place += (int64_t)length;
+            rest -= length;
+        }
+        // What lies between the old end and the write is zeros.
+        size_t end = backed(map);
+        if (end > map->copied) map->copied = end;
+    }
+}
+#endif

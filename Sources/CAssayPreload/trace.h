@@ -1,0 +1,108 @@
+// The trace: every operation that could change what is on the disk, and every word that the program printed, in the
+// order in which they happened. ASSAY_TRACE names its file, ASSAY_TRACE_LOCK a file of at least a page beside it.
+//
+// 1. A lock in memory that all processes of the program share is held across a call and its record, so that the order
+//    of the records is the order of the calls, across threads, forks and programs that are executed.
+// 2. A record is appended whole by one write, by a descriptor that is opened for it alone: programs close descriptors
+//    that they do not know.
+// 3. What is not understood is recorded as such, in words: whoever reads the trace then gives no verdict.
+// 4. Who dies between a call and its record leaves a file that the trace does not lead to. Replaying finds that.
+#pragma once
+#include "calls.h"
+#include "descriptors.h"
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+// Raised when a record's form or meaning changes; Sources/ProgramTrials/Trace.swift reads it.
+#define ASSAY_TRACE_VERSION 1
+#define ASSAY_TRACE_MAGIC 0x41594153u
+
+enum assay_trace_kind {
+    ASSAY_TRACE_START = 1,      // of a program: its version in `offset`, its parent in `count`, its name in `path`
+    ASSAY_TRACE_END,
+    ASSAY_TRACE_CREATE,
+    ASSAY_TRACE_WRITE,
+    ASSAY_TRACE_TRUNCATE,       // the size in `offset`, as for the next
+    ASSAY_TRACE_PREALLOCATE,
+    ASSAY_TRACE_RENAME,
+    ASSAY_TRACE_LINK,           // a further name in `path`
+    ASSAY_TRACE_UNLINK,
+    ASSAY_TRACE_MAKE_DIRECTORY,
+    ASSAY_TRACE_REMOVE_DIRECTORY,
+    ASSAY_TRACE_SYNC,
+    ASSAY_TRACE_SYNC_DIRECTORY,
+    ASSAY_TRACE_SYNC_RANGE,
+    ASSAY_TRACE_SYNC_ALL,
+    ASSAY_TRACE_WRITE_BACK,
+    ASSAY_TRACE_OUTPUT,         // printed on the standard output that the first program had
+    ASSAY_TRACE_UNSEEN,         // why the trace is not all, in `path`; of a symbolic link, its path behind
+};
+
+// Little-endian; the texts and the bytes follow in this order.
+struct assay_trace_record {
+    uint32_t magic;
+    uint32_t size;              // with all that follows
+    uint64_t number;            // from 0, without gaps
+    uint32_t process;
+    uint16_t kind;
+    uint16_t failed;
+    uint64_t inode;
+    int64_t offset;
+    int64_t count;
+    uint32_t path_length;
+    uint32_t destination_length;
+    uint64_t data_length;
+};
+
+extern _Atomic bool assay_is_tracing;
+
+void assay_trace_lock(void);
+void assay_trace_unlock(void);
+
+// By the environment; false where it asks for none.
+bool assay_trace_start(void);
+void assay_trace_end(void);
+bool assay_is_output(int fd);
+
+// Held by the caller: the lock. They leave errno as it is.
+void assay_trace_data(int kind, uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);
+void assay_trace_file(int kind, struct assay_target target, int64_t offset, int64_t count, bool failed);
+void assay_trace_name(int kind, uint64_t inode, const char *path, const char *destination, bool failed);
+void assay_trace_size(uint64_t inode, int64_t size);
+void assay_trace_unseen(const char *why);
+
+// Of a write that has returned. `offset` -1: at the descriptor's own; `parts` NULL: the bytes are read back.
+void assay_trace_write(
+    struct assay_target target, int fd, const struct iovec *parts, int count, int64_t offset, ssize_t written,
+    bool is_synced);
+// Of a sync of a file or a directory that has returned.
+void assay_trace_sync(struct assay_target target, int fd, int result);
+
+// The path as the kernel names it, links in its directories followed and the last name as it is. False where it cannot
+// be told.
+bool assay_trace_path(int directory, const char *path, char full[]);
+
+// Maps that are stored through: what differs from the last look is recorded as writes.
+void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written);
+void assay_trace_maps_written(void *address, size_t length);
+void assay_trace_unmap(void *address, size_t length);
+void assay_trace_moved(void *address);
+void assay_trace_stores(void);
+void assay_trace_msync(void *address, size_t length, bool waits, int result);
+void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);
+
+static inline bool assay_traces(void) { return atomic_load_explicit(&assay_is_tracing, memory_order_relaxed); }
+
+// Between these two nobody else's operation happens. False, and nothing held, where no trace is kept.
+static inline bool assay_trace_begin(void) {
+    if (!assay_traces()) return false;
+    assay_trace_lock();
+    return true;
+}
+
+static inline void assay_trace_finish(bool is_held) {
+    if (is_held) assay_trace_unlock();
+}
+
+#pragma GCC visibility pop

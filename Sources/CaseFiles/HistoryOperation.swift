@@ -1,0 +1,57 @@
+/// One operation of a history: an action with numbers, under a label that stays its own when its neighbours are taken
+/// out. Faults name the label, so that a shorter history still has them.
+package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
+    package var label: String
+    package var action: String
+    package var arguments: [Int]
+
+    package init(label: String, action: String, arguments: [Int] = []) {
+        self.label = label
+        self.action = action
+        self.arguments = arguments
+    }
+
+    /// `op-3:update:5:1700`, as the parameter `history` of a case has it.
+    package var description: String { ([label, action] + arguments.map(String.init)).joined(separator: ":") }
+
+    /// Reads that form back; nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count >= 2, Self.isWord(parts[0]), Self.isWord(parts[1]) else { return nil }
+        var arguments: [Int] = []
+        for part in parts.dropFirst(2) {
+            guard let number = Int(part), number >= 0, String(number) == part else { return nil }
+            arguments.append(number)
+        }
+        self.init(label: String(parts[0]), action: String(parts[1]), arguments: arguments)
+    }
+
+    /// Letters, digits and dashes: no sign that separates anything here, in a fault's identity or in a shell.
+    package static func isWord(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// All operations as one text: what stands in a case's parameter.
+    package static func text(of operations: [HistoryOperation]) -> String {
+        operations.map(\.description).joined(separator: "/")
+    }
+
+    /// Reads such a text back; nil where a part of it is no operation, or two have one label.
+    package static func list(_ text: String) -> [HistoryOperation]? {
+        var operations: [HistoryOperation] = []
+        var labels: Set<String> = []
+        for part in text.split(separator: "/", omittingEmptySubsequences: false) {
+            guard let operation = HistoryOperation(part), labels.insert(operation.label).inserted else { return nil }
+            operations.append(operation)
+        }
+        return operations
+    }
+}

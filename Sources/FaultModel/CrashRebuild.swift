@@ -1,0 +1,36 @@
+/// Builds the crash states of a trace that steps name, one after the other.
+///
+/// Complexity: steps in the order of the trace cost the way between them; a step back begins at the trace's beginning.
+package struct CrashRebuild: Sendable {
+    private let base: DiskImage
+    private let trace: [IORecord]
+    private let profile: CrashProfile
+    private var model: DiskModel
+    private var point: CrashPoint?
+
+    package init(base: DiskImage, trace: [IORecord], profile: CrashProfile) {
+        self.base = base
+        self.trace = trace
+        self.profile = profile
+        model = DiskModel(base, profile: profile)
+    }
+
+    /// nil where the trace has no such operation, or the mask is not one of its states in canonical form.
+    package mutating func image(at step: CrashAddress.Step) -> DiskImage? {
+        guard !step.isKill, step.operation <= trace.count else { return nil }
+        if step.operation < model.operations {
+            model = DiskModel(base, profile: profile)
+            point = nil
+        }
+        if model.operations < step.operation {
+            for record in trace[model.operations..<step.operation] { model.apply(record) }
+            point = nil
+        }
+        let here = point ?? CrashPoint(model)
+        point = here
+        guard here.normalized(step.state) == step.state else { return nil }
+        var image = here.image(of: step.state)
+        image.dropUnnamed()
+        return image
+    }
+}

@@ -1,0 +1,88 @@
+import Seeds
+
+/// The files of a closed database, whose bytes are counted as one row: those of the first file, then of the next.
+package struct DamagedFiles: Sendable {
+    package struct File: Sendable {
+        package var name: String
+        package var bytes: [UInt8]
+        /// Where its first byte stands among the bytes of all files.
+        package var start: Int
+
+        package init(name: String, bytes: [UInt8], start: Int) {
+            self.name = name
+            self.bytes = bytes
+            self.start = start
+        }
+
+        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file holds nothing.
+        package var usedCount: Int {
+            let used = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
+            return min(bytes.count, (used + 4_095) / 4_096 * 4_096)
+        }
+    }
+
+    package let files: [File]
+
+    package init(_ files: [(name: String, bytes: [UInt8])]) {
+        var start = 0
+        self.files = files.map { name, bytes in
+            defer { start += bytes.count }
+            return File(name: name, bytes: bytes, start: start)
+        }
+    }
+
+    /// Of all files.
+    package var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
+
+    /// The index of the file that holds a byte; nil beyond the last.
+    package func index(at position: Int) -> Int? {
+        guard position >= 0, let index = files.lastIndex(where: { $0.start <= position }),
+            position - files[index].start < files[index].bytes.count
+        else { return nil }
+        return index
+    }
+
+    package func file(at position: Int) -> File? { index(at: position).map { files[$0] } }
+
+    /// `count` different positions below the used bytes of each file, times `scale`, in equal shares per file,
+    /// ascending. All positions where `count` is 0.
+    package func positions(count: Int, scale: Int, random: inout RandomStream) -> [Int] {
+        var chosen: [Int] = []
+        for (index, file) in files.enumerated() {
+            guard count > 0 else {
+                chosen += Array((file.start * scale)..<((file.start + file.bytes.count) * scale))
+                continue
+            }
+            let share = count * (index + 1) / files.count - count * index / files.count
+            let space = file.usedCount * scale
+            var set: Set<Int> = []
+            while set.count < min(share, space) { set.insert(file.start * scale + random.below(space)) }
+            chosen += set.sorted()
+        }
+        return chosen
+    }
+
+    /// Where the pages begin, the last of a file maybe a short one.
+    package func pages(of size: Int) -> [Int] {
+        files.flatMap { file in Array(stride(from: file.start, to: file.start + file.bytes.count, by: size)) }
+    }
+
+    /// The bytes from a position on, at most `size`, and none of another file.
+    package func page(at position: Int, size: Int) -> ArraySlice<UInt8> {
+        guard let file = file(at: position) else { return [] }
+        let offset = position - file.start
+        return file.bytes[offset..<min(offset + size, file.bytes.count)]
+    }
+
+    /// Pages that hold something.
+    package func filledPages(of size: Int) -> [Int] {
+        pages(of: size).filter { page(at: $0, size: size).contains { $0 != 0 } }
+    }
+
+    /// Where a byte stands, for people: file, page and byte in it.
+    package func place(of position: Int, pageSize: Int) -> String {
+        guard let file = file(at: position) else { return "byte \(position), beyond the files" }
+        let offset = position - file.start
+        return "file \(file.name), page \(offset / pageSize), offset \(offset % pageSize)"
+    }
+}

@@ -1,0 +1,214 @@
+import FaultModel
+import Harness
+import RunRecords
+import Seeds
+
+/// A disk that a loss of power may have left, and that the check does not accept.
+package struct CrashFinding: Sendable {
+    package var address: CrashAddress
+    /// What the check said last, and how it ended.
+    package var message: String
+    package var ending: String
+    /// Whether a second look at the same disk ended in the same way.
+    package var isSteady: Bool
+}
+
+/// What came of all the states that were tried.
+package struct CrashOutcome: Sendable {
+    package var coverage = CrashCoverage()
+    /// States that the check has seen.
+    package var checked = 0
+    package var findings: [CrashFinding] = []
+}
+
+/// Every disk that a loss of power may have left of a recorded run, and what a check says to each.
+package struct CrashTrial: Sendable {
+    /// Its words beside the path: the file with what the program had printed.
+    package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
+
+    package let run: TracedRun
+    package let check: CheckCommand
+    package let rules: CrashRules
+    package let seed: Seed
+    package let limit: Int
+    /// Where states are built.
+    private let place: String
+    private let lanes: Int
+    /// Moments that are tried; nil for all.
+    private let points: Set<Int>?
+
+    /// - Parameters:
+    ///   - limit: how many states are checked at most; 0: all that are built.
+    ///   - place: a directory where states are built.
+    package init(
+        _ run: TracedRun, check: CheckCommand, profile: CrashProfile, limit: Int, seed: Seed, in place: String,
+        lanes: Int = TrialLanes.processors
+    ) {
+        self.run = run
+        self.place = place
+        self.lanes = max(1, lanes)
+        self.check = check
+        self.limit = limit
+        self.seed = seed
+        var rules = CrashRules()
+        rules.profile = profile
+        var points: Set<Int>?
+        if limit > 0 {
+            // A check is a process: states that it will never see need not be built. Of many moments some are chosen.
+            let all = run.operations.count + 1
+            if all > limit {
+                var random = RandomStream(seed.derived(1))
+                points = Set(Self.sample(Array(0..<all), limit, &random)).union([0, all - 1])
+            }
+            let share = max(8, 16 * limit / min(all, limit))
+            rules.exhaustiveUnits = share >= 256 ? 8 : 4
+            rules.sampleCount = min(100, share / 2)
+            rules.singleLimit = min(64, max(2, share / 8))
+            rules.pairLimit = min(16, max(2, share / 16))
+        }
+        self.points = points
+        self.rules = rules
+    }
+
+    /// Looks at what the program left and at what it found, which a check has to accept.
+    ///
+    /// Returns: whether the check is as content with what the program found and all that it printed: then it does not
+    /// see what is lost.
+    /// Throws: `TrialRefusal` where it is not content, or cannot be run.
+    package func isCheckBlind() throws -> Bool {
+        guard check.namesPath else {
+            throw TrialRefusal("the check names no {}, in whose place the path of each disk is put: \(check.text)")
+        }
+        let last = run.operations.count
+        let finished = DiskModel(run.base, after: last, of: run.operations).current
+        let end = try look(at: finished, operation: last, acknowledged: run.acknowledged(at: .max))
+        if let refusal = CheckCommand.refusal(end) { throw TrialRefusal("the check \(check.text): \(refusal)") }
+        guard end.hasSucceeded else {
+            throw TrialRefusal(
+                "the check fails on what the program itself left (it \(end.summary)): \(CheckCommand.lastLine(end))")
+        }
+        let start = try look(at: run.base, operation: 0, acknowledged: run.acknowledged(at: 0))
+        guard start.hasSucceeded else {
+            throw TrialRefusal(
+                "the check fails on the directory as it was before the program did anything (it \(start.summary)): "
+                    + "\(CheckCommand.lastLine(start)); a loss of power may come that early")
+        }
+        return try look(at: run.base, operation: 0, acknowledged: run.acknowledged(at: .max)).hasSucceeded
+    }
+
+    /// - Parameter progress: is told how many were checked, of how many.
+    package func sweep(progress: (Int, Int) -> Void = { _, _ in }) throws -> CrashOutcome {
+        var outcome = CrashOutcome()
+        let chosen = try choose(&outcome)
+        var waiting: [CrashState] = []
+        func look() throws {
+            let states = waiting
+            waiting = []
+            let findings = try TrialLanes.run(states.count, lanes: lanes) { index, lane in
+                try self.look(at: states[index].image, step: states[index].step, lane: lane)
+            }
+            outcome.checked += states.count
+            outcome.findings += findings.compactMap { $0 }
+            progress(outcome.checked, chosen.count)
+        }
+        try CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed).build(chosen) { state throws in
+            waiting.append(state)
+            if waiting.count >= 16 * lanes { try look() }
+        }
+        try look()
+        return outcome
+    }
+
+    /// One state alone.
+    ///
+    /// Throws: `TrialRefusal` for an address that the run does not have.
+    package func look(at address: CrashAddress) throws -> CrashFinding? {
+        guard address.steps.count == 1, let step = address.steps.first, !step.isKill else {
+            throw TrialRefusal("\(address) is no loss of power of its own: crash:op=N,state=0xN")
+        }
+        let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
+        guard let image = sweep.image(at: step) else {
+            throw TrialRefusal(
+                "this run has no state \(address): it has \(run.operations.count) operations, and a state names what "
+                    + "was undecided before one of them")
+        }
+        return try look(at: image, step: step)
+    }
+
+    /// What a state has of each operation that was undecided, for people.
+    package func description(of step: CrashAddress.Step) -> [String] {
+        run.description(of: step, profile: rules.profile)
+    }
+
+    /// Puts a state into a directory, with the words that had been printed beside it.
+    package func keep(_ step: CrashAddress.Step, at path: String) throws {
+        let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
+        guard let image = sweep.image(at: step) else { return }
+        try FileTree.createDirectory(path + "/files")
+        let directories = run.directories(at: step.operation)
+        try DirectorySnapshot.build(image, directories: directories, at: path + "/files")
+        try FileTree.writeBytes(path + "/acknowledged", run.acknowledged(at: step.operation))
+        let text = description(of: step).joined(separator: "\n")
+        try FileTree.writeText(path + "/what-happened", "\(CrashAddress([step]))\n\(text)\n")
+    }
+
+    // MARK: States
+
+    private func context(_ operation: Int) -> UInt64 { UInt64(run.acknowledgedCount(at: operation)) }
+
+    /// Which of the distinct states are checked. Nothing and everything that was undecided are among them
+    /// at each operation, as far as they go.
+    private func choose(_ outcome: inout CrashOutcome) throws -> [CrashAddress.Step] {
+        var sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
+        var ends: [CrashAddress.Step] = []
+        var others: [CrashAddress.Step] = []
+        var lastOperation = -1
+        outcome.coverage = try sweep.visit(isVisited: { points?.contains($0) ?? true }, context: context) {
+            state throws in
+            if Interruption.isRequested { throw WorkInterrupted() }
+            let isFirst = state.step.operation != lastOperation
+            lastOperation = state.step.operation
+            if isFirst || state.step.state == StateMask() { ends.append(state.step) } else { others.append(state.step) }
+            return true
+        }
+        guard limit > 0, ends.count + others.count > limit else { return ends + others }
+        var random = RandomStream(seed.derived(UInt64(run.operations.count)))
+        // At least half of them are of the others.
+        let chosen = Self.sample(ends, max(limit / 2, limit - others.count), &random)
+        return chosen + Self.sample(others, limit - chosen.count, &random)
+    }
+
+    private static func sample<Element>(_ all: [Element], _ count: Int, _ random: inout RandomStream) -> [Element] {
+        guard count < all.count else { return all }
+        var all = all
+        for place in 0..<count { all.swapAt(place, place + random.below(all.count - place)) }
+        return Array(all[..<count])
+    }
+
+    private func look(at image: DiskImage, step: CrashAddress.Step, lane: Int = 0) throws -> CrashFinding? {
+        let words = run.acknowledged(at: step.operation)
+        let end = try look(at: image, operation: step.operation, acknowledged: words, lane: lane)
+        if end.hasSucceeded { return nil }
+        let second = try look(at: image, operation: step.operation, acknowledged: words, lane: lane)
+        return CrashFinding(
+            // Without where it was built, which is another place each time.
+            address: CrashAddress([step]),
+            message: CheckCommand.lastLine(end).replacing("\(place)/disk\(lane)", with: CheckCommand.placeholder),
+            ending: end.summary,
+            isSteady: second.end == end.end && second.isTimeOut == end.isTimeOut)
+    }
+
+    private func look(
+        at image: DiskImage, operation: Int, acknowledged: [UInt8], lane: Int = 0
+    ) throws -> WatchedEnd {
+        let directory = "\(place)/disk\(lane)"
+        let words = "\(place)/acknowledged\(lane)"
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+        var image = image
+        image.dropUnnamed()
+        try DirectorySnapshot.build(image, directories: run.directories(at: operation), at: directory)
+        try FileTree.writeBytes(words, acknowledged)
+        return try check.run(directory, variables: ["\(Self.acknowledgedVariable)=\(words)"])
+    }
+}

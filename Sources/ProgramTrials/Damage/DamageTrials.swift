@@ -1,0 +1,155 @@
+import FaultModel
+import Harness
+import RunRecords
+
+/// One damage, and what the read command made of it.
+package struct DamageTrial: Sendable {
+    package var damage: FileDamage
+    package var outcome: DamageOutcome
+    /// The first difference, what the command said last, or the signal.
+    package var detail: String
+}
+
+/// Copies of files, one damage each, read by a command of the user's whose output is compared with what it prints of
+/// the undamaged files.
+package struct DamageTrials: Sendable {
+    package let files: DamagedFiles
+    package let command: CheckCommand
+    /// What stands for `{}`, below a copy's directory: the first file, or nothing where a directory was given.
+    package let subject: String
+    /// For the copies.
+    package let directory: String
+    package var older: DamagedFiles?
+    package var pageSize = 4_096
+    package var ignored: [String] = []
+    /// Bytes that the command and what it starts may keep in memory.
+    package var memoryLimit = 1 << 30
+    package var lanes = TrialLanes.processors
+
+    package init(_ files: DamagedFiles, command: CheckCommand, subject: String, directory: String) {
+        self.files = files
+        self.command = command
+        self.subject = subject
+        self.directory = directory
+    }
+
+    // MARK: The undamaged copy
+
+    /// What the command prints of undamaged files, the same in two runs.
+    ///
+    /// Throws: `TrialRefusal` where no output could be compared with it.
+    package func reference() throws -> PrintedLines {
+        var printed: [PrintedLines] = []
+        for name in ["undamaged", "undamaged-again"] {
+            let reading = try read(nil, in: directory + "/" + name)
+            let end = reading.end
+            guard !reading.isTooLarge else {
+                throw TrialRefusal("the read command takes more than \(memoryLimit >> 20) MiB: --memory-limit")
+            }
+            if let refusal = CheckCommand.refusal(end) { throw TrialRefusal("--read: \(refusal)") }
+            guard end.hasSucceeded else {
+                throw TrialRefusal(
+                    "the read command fails on an undamaged copy: it \(end.summary): \(CheckCommand.lastLine(end)); "
+                        + "are all files of the database named?")
+            }
+            guard !end.isOutputCut else {
+                throw TrialRefusal(
+                    "the read command prints more than \(command.outputLimit >> 20) MiB: let it print a digest")
+            }
+            printed.append(reading.lines)
+        }
+        if let difference = printed[1].difference(from: printed[0]) {
+            throw TrialRefusal(
+                "the read command prints something else each time (\(difference)), so that nothing can be compared "
+                    + "with it; --ignore PATTERN leaves lines out")
+        }
+        guard printed[0].lines.contains(where: { !$0.isEmpty }) else {
+            throw TrialRefusal("the read command prints nothing: let it print what it reads")
+        }
+        return printed[0]
+    }
+
+    // MARK: Trials
+
+    /// Runs the trials. Those that change nothing are left out.
+    package func run(
+        _ damages: [FileDamage], against reference: PrintedLines, progress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws -> [DamageTrial] {
+        let trials = try TrialLanes.run(damages.count, lanes: lanes, progress: progress) { index, lane in
+            try run(damages[index], against: reference, in: directory + "/lane\(lane)")
+        }
+        return trials.compactMap { $0 }
+    }
+
+    /// nil where the damage changes nothing.
+    package func run(
+        _ damage: FileDamage, against reference: PrintedLines, in directory: String
+    ) throws -> DamageTrial? {
+        guard let change = files.change(damage, pageSize: pageSize, older: older) else { return nil }
+        let reading = try read(change, in: directory)
+        if reading.isTooLarge {
+            return DamageTrial(damage: damage, outcome: .memoryLimit, detail: "more than \(memoryLimit >> 20) MiB")
+        }
+        let (outcome, detail) = Self.judge(reading.end, reading.lines, against: reference)
+        return DamageTrial(damage: damage, outcome: outcome, detail: detail)
+    }
+
+    private struct Reading {
+        var end: WatchedEnd
+        var isTooLarge: Bool
+        var lines: PrintedLines
+    }
+
+    /// Makes the files anew, and reads them.
+    private func read(_ change: FileChange?, in directory: String) throws -> Reading {
+        try write(change, to: directory)
+        let path = subject.isEmpty ? directory : directory + "/" + subject
+        let (end, isTooLarge) = try follow(command.program(path))
+        try FileTree.remove(directory)
+        let lines = PrintedLines(end.output, directory: directory, ignoring: ignored)
+        return Reading(end: end, isTooLarge: isTooLarge, lines: lines)
+    }
+
+    /// Runs it to its end; ends it when it takes more memory than it may.
+    private func follow(_ program: WatchedProgram) throws -> (WatchedEnd, Bool) {
+        let running = try program.start()
+        var isTooLarge = false
+        while true {
+            if let end = try running.advance(waiting: 0.02) { return (end, isTooLarge) }
+            if !isTooLarge, ProcessMemory.residentBytes(of: running.processID) > memoryLimit {
+                isTooLarge = true
+                running.killAll()
+            }
+        }
+    }
+
+    /// Leaves the files, damaged in one place or in none, in a directory that was not there.
+    package func write(_ change: FileChange?, to directory: String) throws {
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+        for (index, file) in files.files.enumerated() {
+            if let slash = file.name.lastIndex(of: "/") {
+                try FileTree.createDirectory(directory + "/" + file.name[..<slash])
+            }
+            let bytes = change.flatMap { $0.file == index ? $0.applied(to: file.bytes) : nil } ?? file.bytes
+            try FileTree.writeBytes(directory + "/" + file.name, bytes)
+        }
+    }
+
+    /// What happened, from the end and the output of the command alone.
+    package static func judge(
+        _ end: WatchedEnd, _ lines: PrintedLines, against reference: PrintedLines
+    ) -> (DamageOutcome, String) {
+        if end.isTimeOut { return (.hung, end.summary) }
+        if let signal = ProgramCrash.signal(of: end.end) {
+            return (.crashed, "signal \(signal): \(CheckCommand.lastLine(end))")
+        }
+        if end.end == .exited(0) {
+            guard let difference = lines.difference(from: reference) else { return (.correct, "") }
+            return (.silentlyWrong, difference)
+        }
+        if lines.isBeginning(of: reference) { return (.detected, CheckCommand.lastLine(end)) }
+        let difference = lines.difference(from: reference) ?? ""
+        return (.wrongThenDetected, "\(difference); then it \(end.summary)")
+    }
+}

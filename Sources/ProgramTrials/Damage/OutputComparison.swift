@@ -1,0 +1,75 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What a command printed, as lines that can be compared with those of another run of it.
+package struct PrintedLines: Equatable, Sendable {
+    package let lines: [[UInt8]]
+    /// Whether the last line was ended.
+    package let isEnded: Bool
+
+    /// - Parameters:
+    ///   - directory: where the command found its files: its path becomes `{}`, as it is another one in each run.
+    ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
+    package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
+        let path = Array(directory.utf8)
+        // Most outputs do not speak of it, and looking for the first byte is quick.
+        let text = path.isEmpty ? output : Self.replacing(path, in: output)
+        isEnded = text.last == UInt8(ascii: "\n")
+        var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        self.lines = ignored.isEmpty ? lines : lines.filter { line in !Self.matches(line, ignored) }
+    }
+
+    private static func matches(_ line: [UInt8], _ patterns: [String]) -> Bool {
+        let text = String(decoding: line, as: UTF8.self)
+        return patterns.contains { fnmatch($0, text, 0) == 0 }
+    }
+
+    private static func replacing(_ path: [UInt8], in bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: path[0]) {
+            result += rest[..<start]
+            if rest[start...].starts(with: path) {
+                result += Array("{}".utf8)
+                rest = rest[(start + path.count)...]
+            } else {
+                result.append(rest[start])
+                rest = rest[(start + 1)...]
+            }
+        }
+        return result + rest
+    }
+
+    /// Whether this is the beginning of `whole`: every line right, the last one maybe cut.
+    package func isBeginning(of whole: PrintedLines) -> Bool {
+        guard lines.count <= whole.lines.count else { return false }
+        for (index, line) in lines.enumerated() {
+            let expected = whole.lines[index]
+            if line == expected { continue }
+            guard index == lines.count - 1, !isEnded, expected.starts(with: line) else { return false }
+        }
+        return true
+    }
+
+    /// Where this is not what was expected, in words; nil where it is.
+    package func difference(from expected: PrintedLines) -> String? {
+        for index in 0..<max(lines.count, expected.lines.count) {
+            let got = index < lines.count ? lines[index] : nil
+            let wanted = index < expected.lines.count ? expected.lines[index] : nil
+            if got == wanted { continue }
+            return "line \(index + 1): expected \(Self.quoted(wanted)), got \(Self.quoted(got))"
+        }
+        return isEnded == expected.isEnded ? nil : "the end of the last line"
+    }
+
+    private static func quoted(_ line: [UInt8]?) -> String {
+        guard let line else { return "no line" }
+        let text = String(decoding: line.prefix(80), as: UTF8.self)
+        let plain = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
+        return "\"\(plain)\"" + (line.count > 80 ? ".." : "")
+    }
+}

@@ -1,0 +1,213 @@
+import FaultModel
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+
+/// A program of the user's, run anew for each fault in a copy of a directory, and a check of what it left there.
+package struct ProgramFaultTrials: Sendable {
+    /// What the check finds the program's lines in: those that it printed before it ended.
+    package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
+    private static let memoryLimit = 64 << 20
+
+    /// Program and what it is told, with `{}` for the directory.
+    package let words: [String]
+    package let check: CheckCommand
+    package let library: String
+    /// What each copy begins as; nil: an empty directory.
+    package var original: String?
+    /// For the copies.
+    package let directory: String
+    package var output = WatchedProgram.Output.terminal
+    package var limitSeconds: Double?
+    package var ignoredNames: [String] = []
+    package var lanes = TrialLanes.processors
+    package var seed = Seed(1)
+
+    package init(_ words: [String], check: CheckCommand, library: String, directory: String) {
+        self.words = words
+        self.check = check
+        self.library = library
+        self.directory = directory
+    }
+
+    /// The run without a fault.
+    package struct Baseline: Sendable {
+        package let state: FaultState
+        package let durationNanoseconds: UInt64
+        /// The check is as content with the directory from before the run, and with the lines of all of it: what is
+        /// lost it does not see.
+        package let isCheckBlind: Bool
+        package let lineCount: Int
+    }
+
+    /// One run of the program.
+    private struct Ran {
+        var end: WatchedEnd
+        var state: FaultState
+        /// Killed from outside, at a moment.
+        var isKilled = false
+        var place: Place
+
+        var lines: ArraySlice<UInt8> {
+            let end = end.output.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            return self.end.output[..<end]
+        }
+    }
+
+    private struct Place {
+        let directory: String
+        var data: String { directory + "/data" }
+        var state: String { directory + "/state" }
+        var acknowledged: String { directory + "/acknowledged" }
+    }
+
+    // MARK: Without a fault
+
+    /// Throws: `TrialRefusal` where no trial could say anything.
+    package func baseline() throws -> Baseline {
+        let ran = try run(nil, in: Place(directory: directory + "/baseline"))
+        let end = ran.end
+        guard ran.state.programs > 0 else {
+            throw TrialRefusal(
+                "the program did not load \(library), so that none of its calls can be made to fail: is it linked "
+                    + "statically, or does it empty its environment?")
+        }
+        guard end.hasSucceeded else {
+            throw TrialRefusal(
+                "the program fails without any fault: it \(end.summary): \(CheckCommand.lastLine(end))")
+        }
+        guard !end.isOutputCut else { throw TrialRefusal("the program prints more than 64 MiB") }
+        let checked = try checked(ran)
+        if let refusal = CheckCommand.refusal(checked) { throw TrialRefusal("--check: \(refusal)") }
+        guard checked.hasSucceeded else {
+            throw TrialRefusal(
+                "the check fails after a run without any fault: it \(checked.summary): "
+                    + CheckCommand.lastLine(checked))
+        }
+        guard ran.state.count(CallKind.allCases) > 0 else {
+            throw TrialRefusal(
+                "the program made no call to a file below the directory that {} stands for: is that where its files "
+                    + "are?")
+        }
+        try prepare(ran.place)
+        let isBlind = try self.checked(ran).hasSucceeded
+        try FileTree.remove(ran.place.directory)
+        return Baseline(
+            state: ran.state, durationNanoseconds: end.durationNanoseconds, isCheckBlind: isBlind,
+            lineCount: ran.lines.count { $0 == UInt8(ascii: "\n") })
+    }
+
+    // MARK: Trials
+
+    /// Runs the trials. Those whose call cannot be struck in that way are left out.
+    package func run(
+        _ faults: [CallFault], _ baseline: Baseline, progress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws -> [ProgramFaultTrial] {
+        let trials = try TrialLanes.run(faults.count, lanes: lanes, progress: progress) { index, lane in
+            try run(faults[index], baseline, in: directory + "/lane\(lane)")
+        }
+        return trials.compactMap { $0 }
+    }
+
+    /// nil where that call cannot be struck in that way. The directory is left as the check found it where `keeps`.
+    package func run(
+        _ fault: CallFault, _ baseline: Baseline, in directory: String, keeps: Bool = false
+    ) throws -> ProgramFaultTrial? {
+        let place = Place(directory: directory)
+        var ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: 0))
+        // A run may be quicker than that without a fault was.
+        if case .killAtMoment = fault {
+            for attempt in 1..<6 where !ran.isKilled {
+                ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: attempt))
+            }
+        }
+        if ran.state.isMisread { throw TrialRefusal("the preloaded library does not know the fault \(fault)") }
+        if ran.state.struck == 0, ran.state.isInapplicable { return nil }
+        let trial = try judge(fault, ran)
+        if !keeps { try FileTree.remove(directory) }
+        return trial
+    }
+
+    private func judge(_ fault: CallFault, _ ran: Ran) throws -> ProgramFaultTrial {
+        let end = ran.end
+        let said = "the program \(end.summary)" + (end.errors.isEmpty ? "" : ": \(CheckCommand.lastLine(end))")
+        func trial(_ outcome: ProgramFaultOutcome, _ detail: String) -> ProgramFaultTrial {
+            ProgramFaultTrial(fault: fault, outcome: outcome, detail: detail)
+        }
+        if end.isTimeOut { return trial(.hung, said) }
+        let isStruck = ran.isKilled || ran.state.struck > 0
+        guard isStruck else { return trial(.notStruck, said) }
+        let signal = ProgramCrash.signal(of: end.end)
+        if fault.isKill {
+            guard signal != nil else { return trial(.notStruck, "the kill did not end it: \(said)") }
+        } else if signal != nil {
+            return trial(.crashed, said)
+        }
+        let checked = try checked(ran)
+        guard checked.hasSucceeded else {
+            return trial(.broken, "the check \(checked.summary): \(CheckCommand.lastLine(checked)) (\(said))")
+        }
+        if fault.isKill { return trial(.survived, "") }
+        return trial(end.end == .exited(0) ? .untold : .told, said)
+    }
+
+    // MARK: One run
+
+    private func prepare(_ place: Place) throws {
+        try FileTree.remove(place.data)
+        if let original {
+            try FileTree.createDirectory(place.directory)
+            try FileTree.copy(from: original, to: place.data)
+        } else {
+            try FileTree.createDirectory(place.data)
+        }
+    }
+
+    private func run(_ fault: CallFault?, in place: Place, moment: Double? = nil) throws -> Ran {
+        try FileTree.remove(place.directory)
+        try prepare(place)
+        try FaultState.make(place.state)
+        var program = WatchedProgram(
+            words.map { $0.replacing(CheckCommand.placeholder, with: place.data) }, library: library)
+        program.output = output
+        program.outputLimit = Self.memoryLimit
+        program.limitSeconds = limitSeconds ?? 60
+        program.variables = [
+            "ASSAY_IO_ROOT=\(place.data)", "ASSAY_IO_IGNORED_NAMES=\(ignoredNames.joined(separator: ":"))",
+            "\(FaultState.variable)=\(place.state)",
+        ]
+        if let words = fault?.words { program.variables.append("\(FaultState.faultVariable)=\(words)") }
+        let (end, isKilled) = try follow(program, killingAfter: moment)
+        return Ran(end: end, state: try FaultState(reading: place.state), isKilled: isKilled, place: place)
+    }
+
+    private func follow(
+        _ program: WatchedProgram, killingAfter moment: Double?
+    ) throws -> (end: WatchedEnd, isKilled: Bool) {
+        guard let moment else { return (try program.run(), false) }
+        let running = try program.start()
+        let start = MonotonicClock.now()
+        while case let left = moment - Double(MonotonicClock.now() &- start) / 1e9, left > 0 {
+            if let end = try running.advance(waiting: min(0.02, left)) { return (end, false) }
+        }
+        running.killAll()
+        while true {
+            if let end = try running.advance(waiting: 0.02) { return (end, end.end == .signalled(9)) }
+        }
+    }
+
+    private func checked(_ ran: Ran) throws -> WatchedEnd {
+        try FileTree.writeBytes(ran.place.acknowledged, ran.lines)
+        return try check.run(
+            ran.place.data, variables: ["\(Self.acknowledgedVariable)=\(ran.place.acknowledged)"])
+    }
+
+    /// Seconds from the start; each attempt comes at half of the one before.
+    private func moment(of fault: CallFault, _ baseline: Baseline, attempt: Int) -> Double? {
+        guard case .killAtMoment(let number) = fault else { return nil }
+        var random = RandomStream(seed.derived("moments").derived(UInt64(number)))
+        let share = Double(random.below(1_000_000)) / 1_000_000
+        return share * Double(baseline.durationNanoseconds) / 1e9 / Double(1 << attempt)
+    }
+}

@@ -1,0 +1,21 @@
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How much memory a process has and what it started, as procfs tells it.
+enum ProcessMemory {
+    /// 0 where nothing is told: the process is gone, or the system has no procfs.
+    static func residentBytes(of process: pid_t) -> Int {
+        let directory = "/proc/\(process)"
+        guard let statistics = try? FileTree.readText(directory + "/statm") else { return 0 }
+        let words = statistics.split(separator: " ")
+        let pages = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        let own = pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard let children = try? FileTree.readText(directory + "/task/\(process)/children") else { return own }
+        return children.split(separator: " ").compactMap { pid_t($0) }.reduce(own) { $0 + residentBytes(of: $1) }
+    }
+}

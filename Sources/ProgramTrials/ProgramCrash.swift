@@ -1,0 +1,20 @@
+import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Signals by which a program ends that did something wrong.
+package enum ProgramCrash {
+    private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGSYS, SIGXCPU, SIGXFSZ]
+
+    /// The signal that ended a program, or one that a shell tells of by a status above 128.
+    package static func signal(of end: ChildEnd) -> Int32? {
+        switch end {
+        case .signalled(let signal): signal
+        case .exited(let status): signals.first { status == 128 + $0 }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Harness
+import JSONText
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A step of a scenario that ran in a process of its own, under the recorder.
+package struct RecordedStep {
+    package let run: TracedRun
+    /// What it reported; nil where it ended without a report.
+    package let report: WorkerReport?
+
+    /// The library that records, beside the program; nil where none was built, or it cannot be loaded.
+    package static func library(besides executable: String) -> String? { Preload.library(besides: executable) }
+
+    /// Runs `Scenario.runStep` in a small process that has opened no engine and holds no data; all that it does to the
+    /// files below a location is recorded, but to those that the engine only locks or talks through.
+    ///
+    /// - Parameter library: `library(besides:)`.
+    /// Throws: `HarnessError` where the process cannot be started, or says that the harness failed.
+    package static func run(
+        _ context: CaseContext, _ arguments: [String], at location: DatabaseLocation, library: String,
+        seconds: Double = 60
+    ) throws -> RecordedStep {
+        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
+        let place = context.directory + "/recorder"
+        try FileTree.createDirectory(place)
+        var request = WorkerRequest(
+            task: .runStep, test: context.test, directory: context.directory, fixture: location.directory,
+            deadline: context.deadline)
+        request.arguments = arguments
+        request.engineFile = context.engine.file
+        try FileTree.writeBytes(place + "/request", request.json.bytes)
+        let input = try descriptor(place + "/request", O_RDONLY)
+        defer { close(input) }
+        let output = try descriptor(place + "/report", O_WRONLY | O_CREAT | O_TRUNC)
+        defer { close(output) }
+
+        var program = WatchedProgram([executable, "worker", "--parent", String(getpid())], library: library)
+        program.output = .pipe
+        program.input = input
+        program.passed = [(own: output, number: Worker.reportDescriptor)]
+        program.limitSeconds = seconds
+        // The mistake that a self-test has planted is in all processes of the case.
+        program.variables = WorkerEnvironment.inherited().filter { $0.hasPrefix(SelfTest.variable + "=") }
+        let volatile = try VolatileNames(adding: context.engine.coordinationPatterns, to: [])
+        let run = try Recorder(program, directory: location.directory, volatile: volatile, in: place).run()
+        let report = try report(place + "/report")
+        if let failure = report?.harnessFailure { throw HarnessError("a step failed: \(failure)") }
+        return RecordedStep(run: run, report: report)
+    }
+
+    private static func descriptor(_ path: String, _ flags: Int32) throws -> Int32 {
+        let descriptor = open(path, flags | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
+        return descriptor
+    }
+
+    private static func report(_ path: String) throws -> WorkerReport? {
+        let bytes = try FileTree.readBytes(path)
+        if bytes.isEmpty { return nil }
+        return try WorkerReport(json: try JSONObjectReader(try JSONReader.read(bytes), path: "report"))
+    }
+
+    /// How it went wrong by the engine's doing; nil where it ended as it should.
+    ///
+    /// Throws: `HarnessError` for an end that says nothing about the engine.
+    package func failure() throws -> (outcome: Outcome, detail: String, signal: Int32?)? {
+        if run.end.isTimeOut { return (.hung, "the process of the history \(run.end.summary)", nil) }
+        if case .signalled(let signal) = run.end.end {
+            return (.crashed, "the process of the history \(run.end.summary)", signal)
+        }
+        guard let report, run.end.hasSucceeded else {
+            throw HarnessError("the process of the history \(run.end.summary): \(run.end.errorText.suffix(300))")
+        }
+        let worst = report.outcomes.filter { $0.outcome != .correct }.max { $0.outcome.gravity < $1.outcome.gravity }
+        guard let worst else { return nil }
+        return (worst.outcome, report.messages.first ?? "it said nothing", nil)
+    }
+}

@@ -1,0 +1,180 @@
+import FaultModel
+
+/// What a program did to the files of a directory: from the records of its trace to operations of a disk.
+package struct TraceReader {
+    /// Something that the program printed, and after how many operations.
+    package struct Words: Sendable {
+        package var operations: Int
+        package var bytes: [UInt8]
+    }
+
+    /// A directory that was made or taken away, and after how many operations.
+    package struct DirectoryChange: Sendable {
+        package var operations: Int
+        package var path: String
+        package var isMade: Bool
+    }
+
+    package private(set) var operations: [IORecord] = []
+    package private(set) var words: [Words] = []
+    package private(set) var directoryChanges: [DirectoryChange] = []
+    /// Why the operations are not all that happened, in words.
+    package private(set) var unseen: [String] = []
+    package private(set) var hasStarted = false
+
+    private let root: String
+    private var inodes: [UInt64: Inode]
+    private var entries: [String: Inode]
+    private var roles: [Inode: FileRole] = [:]
+    private var nextInode: UInt64
+    /// Symbolic links that are there, by their whole paths.
+    private var links: Set<String> = []
+    /// The processes, numbered as they come.
+    private var actors: [UInt32: Int] = [:]
+    private var counts: [FaultIdentity: Int] = [:]
+    /// What a sync of everything would have something to do for.
+    private var dirtyFiles: Set<Inode> = []
+    private var dirtyDirectories: Set<String> = []
+
+    /// - Parameters:
+    ///   - root: the watched directory, as the kernel names it.
+    ///   - start: what it held before.
+    package init(root: String, start: DirectorySnapshot) {
+        self.root = root
+        inodes = start.inodes
+        entries = start.image.entries
+        nextInode = UInt64(start.inodes.count)
+        for (path, inode) in entries { roles[inode] = FileRole.byName(path) }
+    }
+
+    package mutating func take(_ records: [TraceRecord]) {
+        for record in records { take(record) }
+        unseen = unseen.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private mutating func take(_ record: TraceRecord) {
+        switch record.kind {
+        case .start: hasStarted = true
+        case .end: break
+        case .output: words.append(Words(operations: operations.count, bytes: record.data))
+        case .unseen:
+            // Who makes one to see whether it can be made takes it away again.
+            if record.destination.isEmpty { unseen.append(record.path) } else { links.insert(record.destination) }
+        case .create, .rename, .link, .unlink, .syncDirectory: takeName(record)
+        case .makeDirectory, .removeDirectory: takeDirectory(record)
+        case .syncAll: takeSyncOfAll(record)
+        case .write, .truncate, .preallocate, .sync, .syncRange, .writeBack: takeFile(record)
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func takeName(_ record: TraceRecord) {
+        guard let path = relative(record.path) else { return }
+        switch record.kind {
+        case .create:
+            let inode = Inode(nextInode)
+            nextInode += 1
+            inodes[record.inode] = inode
+            entries[path] = inode
+            roles[inode] = FileRole.byName(path)
+            add(record, .create, .create(path: path, inode: inode), role: FileRole.byName(path))
+        case .link:
+            guard let inode = inodes[record.inode] else {
+                unseen.append("\(path) became a further name of a file that was not watched")
+                return
+            }
+            entries[path] = inode
+            add(record, .create, .link(path: path, inode: inode), role: FileRole.byName(path))
+        case .unlink:
+            if links.remove(record.path) != nil { return }
+            guard entries.removeValue(forKey: path) != nil else { return lost(path) }
+            add(record, .remove, .remove(path: path), role: FileRole.byName(path))
+        case .syncDirectory:
+            add(record, .syncDirectory, .syncDirectory(path: path), role: .directory)
+            if !record.failed { dirtyDirectories.remove(path) }
+            return
+        default:
+            guard let destination = relative(record.destination) else { return }
+            if links.contains(record.path) {
+                unseen.append("the symbolic link \(path) was renamed")
+                return
+            }
+            guard let inode = entries.removeValue(forKey: path) else { return lost(path) }
+            entries[destination] = inode
+            dirtyDirectories.insert(DiskImage.directory(of: destination))
+            add(record, .rename, .rename(path: path, destination: destination), role: FileRole.byName(path))
+        }
+        dirtyDirectories.insert(DiskImage.directory(of: path))
+    }
+
+    private mutating func lost(_ path: String) {
+        unseen.append("\(path) was renamed or removed, and nobody saw it made")
+    }
+
+    private mutating func takeDirectory(_ record: TraceRecord) {
+        guard let path = relative(record.path) else { return }
+        let isMade = record.kind == .makeDirectory
+        directoryChanges.append(DirectoryChange(operations: operations.count, path: path, isMade: isMade))
+    }
+
+    /// The path from the watched directory on; `.` is itself. What lies elsewhere is noted.
+    private mutating func relative(_ path: String) -> String? {
+        if path == root { return "." }
+        if path.hasPrefix(root + "/") { return String(path.dropFirst(root.utf8.count + 1)) }
+        unseen.append("\(path) is watched and is not below \(root)")
+        return nil
+    }
+
+    // MARK: Files
+
+    private mutating func takeFile(_ record: TraceRecord) {
+        guard let inode = inodes[record.inode] else {
+            unseen.append("a file was changed that nobody saw made")
+            return
+        }
+        let role = roles[inode] ?? .data
+        switch record.kind {
+        case .write:
+            add(record, .write, .write(inode: inode, offset: record.offset, bytes: record.data), role: role)
+        case .truncate:
+            add(record, .truncate, .truncate(inode: inode, size: record.offset), role: role)
+        case .preallocate:
+            add(record, .preallocate, .preallocate(inode: inode, size: record.offset), role: role)
+        case .syncRange:
+            let range = IORecord.Action.syncRange(inode: inode, offset: record.offset, count: record.count)
+            add(record, .sync, range, role: role)
+            return
+        case .writeBack:
+            add(record, .writeBack, .writeBack(inode: inode), role: role)
+            return
+        default:
+            add(record, .sync, .sync(inode: inode), role: role)
+            if !record.failed { dirtyFiles.remove(inode) }
+            return
+        }
+        dirtyFiles.insert(inode)
+    }
+
+    /// One after the other, as the kernel does it.
+    private mutating func takeSyncOfAll(_ record: TraceRecord) {
+        // Its error says nothing about any one file, and its success nothing about one that failed before.
+        if record.failed { return }
+        for inode in dirtyFiles.sorted() { add(record, .sync, .sync(inode: inode), role: roles[inode] ?? .data) }
+        for path in dirtyDirectories.sorted() {
+            add(record, .syncDirectory, .syncDirectory(path: path), role: .directory)
+        }
+        dirtyFiles = []
+        dirtyDirectories = []
+    }
+
+    private mutating func add(_ record: TraceRecord, _ kind: IOKind, _ action: IORecord.Action, role: FileRole) {
+        let actor = actors[record.process] ?? actors.count
+        actors[record.process] = actor
+        var identity = FaultIdentity(label: "program", actor: "process-\(actor)", role: role, kind: kind, index: 0)
+        let index = counts[identity, default: 0]
+        counts[identity] = index + 1
+        identity.index = index
+        operations.append(IORecord(identity, action, failed: record.failed))
+    }
+}

@@ -1,0 +1,276 @@
+import Harness
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How a program that was watched came to its end.
+package struct WatchedEnd: Sendable {
+    package var end: ChildEnd
+    /// It took longer than it may, and was killed.
+    package var isTimeOut: Bool
+    /// The beginning of what it printed on standard output, and whether there was more.
+    package var output: [UInt8]
+    package var isOutputCut: Bool
+    /// The last of what it printed on standard error.
+    package var errors: [UInt8]
+    package var durationNanoseconds: UInt64
+
+    package var hasSucceeded: Bool { end == .exited(0) && !isTimeOut }
+
+    package var outputText: String { String(decoding: output, as: UTF8.self) }
+    package var errorText: String { String(decoding: errors, as: UTF8.self) }
+
+    /// In words, for people: `ended with status 3`.
+    package var summary: String {
+        if isTimeOut { return "did not end in \(durationNanoseconds / 1_000_000_000) s and was killed" }
+        switch end {
+        case .exited(let status): return "ended with status \(status)"
+        case .signalled(let signal): return "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+        }
+    }
+}
+
+/// A program of the user's and all that it starts, run with its output collected, and ended as a whole.
+package struct WatchedProgram: Sendable {
+    package enum Output: Sendable {
+        /// A terminal of its own: the C library then passes on each line when it is whole.
+        case terminal
+        case pipe
+    }
+
+    /// The program, looked for on the path where it has no slash, and what it is told.
+    package var words: [String]
+    /// Where it starts; nil: where this process is.
+    package var directory: String?
+    /// `NAME=VALUE`, in place of those of the same name that this process has.
+    package var variables: [String] = []
+    /// The library that is loaded before all others; see `Preload`.
+    package var library: String?
+    package var output = Output.terminal
+    /// A descriptor of this process that becomes its standard input; nil: nothing to read.
+    package var input: Int32?
+    /// Further descriptors of this process, and the numbers that they have in the program.
+    package var passed: [(own: Int32, number: Int32)] = []
+    package var limitSeconds: Double = 60
+    /// Of standard output, from the beginning.
+    package var outputLimit = 1 << 20
+    /// Of standard error, from the end.
+    package var errorLimit = 8 << 10
+
+    package init(_ words: [String], library: String? = nil) {
+        precondition(!words.isEmpty)
+        self.words = words
+        self.library = library
+    }
+
+    /// Throws: `HarnessError` where it cannot be started, `WorkInterrupted`.
+    package func run() throws -> WatchedEnd {
+        let running = try start()
+        while true {
+            if let end = try running.advance(waiting: 0.02) { return end }
+        }
+    }
+
+    /// Starts it. Whoever started it calls `advance`, or lets go of it, which kills it and all that it started.
+    package func start() throws -> RunningProgram {
+        let errors = try Pipe()
+        let channel = try OutputChannel(output)
+        let isSession = output == .terminal
+        // The loader takes what is executed by the path that the program itself was found on.
+        let environment = variables(tiedTo: getpid())
+        var hasDirectory = true
+        let processID = try ProcessStart.run(
+            words, isOnPath: true, environment: environment, leads: isSession ? .session : .group
+        ) { actions in
+            if let input {
+                posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            }
+            channel.connect(&actions)
+            posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
+            for descriptor in passed {
+                posix_spawn_file_actions_adddup2(&actions, descriptor.own, descriptor.number)
+            }
+            // After the names above, which are those of this process's directory.
+            if let directory { hasDirectory = KernelCalls.addDirectory(directory, to: &actions) }
+        }
+        errors.closeWrite()
+        channel.isConnected()
+        let running = RunningProgram(self, processID: processID, channel: channel, errors: errors)
+        // Letting go of it ends it.
+        if !hasDirectory { throw HarnessError("this C library cannot start a program in another directory") }
+        return running
+    }
+
+    private func variables(tiedTo parent: pid_t) -> [String] {
+        let given = variables + (library == nil ? [] : ["ASSAY_PARENT=\(parent)"])
+        let names = given.compactMap { variable in variable.firstIndex(of: "=").map { variable[...$0] } }
+        let kept = WorkerEnvironment.inherited().filter { variable in
+            !variable.hasPrefix("ASSAY_") && !names.contains { variable.hasPrefix($0) }
+        }
+        return WorkerEnvironment.variables(kept, library: library) + given
+    }
+}
+
+/// A program on its way.
+///
+/// Not Sendable: one thread starts it and follows it.
+package final class RunningProgram {
+    package let processID: pid_t
+    private let program: WatchedProgram
+    private let channel: OutputChannel
+    private let errorPipe: Pipe
+    private let startTime = MonotonicClock.now()
+    /// What it has printed so far, up to the limit.
+    package private(set) var output: [UInt8] = []
+    private var isOutputCut = false
+    private var errors: [UInt8] = []
+    private var isTimeOut = false
+    private var end: WatchedEnd?
+
+    fileprivate init(_ program: WatchedProgram, processID: pid_t, channel: OutputChannel, errors: Pipe) {
+        self.program = program
+        self.processID = processID
+        self.channel = channel
+        errorPipe = errors
+        errors.makeReadNonBlocking()
+    }
+
+    deinit {
+        guard end == nil else { return }
+        killAll()
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+    }
+
+    /// Ends the program and all that it started. `advance` gives its end.
+    package func killAll() {
+        kill(-processID, SIGKILL)
+        kill(processID, SIGKILL)
+    }
+
+    /// Waits for so long at most, takes what it printed, and gives its end once there is one.
+    ///
+    /// Throws: `WorkInterrupted` after an interrupt.
+    package func advance(waiting seconds: Double) throws -> WatchedEnd? {
+        if let end { return end }
+        wait(seconds)
+        drain()
+        var status: Int32 = 0
+        if waitpid(processID, &status, WNOHANG) == processID {
+            endOthers()
+            drain()
+            let result = WatchedEnd(
+                end: ChildEnd(waitStatus: status), isTimeOut: isTimeOut, output: output, isOutputCut: isOutputCut,
+                errors: Array(errors.suffix(program.errorLimit)),
+                durationNanoseconds: MonotonicClock.now() &- startTime)
+            end = result
+            return result
+        }
+        if Interruption.isRequested {
+            killAll()
+            throw WorkInterrupted()
+        }
+        let seconds = Double(MonotonicClock.now() &- startTime) / 1e9
+        if !isTimeOut, seconds > program.limitSeconds {
+            isTimeOut = true
+            killAll()
+        }
+        return nil
+    }
+
+    private func wait(_ seconds: Double) {
+        var polls = [channel.readEnd, errorPipe.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        poll(&polls, nfds_t(polls.count), Int32(seconds * 1_000))
+        // What is closed is always ready: do not spin while the program ends.
+        if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(500) }
+    }
+
+    /// What it left behind in its group is killed, and is gone, so that nothing writes any more; for a second at most,
+    /// because somebody else has to take the dead away.
+    private func endOthers() {
+        for _ in 0..<1_000 {
+            guard kill(-processID, SIGKILL) == 0 else { return }
+            usleep(1_000)
+        }
+    }
+
+    private func drain() {
+        let limit = program.outputLimit
+        Self.drain(channel.readEnd) { bytes in
+            let room = limit - output.count
+            output.append(contentsOf: bytes.prefix(room))
+            if bytes.count > room { isOutputCut = true }
+        }
+        Self.drain(errorPipe.readEnd) { errors.append(contentsOf: $0) }
+        let kept = program.errorLimit
+        if errors.count > 8 * kept { errors.removeFirst(errors.count - kept) }
+    }
+
+    /// Of a program that prints faster than this reads it takes a part, so that its time limit holds.
+    private static func drain(_ descriptor: Int32, _ take: (ArraySlice<UInt8>) -> Void) {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        for _ in 0..<256 {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            // A terminal that nobody has open any more gives an error in place of an end.
+            guard count > 0 else { return }
+            take(chunk[..<count])
+        }
+    }
+}
+
+/// Where a program's standard output goes: a terminal or a pipe, of which this process has the other end.
+private final class OutputChannel {
+    private let pipe: Pipe?
+    private let master: Int32
+    private let terminal: String
+
+    var readEnd: Int32 { pipe?.readEnd ?? master }
+
+    init(_ output: WatchedProgram.Output) throws {
+        guard output == .terminal else {
+            let pipe = try Pipe()
+            pipe.makeReadNonBlocking()
+            self.pipe = pipe
+            master = -1
+            terminal = ""
+            return
+        }
+        pipe = nil
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var number: UInt32 = 0
+        var lock: Int32 = 0
+        // TIOCSPTLCK and TIOCGPTN, which the Glibc module does not show.
+        guard master >= 0, ioctl(master, 0x4004_5431, &lock) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
+            if master >= 0 { close(master) }
+            throw HarnessError("cannot make a terminal: \(systemMessage()); --pipe does without one")
+        }
+        terminal = "/dev/pts/\(number)"
+        // Bytes as the program writes them: no line ends of two, no echo.
+        var settings = termios()
+        if tcgetattr(master, &settings) == 0 {
+            settings.c_oflag &= ~tcflag_t(OPOST)
+            settings.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(master, TCSANOW, &settings)
+        }
+    }
+
+    deinit { if master >= 0 { close(master) } }
+
+    func connect(_ actions: inout ProcessStart.Actions) {
+        if let pipe {
+            posix_spawn_file_actions_adddup2(&actions, pipe.writeEnd, STDOUT_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, terminal, O_RDWR, 0)
+        }
+    }
+
+    func isConnected() { pipe?.closeWrite() }
+}

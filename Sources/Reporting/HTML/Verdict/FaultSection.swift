@@ -1,0 +1,71 @@
+import RunRecords
+
+/// Engine, fault and outcome: what became of the data, in counts and shares, beside what was promised.
+struct FaultSection: ReportPart {
+    static let anchor = "faults"
+
+    let page: ReportPage
+
+    func write(_ main: inout Markup) {
+        let rows = digest.faultRows
+        if rows.isEmpty { return }
+        section(Self.anchor, "What does each fault do to each engine?", &main) { section in
+            note(
+                "Trials of all cases of a fault together, and their share. Whether an outcome is wrong goes by what "
+                    + "the engine promises: the verdict is that of the case that is to be noticed first.", &section)
+            table(rows, &section)
+        }
+    }
+
+    private func table(_ rows: [FaultRow], _ section: inout Markup) {
+        let columns = RunDigest.columns(rows)
+        let hasClasses = Set(rows.map(\.durability)).count > 1
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid sort"]) { table in
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        for words in ["engine", "fault"] + (hasClasses ? ["durability"] : []) + ["verdict"] {
+                            sortable(words, isNumber: false, &row)
+                        }
+                        for words in ["trials"] + columns.map(\.words) { sortable(words, isNumber: true, &row) }
+                        sortable("promised", isNumber: false, &row)
+                    }
+                }
+                table.element("tbody") { body in
+                    for row in rows.prefix(detail.rows) { line(row, columns, hasClasses, &body) }
+                }
+            }
+        }
+        if rows.count > detail.rows {
+            note("\(Figure.grouped(rows.count - detail.rows)) more rows are in faults.csv.", &section)
+        }
+    }
+
+    private func line(
+        _ row: FaultRow, _ columns: [OutcomeRow.Group], _ hasClasses: Bool, _ body: inout Markup
+    ) {
+        body.element("tr") { line in
+            line.element("th", ["scope": "row"], row.engine)
+            line.element("td") { cell in
+                let id = row.cases.first?.result.test.id
+                cell.element("a", ["href": id.flatMap(place(of:))], row.fault)
+                if row.isCut { cell.element("small", " cut by budget") }
+            }
+            if hasClasses { line.element("td", RunDigest.durabilityText(row.durability)) }
+            line.element("td") { badge(row.standing, nil, &$0) }
+            line.element("td", ["class": "n", "data-v": String(row.trialCount)], Figure.grouped(row.trialCount))
+            for column in columns { cell(row, column, &line) }
+            line.element("td", row.promise)
+        }
+        body.raw("\n")
+    }
+
+    private func cell(_ row: FaultRow, _ column: OutcomeRow.Group, _ line: inout Markup) {
+        let count = row.count(column)
+        let style = count == 0 ? "n zero" : (column.isBad ? "n bad" : "n")
+        line.element("td", ["class": style, "data-v": String(count)]) { cell in
+            cell.add(Figure.grouped(count))
+            if count > 0, let share = row.share(column) { cell.element("small", " \(Figure.percent(share))") }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Seeds
+import Testing
+
+@testable import FaultModel
+
+/// What file systems lose that promise more than POSIX asks for.
+@Suite struct CrashProfileTests {
+    private func rules(_ profile: CrashProfile, exhaustiveUnits: Int = 12) -> CrashRules {
+        var rules = CrashRules()
+        rules.profile = profile
+        rules.exhaustiveUnits = exhaustiveUnits
+        rules.sampleCount = 300
+        return rules
+    }
+
+    private func finalStates(_ trace: TraceBuilder, _ rules: CrashRules) -> [CrashState] {
+        var states: [CrashState] = []
+        var sweep = CrashSweep(base: DiskImage(), trace: trace.records, rules: rules, seed: Seed(1))
+        _ = sweep.visit(points: trace.records.count..<(trace.records.count + 1)) { state in
+            states.append(state)
+            return true
+        }
+        return states
+    }
+
+    /// Writes beside, and renames; the old file was settled.
+    private func replaced() -> TraceBuilder {
+        var trace = TraceBuilder()
+        _ = trace.settled("rows", filled(1, 600))
+        let inode = trace.create("new")
+        trace.write(inode, filled(2, 600), at: 0)
+        trace.add(.rename(path: "new", destination: "rows"), .rename)
+        return trace
+    }
+
+    @Test("in order nothing is there by half: each state is one that the program saw")
+    func prefix() {
+        let trace = replaced()
+        let seen = (0...3).map { undone in
+            var image = DiskModel(DiskImage(), after: trace.records.count - undone, of: trace.records).current
+            return image.digest()
+        }
+        let states = finalStates(trace, rules(.prefix))
+        #expect(Set(states.map(\.digest)) == Set(seen) && states.count == 4)
+        // The bound on all states does not make more of them.
+        #expect(finalStates(trace, rules(.prefix, exhaustiveUnits: 0)).count == 4)
+    }
+
+    @Test("ext4 keeps names in order and no size without its data, and may have a name before the contents")
+    func ordered() {
+        let trace = replaced()
+        let strict = Set(finalStates(trace, rules(.strict)).map { $0.image["rows"]?.bytes })
+        let ordered = Set(finalStates(trace, rules(.ext4Ordered)).map { $0.image["rows"]?.bytes })
+        #expect(ordered == [filled(1, 600), [], filled(2, 600)])
+        // Zeros in place of what was written, or a half of it.
+        #expect(strict.contains(filled(0, 600)) && strict.isSuperset(of: ordered))
+        var two = TraceBuilder()
+        _ = two.create("one")
+        _ = two.create("two")
+        #expect(!finalStates(two, rules(.ext4Ordered)).contains { $0.image["one"] == nil && $0.image["two"] != nil })
+        #expect(finalStates(two, rules(.strict)).contains { $0.image["one"] == nil && $0.image["two"] != nil })
+    }
+
+    @Test("a sync of any file takes the names before it along, on ext4 alone")
+    func namesWithSync() {
+        var trace = TraceBuilder()
+        _ = trace.create("other")
+        let inode = trace.create("rows")
+        trace.write(inode, filled(3, 100), at: 0)
+        trace.sync(inode)
+        _ = trace.create("later")
+        for state in finalStates(trace, rules(.ext4Ordered)) {
+            #expect(state.image["rows"]?.bytes == filled(3, 100) && state.image["other"] != nil)
+        }
+        #expect(finalStates(trace, rules(.ext4Ordered)).contains { $0.image["later"] == nil })
+        #expect(finalStates(trace, rules(.strict)).contains { $0.image["rows"] == nil })
+    }
+
+    @Test("where not all states are visited, those that are, are legal")
+    func chosen() {
+        var trace = replaced()
+        let inode = trace.create("log")
+        for part in 0..<3 { trace.write(inode, filled(UInt8(4 + part), 700), at: 700 * part, role: .log) }
+        trace.write(inode, filled(9, 512), at: 0, role: .log)
+        let all = Set(finalStates(trace, rules(.ext4Ordered, exhaustiveUnits: 20)).map(\.digest))
+        let chosen = finalStates(trace, rules(.ext4Ordered, exhaustiveUnits: 0)).map(\.digest)
+        #expect(chosen.count > 10 && all.isSuperset(of: chosen))
+    }
+
+    @Test("a range that was synced is there, and what lies beside it is not for that")
+    func syncedRange() {
+        var trace = TraceBuilder()
+        let inode = trace.settled("rows", filled(1, 1_536))
+        trace.write(inode, filled(2, 512), at: 0)
+        trace.write(inode, filled(3, 1_024), at: 1_024)
+        trace.add(.syncRange(inode: inode, offset: 1_024, count: 1_024), .sync)
+        let found = Set(finalStates(trace, rules(.strict)).map { $0.image["rows"]?.bytes ?? [] })
+        let middle = filled(1, 512) + filled(3, 1_024)
+        #expect(found == [filled(1, 512) + middle, filled(2, 512) + middle])
+        // A sync that failed makes nothing of it certain.
+        trace.records[trace.records.count - 1].failed = true
+        #expect(finalStates(trace, rules(.strict)).contains { $0.image["rows"]?.bytes == filled(1, 1_536) })
+    }
+
+    @Test("a further name is one of the same file")
+    func link() {
+        var trace = TraceBuilder()
+        let inode = trace.settled("rows", filled(1, 10))
+        trace.add(.link(path: "other", inode: inode), .create)
+        let states = finalStates(trace, rules(.strict))
+        #expect(Set(states.map { $0.image["other"]?.bytes }) == [nil, filled(1, 10)])
+        trace.add(.remove(path: "rows"), .remove)
+        trace.syncDirectory()
+        #expect(finalStates(trace, rules(.strict)).allSatisfy { $0.image["other"]?.bytes == filled(1, 10) })
+    }
+
+    @Test("what a state has of each operation is told")
+    func parts() throws {
+        let trace = replaced()
+        let point = CrashPoint(trace.model)
+        let none = point.parts(of: StateMask())
+        #expect(none.count == 3 && none.allSatisfy { $0.kept == .none })
+        #expect(point.parts(of: StateMask(allBelow: point.bitCount)).allSatisfy { $0.kept == .all })
+        let kept = finalStates(trace, rules(.strict)).flatMap { point.parts(of: $0.step.state).map(\.kept) }
+        #expect(kept.contains(.part(sectors: 1, of: 2, isSizeKept: true)))
+        // Bits: the name, two sectors, the size, the other name.
+        let withoutSize = point.parts(of: StateMask(bits: [0, 1, 2, 4])).map(\.kept)
+        #expect(withoutSize == [.all, .part(sectors: 2, of: 2, isSizeKept: false), .all])
+    }
+}

@@ -1,0 +1,80 @@
+import Seeds
+import Testing
+
+@testable import FaultModel
+
+@Suite("Damaged files")
+struct FileDamageTests {
+    /// Two files of three pages of four bytes and a short one, and of two.
+    private let files = DamagedFiles([
+        ("a", [1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 9]), ("b", [5, 5, 5, 5, 6, 6, 6, 6]),
+    ])
+
+    private func after(_ damage: FileDamage, older: DamagedFiles? = nil) -> [UInt8]? {
+        guard let change = files.change(damage, pageSize: 4, older: older) else { return nil }
+        return change.applied(to: files.files[change.file].bytes)
+    }
+
+    @Test("an address has one spelling")
+    func addresses() {
+        for text in ["bit:17", "zero:4", "age:0", "cut:12", "swap:0,4", "misdirect:8,4"] {
+            #expect(FileDamage(text)?.description == text)
+        }
+        for text in ["bit:", "bit:1,2", "swap:1", "flip:3", "cut:-1", "zero:04", "cut:1 ", "misdirect:1,2,3", ""] {
+            #expect(FileDamage(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("each fault changes what its address says, and nothing else")
+    func changes() {
+        #expect(after(FileDamage(.flip, 9)) == [1, 3, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 9])
+        #expect(after(FileDamage(.zero, 12)) == [1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 0])
+        #expect(after(FileDamage(.cut, 5)) == [1, 1, 1, 1, 2])
+        #expect(after(FileDamage(.cut, 13)) == [])
+        #expect(after(FileDamage(.swap, 0, 4)) == [2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 9])
+        #expect(after(FileDamage(.misdirect, 13, 17)) == [5, 5, 5, 5, 5, 5, 5, 5])
+        let older = DamagedFiles([("a", [1, 1, 1, 1, 7, 7]), ("b", [])])
+        #expect(after(FileDamage(.age, 4), older: older) == [1, 1, 1, 1, 7, 7, 2, 2, 0, 0, 0, 0, 9])
+    }
+
+    @Test("what changes nothing, or is not there, is no damage")
+    func nothing() {
+        let older = DamagedFiles([("a", [1, 1, 1, 1]), ("b", [])])
+        for damage in [FileDamage(.zero, 8), FileDamage(.cut, 21), FileDamage(.flip, 21 * 8)] {
+            #expect(after(damage) == nil, "\(damage)")
+        }
+        // Not of one file, overlapping, short, older than the file.
+        for damage in [FileDamage(.swap, 8, 13), .init(.swap, 0, 2), .init(.swap, 0, 12), .init(.misdirect, 4, 4)] {
+            #expect(after(damage) == nil, "\(damage)")
+        }
+        #expect(after(FileDamage(.age, 0), older: older) == nil && after(FileDamage(.age, 13), older: older) == nil)
+    }
+
+    @Test("the damages of a seed are the same each time, different from each other, and all change something")
+    func choice() {
+        var random = RandomStream(Seed(3))
+        let bytes = (0..<20_000).map { _ in UInt8(random.below(256)) }
+        let large = DamagedFiles([("x", bytes), ("y", Array(bytes.prefix(9_000)))])
+        let older = DamagedFiles([("x", bytes.map { $0 ^ 1 }), ("y", [])])
+        for kind in FileDamage.Kind.allCases {
+            var lists: [[FileDamage]] = []
+            for _ in 0..<2 {
+                var random = RandomStream(Seed(5))
+                lists.append(large.damages(kind, count: 4, pageSize: 4_096, older: older, random: &random))
+            }
+            #expect(lists[0] == lists[1] && lists[0].count == 4 && Set(lists[0]).count == 4, "\(kind)")
+            #expect(lists[0].allSatisfy { large.change($0, pageSize: 4_096, older: older) != nil }, "\(kind)")
+        }
+    }
+
+    @Test("every place is every bit, every length, every page that holds something")
+    func every() {
+        func count(_ kind: FileDamage.Kind) -> Int {
+            var random = RandomStream(Seed(1))
+            return files.damages(kind, count: nil, pageSize: 4, older: nil, random: &random).count
+        }
+        #expect(count(.flip) == 21 * 8 && count(.cut) == 21 && count(.zero) == 5)
+        // a has two neighbours that differ, b one.
+        #expect(count(.swap) == 3 && count(.age) == 0)
+    }
+}

@@ -1,0 +1,78 @@
+import Measuring
+import RunRecords
+import Testing
+
+@testable import Harness
+
+/// `assay damage`, `eio`, `full` and `kill` as they are typed.
+@Suite("Fault commands", .enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))
+struct FaultCommandTests {
+    @Test("what cannot be done is refused, with the remedy")
+    func refused() throws {
+        let directory = try TestDirectory()
+        let file = directory.path + "/rows"
+        try FileTree.writeText(file, "rows of a table\n")
+        try FileTree.writeText(directory.path + "/empty", "")
+        let lines: [([String], String)] = [
+            (["damage", file, "--read", "cat rows"], "has no {}"),
+            (["damage", file], "--read COMMAND is missing"),
+            (["damage", file + "2", "--read", "cat {}"], "there is no file"),
+            (["damage", directory.path + "/empty", "--read", "cat {}"], "nothing to damage"),
+            (["damage", file, "--read", "cat {}", "--faults", "flap"], "did you mean flip?"),
+            (["damage", file, "--read", "cat {}", "--faults", "age"], "--older COPY"),
+            (["damage", file, "--read", "cat {}", "--only", "bit:99999"], "beyond the 16 bytes"),
+            (["damage", file, "--read", "cat {}", "--every", "--samples", "3"], "leave one out"),
+            (["damage", file, "--read", "false {}"], "fails on an undamaged copy"),
+            (["eio", "--check", "true {}", "--", "/bin/sh", "-c", "true"], "nothing of the program's arguments is {}"),
+            (["full", "--check", "true {}", "--error", "EIO", "--", "touch", "{}/x"], "unknown error EIO"),
+            (["kill", "--check", "true {}", "--only", "io:write#1,EIO", "--", "touch", "{}/x"], "is no address"),
+            (["eio", "--check", "true {}", "--calls", "wrote", "--", "touch", "{}/x"], "did you mean write?"),
+        ]
+        for (words, remedy) in lines {
+            let end = try AssayProcess.run(words, in: directory)
+            #expect(end.status == .exited(64) && end.output.contains(remedy), "\(words): \(end.output)")
+        }
+    }
+
+    @Test("damage that a reader does not notice is found, shown, written down and repeated")
+    func damage() throws {
+        let directory = try TestDirectory()
+        let file = directory.path + "/rows"
+        let csv = directory.path + "/trials.csv"
+        try FileTree.writeText(file, (0..<9).map { "row \($0)\n" }.joined())
+        let words = ["damage", file, "--read", "cat {}", "--faults", "flip,cut", "--samples", "3", "--csv", csv]
+        let end = try AssayProcess.run(words, in: directory)
+        #expect(end.status == .exited(2) && end.output.contains("silently-wrong"), "\(end.output)")
+        let rows = try FileTree.readText(csv).split(separator: "\r\n")
+        #expect(rows.count == 7 && rows[0].hasPrefix("address,fault,file"))
+        let address = try #require(rows[1].split(separator: ",").first.map(String.init))
+        #expect(end.output.contains("assay damage \(file) --read 'cat {}' --faults flip,cut --samples 3 --only "))
+        let kept = directory.path + "/kept"
+        let again = try AssayProcess.run(words + ["--only", address, "--keep", kept], in: directory)
+        #expect(again.status == .exited(2) && again.output.contains("silently-wrong: line "), "\(again.output)")
+        #expect(try FileTree.readBytes(kept + "/rows") != FileTree.readBytes(file))
+        let noticed = try AssayProcess.run(
+            [
+                "damage", file, "--read",
+                "[ $(cksum <{} | cut -d' ' -f1) = $(cksum <\(file) | cut -d' ' -f1) ] && cat {}",
+            ]
+                + ["--samples", "3"], in: directory)
+        #expect(noticed.status == .exited(0), "\(noticed.output)")
+    }
+
+    @Test(
+        "a program that says that it is done before it is, is found by its failed calls, and the trial repeated",
+        .enabled(if: Preload.library(besides: AssayProcess.executable ?? "") != nil, "nothing can be preloaded here"))
+    func faults() throws {
+        let directory = try TestDirectory()
+        let program = ["--", "/bin/sh", "-c", "echo one >{}/rows; echo done"]
+        let check = ["--check", "! grep -q done $ASSAY_ACKNOWLEDGED || grep -q one {}/rows"]
+        let end = try AssayProcess.run(["eio"] + check + program, in: directory)
+        #expect(end.status == .exited(2) && end.output.contains("broken  io:write#0,EIO"), "\(end.output)")
+        #expect(end.output.contains("--only 'io:write#0,EIO' --"), "\(end.output)")
+        let again = try AssayProcess.run(["eio"] + check + ["--only", "io:write#0,EIO"] + program, in: directory)
+        #expect(again.status == .exited(2) && again.output.contains("broken: io:write#0,EIO"), "\(again.output)")
+        let killed = try AssayProcess.run(["kill", "--random", "1"] + check + program, in: directory)
+        #expect(killed.status == .exited(0) && killed.output.contains("survived"), "\(killed.output)")
+    }
+}

@@ -1,0 +1,61 @@
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Harness
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@Suite("EngineCoverage")
+struct EngineCoverageTests {
+    private struct Probe: Scenario {
+        var slug: String
+        var family = Family.corruption
+        let question = "?"
+        var requires: Set<Capability>
+        func run(_ context: CaseContext) throws {}
+    }
+
+    @Test("a scenario counts for an engine that has all it requires, engines that differ in tuning alone as one")
+    func counts() {
+        var registries = Registries()
+        registries.scenarios.register(Probe(slug: "a", requires: [.tables]))
+        registries.scenarios.register(Probe(slug: "b", requires: [.tables, .objects]))
+        registries.scenarios.register(Probe(slug: "c", family: .growth, requires: [.tables, .persistent]))
+        registries.scenarios.register(Probe(slug: "d", family: .planted, requires: []))
+        registries.engines.register(MemoryEngine(name: "memory"))
+        registries.engines.register(MemoryEngine(name: "other", capabilities: [.tables, .persistent]))
+        let coverage = EngineCoverage(registries)
+        #expect(
+            coverage.familyTable == [
+                "| family | scenarios | memory | other |", "|---|---|---|---|", "| growth | 1 | 0 | 1 |",
+                "| corruption | 2 | 1 | 1 |", "| all | 3 | 1 | 2 |",
+            ])
+        #expect(
+            coverage.scenarioTable == [
+                "growth        memory  other", "  c           -       x", "corruption    memory  other",
+                "  a           x       x", "  b           -       -",
+            ])
+    }
+
+    @Test("the numbers of README are those of the registries")
+    func readme() throws {
+        let directory = try TestDirectory()
+        let end = try AssayProcess.run(["list", "--engines"], in: directory)
+        #expect(end.status == .exited(0))
+        if end.output.contains("is not built") { return }
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
+        let lines = readme.split(separator: "\n").map(String.init)
+        let table = end.output.split(separator: "\n").prefix { $0.hasPrefix("|") }.map(String.init)
+        try #require(table.count > 5, "\(end.output)")
+        let start = try #require(
+            lines.firstIndex(of: table[0]), "README.md has no table with the head \(table[0]): assay list --engines")
+        #expect(Array(lines[start...].prefix(table.count)) == table, "assay list --engines prints what README.md needs")
+    }
+}

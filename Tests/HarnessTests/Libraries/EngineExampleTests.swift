@@ -1,0 +1,49 @@
+import Foundation
+import RunRecords
+import Testing
+
+@testable import Harness
+
+/// The adapters of Examples/Engines, where what they are made for is installed.
+@Suite("Engines of the examples")
+struct EngineExampleTests {
+    private struct Example {
+        var folder: String
+        var library: String
+        var engine: String
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    private static func builds(_ example: Example) throws -> (ShellProcess, String) {
+        let shell = try ShellProcess(try TestDirectory())
+        let library = "\(shell.directory.path)/\(example.library)"
+        let end = try shell.run("make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang")
+        try #require(end.status == .exited(0), "\(end.output)")
+        return (shell, library)
+    }
+
+    private func tries(_ example: Example) throws {
+        let (shell, library) = try Self.builds(example)
+        let conform = try shell.run("assay conform --engine-library '\(library)'")
+        #expect([.exited(0), .exited(3)].contains(conform.status), "\(conform.output)")
+        #expect(!conform.output.contains("FAIL"), "\(conform.output)")
+        let end = try shell.run(
+            "assay run smoke --engine-library '\(library)' --engine \(example.engine) --scenario commit,point-read "
+                + "--out run --plans '\(Self.root)/Benchmarks/Plans'")
+        #expect(end.status == .exited(0), "\(end.output)")
+        let run = try RunDirectory(path: shell.directory.path + "/run").load()
+        #expect(run.results.count >= 2 && run.results.allSatisfy { $0.verdict == .pass }, "\(end.output)")
+    }
+
+    @Test("LevelDB", .enabled(if: FileTree.exists("/usr/include/leveldb/c.h"), "libleveldb-dev is not installed"))
+    func levelDB() throws {
+        try tries(Example(folder: "LevelDB", library: "libassay-leveldb.so", engine: "leveldb"))
+    }
+
+    @Test("Berkeley DB", .enabled(if: FileTree.exists("/usr/include/db.h"), "libdb5.3-dev is not installed"))
+    func berkeleyDB() throws {
+        try tries(Example(folder: "BerkeleyDB", library: "libassay-berkeleydb.so", engine: "berkeleydb"))
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Harness
+
+@Suite("Verification of figures")
+struct FigureVerificationTests {
+    private static let figure = ControlledFigure(
+        name: "speed", workload: "speed", parameters: [], controlArguments: [], engines: nil, repeats: 1,
+        isPrepared: false, values: [ControlledFigure.Value(metric: "rows_per_second", label: "", member: "value")])
+
+    private static func compare(
+        rounds: Int = 7, _ assay: @escaping (Int) -> Double, _ control: @escaping (Int) -> Double
+    ) throws -> FigureComparison {
+        let verification = FigureVerification(
+            assay: { _, _, round in [assay(round)] }, control: { _, _, round in [control(round)] })
+        return try #require(try verification.compare(figure, engine: "one", rounds: rounds, seed: Seed(1)).first)
+    }
+
+    @Test("a figure that is the engine's holds, however slow the machine is in a round")
+    func holds() throws {
+        let found = try Self.compare({ Double($0 + 1) * 101 }, { Double($0 + 1) * 100 })
+        #expect(abs(found.ratio - 1.01) < 1e-9)
+        #expect(found.standing == .holds)
+    }
+
+    @Test("a figure that costs a quarter more is off")
+    func off() throws {
+        let found = try Self.compare({ _ in 80 }, { 100 + Double($0) / 10 })
+        #expect(found.standing == .off)
+        #expect(found.high < 0.9)
+    }
+
+    @Test("a ratio outside whose interval reaches inside is undecided")
+    func undecided() throws {
+        let found = try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0] }, { _ in 100 })
+        #expect(found.standing == .undecided)
+    }
+
+    /// For times a larger figure is the worse one.
+    @Test(
+        "a ratio above 1 is the better figure, whichever way the metric goes", arguments: ["operation_ns", "open_us"])
+    func times(metric: String) throws {
+        let pairs = (0..<7).map { _ in (own: 200.0, other: 100.0) }
+        let found = try #require(FigureComparison(name: "time", engine: "one", metric: metric, pairs: pairs))
+        #expect(abs(found.ratio - 0.5) < 1e-9)
+        #expect(found.standing == .off)
+    }
+
+    @Test("both sides go first about as often")
+    func order() throws {
+        var order = ""
+        let verification = FigureVerification(
+            assay: { _, _, _ in
+                order += "a"
+                return [1]
+            },
+            control: { _, _, _ in
+                order += "c"
+                return [1]
+            })
+        _ = try verification.compare(Self.figure, engine: "one", rounds: 40, seed: Seed(1))
+        let first = order.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        #expect(first.count == 40)
+        #expect((10...30).contains(first.filter { $0 == "a" }.count))
+    }
+
+    @Test("a figure that is missing is an error, not a ratio")
+    func missing() {
+        #expect(throws: HarnessError.self) { try Self.compare({ _ in 0 }, { _ in 1 }) }
+    }
+
+    @Test("the list of controls can be read, and a wrong key is pointed at")
+    func list() throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appendingPathComponent("Benchmarks/Controls/figures.json5"), encoding: .utf8)
+        let list = try ControlList.read(text, file: "figures.json5")
+        #expect(list.programs.count == 7)
+        #expect(list.figures.count >= 10)
+        #expect(list.figures.allSatisfy { !$0.values.isEmpty })
+        let wrong = #expect(throws: PlanError.self) {
+            try ControlList.read(text.replacingOccurrences(of: "prepares:", with: "prepare:"), file: "figures.json5")
+        }
+        #expect(wrong?.message.contains("prepares") == true)
+    }
+}

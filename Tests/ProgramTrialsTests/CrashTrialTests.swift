@@ -1,0 +1,111 @@
+import FaultModel
+import Harness
+import RunRecords
+import Seeds
+import Testing
+
+@testable import ProgramTrials
+
+/// Programs that survive a loss of power, and programs that do not.
+@Suite("Loss of power in any program", .enabled(if: PreloadFolder.library != nil, "no library that can be preloaded"))
+struct CrashTrialTests {
+    private static let careless = "echo one >{}/new; mv {}/new {}/rows; echo done"
+    private static let careful = "echo one >{}/new; sync {}/new; mv {}/new {}/rows; sync {}; echo done"
+    private static let notLost = "! grep -q done \"$ASSAY_ACKNOWLEDGED\" || grep -qx one {}/rows"
+    private static let notTorn = "! test -e {}/rows || grep -qx one {}/rows"
+
+    private func trial(
+        _ script: String, check: String, _ profile: CrashProfile = .strict, limit: Int = 200, seed: UInt64 = 1,
+        output: WatchedProgram.Output = .pipe, in scratch: TrialDirectory
+    ) throws -> CrashTrial {
+        let directory = scratch.path + "/watched"
+        try FileTree.createDirectory(directory)
+        let library = try #require(PreloadFolder.library)
+        var program = WatchedProgram(
+            ["/bin/sh", "-c", script.replacing("{}", with: directory)], library: library)
+        program.output = output
+        let recorder = try Recorder(
+            program, directory: directory, volatile: try VolatileNames(adding: []), in: scratch.path)
+        let run = try recorder.run()
+        try #require(run.unseen == [] && run.end.hasSucceeded, "\(run.unseen) \(run.end.errorText)")
+        return CrashTrial(
+            run, check: CheckCommand(check), profile: profile, limit: limit, seed: Seed(seed), in: scratch.path)
+    }
+
+    @Test("who renames what was not synced loses it, and who syncs file and directory does not")
+    func renamed() throws {
+        for (script, check, profile, fails) in [
+            (Self.careless, Self.notLost, CrashProfile.strict, true),
+            (Self.careless, Self.notTorn, .strict, true),
+            (Self.careful, Self.notLost, .strict, false),
+            (Self.careful, Self.notTorn, .strict, false),
+            // The name may be there before the contents.
+            (Self.careless, Self.notTorn, .ext4Ordered, true),
+            (Self.careful, Self.notLost, .ext4Ordered, false),
+            // In order nothing is torn, and what is last is lost all the same.
+            (Self.careless, Self.notTorn, .prefix, false),
+            (Self.careless, Self.notLost, .prefix, true),
+        ] {
+            let scratch = try TrialDirectory()
+            let trial = try trial(script, check: check, profile, in: scratch)
+            #expect(try trial.isCheckBlind() == (check == Self.notTorn))
+            let outcome = try trial.sweep()
+            #expect(outcome.findings.isEmpty == !fails, "\(script) \(check) \(profile)")
+            #expect(outcome.findings.allSatisfy(\.isSteady) && outcome.checked == outcome.coverage.distinct)
+            guard let finding = outcome.findings.last else { continue }
+            // The address leads to the same disk, and its words say what is missing.
+            #expect(try trial.look(at: finding.address)?.ending == finding.ending)
+            let text = finding.address.steps.flatMap { trial.description(of: $0) }.joined(separator: "\n")
+            #expect(text.contains("lost: operation") || text.contains("in part: operation"), "\(text)")
+        }
+    }
+
+    @Test("an address that the run does not have is refused")
+    func addresses() throws {
+        let scratch = try TrialDirectory()
+        let trial = try trial(Self.careful, check: Self.notLost, in: scratch)
+        for text in ["crash:op=99,state=0x0", "crash:op=0,state=0x1", "crash:op=1,kill"] {
+            let address = try #require(CrashAddress(text))
+            #expect(throws: TrialRefusal.self) { try trial.look(at: address) }
+        }
+        #expect(try trial.look(at: try #require(CrashAddress("crash:op=0,state=0x0"))) == nil)
+    }
+
+    @Test("a check that cannot say anything is refused")
+    func checks() throws {
+        for (check, word) in [
+            ("false {}", "on what the program itself left"), ("no-such-check {}", "no such command"),
+            ("true", "names no {}"), ("test -e {}/rows", "before the program did anything"),
+        ] {
+            let scratch = try TrialDirectory()
+            let trial = try trial(Self.careful, check: check, in: scratch)
+            let refusal = #expect(throws: TrialRefusal.self) { try trial.isCheckBlind() }
+            #expect(refusal?.description.contains(word) == true, "\(refusal?.description ?? "")")
+        }
+    }
+
+    static let hasSQLite: Bool = {
+        var program = WatchedProgram(["sqlite3", "-version"])
+        program.output = .pipe
+        return (try? program.run().hasSucceeded) == true
+    }()
+
+    @Test("SQLite with a WAL keeps its commits with FULL, and not with NORMAL", .enabled(if: hasSQLite, "no sqlite3"))
+    func sqlite() throws {
+        for (mode, fails) in [("normal", true), ("full", false)] {
+            let rows = (1...3).map { row in "insert into t values(\(row)); select 'row \(row)';" }
+                .joined(separator: " ")
+            let script =
+                "sqlite3 {}/x.db \"pragma journal_mode=wal; pragma synchronous=\(mode); create table t(a); \(rows)\""
+            let check =
+                "n=$(grep -c row \"$ASSAY_ACKNOWLEDGED\"); test $n = 0 || "
+                + "test \"$(sqlite3 {}/x.db 'select count(*) from t')\" -ge $n"
+            let scratch = try TrialDirectory()
+            let trial = try trial(script, check: check, limit: 100, output: .terminal, in: scratch)
+            #expect(try !trial.isCheckBlind())
+            let outcome = try trial.sweep()
+            #expect(outcome.findings.isEmpty == !fails, "\(mode): \(outcome.findings.first?.message ?? "")")
+            #expect(outcome.checked >= 50 && trial.run.printed.count >= 3)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import FaultModel
+import Harness
+import RunRecords
+import Seeds
+import Testing
+
+@testable import ProgramTrials
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Readers that notice damage, and readers that do not.
+@Suite("Damage of any file")
+struct DamageTrialsTests {
+    private static let rows = (0..<40).map { "row \($0) of the table\n" }.joined()
+
+    private func report(
+        _ read: String, in directory: TrialDirectory, files: [(String, String)] = [("rows", rows)],
+        faults: [FileDamage.Kind] = FileDamage.Kind.allCases, samples: Int = 6
+    ) throws -> DamageReport {
+        let damaged = DamagedFiles(files.map { ($0.0, Array($0.1.utf8)) })
+        let trials = DamageTrials(
+            damaged, command: CheckCommand(read), subject: files[0].0, directory: directory.path)
+        let reference = try trials.reference()
+        let damages = faults.flatMap { kind -> [FileDamage] in
+            var random = RandomStream(Seed(7))
+            return damaged.damages(kind, count: samples, pageSize: 64, older: nil, random: &random)
+        }
+        var small = trials
+        small.pageSize = 64
+        return DamageReport(try small.run(damages, against: reference), files: damaged, pageSize: 64)
+    }
+
+    @Test("a reader that prints whatever is there is wrong in silence, and the place and the line are told")
+    func careless() throws {
+        let report = try report("cat {}", in: TrialDirectory())
+        #expect(report.trials.count > 20 && report.trials.allSatisfy { $0.outcome == .silentlyWrong })
+        #expect(report.exitStatus == 2)
+        let text = report.lines { "repeat \($0)" }.joined(separator: "\n")
+        #expect(text.contains("silently-wrong") && text.contains("file rows, page ") && text.contains("repeat bit:"))
+        #expect(text.contains("expected \"row "))
+        #expect(report.heat().allSatisfy { $0.count == "  rows  ||".count + 64 && $0.contains("#") })
+        #expect(report.rows.count == report.trials.count && report.rows.allSatisfy { $0.count == 7 })
+    }
+
+    @Test("a reader that compares a checksum first is not blamed")
+    func checksummed() throws {
+        let directory = try TrialDirectory()
+        try FileTree.writeText(directory.path + "/r", Self.rows)
+        let sum = try CheckCommand("cksum < {}").run(directory.path + "/r").outputText
+        let read = "[ \"$(cksum < {})\" = \"$(cat $(dirname {})/sum)\" ] || exit 1; cat {}"
+        let report = try report(read, in: directory, files: [("rows", Self.rows), ("sum", sum)])
+        #expect(report.exitStatus == 0)
+        // The sum file may lose its last line end and be the same.
+        #expect(
+            report.trials.count { $0.outcome == .detected } > 20 && report.trials.allSatisfy { $0.outcome.isHonest })
+    }
+
+    @Test("a command that never reads the files decides nothing")
+    func blind() throws {
+        let report = try report("echo rows: {}", in: TrialDirectory(), faults: [.zero], samples: 2)
+        #expect(report.exitStatus == 3 && report.trials.allSatisfy { $0.outcome == .correct })
+    }
+
+    @Test(
+        "commands whose output says nothing are refused, with the remedy",
+        arguments: [
+            ("date +%N; cat {}", "--ignore"), ("true {}", "prints nothing"), ("cat {}; false", "undamaged"),
+            ("no-such-reader {}", "no-such-reader"),
+        ])
+    func refused(read: String, words: String) throws {
+        let directory = try TrialDirectory()
+        do {
+            _ = try report(read, in: directory)
+            Issue.record("\(read) was taken")
+        } catch let error as TrialRefusal {
+            #expect(error.description.contains(words), "\(error)")
+        }
+    }
+
+    @Test("the outcome follows from status and output")
+    func judged() {
+        let reference = PrintedLines(Array("one\ntwo\nthree\n".utf8), directory: "")
+        func outcome(_ end: ChildEnd, _ output: String, isTimeOut: Bool = false) -> DamageOutcome {
+            let bytes = Array(output.utf8)
+            let end = WatchedEnd(
+                end: end, isTimeOut: isTimeOut, output: bytes, isOutputCut: false, errors: [], durationNanoseconds: 0)
+            return DamageTrials.judge(end, PrintedLines(bytes, directory: ""), against: reference).0
+        }
+        #expect(outcome(.exited(0), "one\ntwo\nthree\n") == .correct)
+        #expect(outcome(.exited(0), "one\ntwo\n") == .silentlyWrong)
+        #expect(outcome(.exited(0), "one\ntwo\nthree") == .silentlyWrong)
+        #expect(outcome(.exited(0), "one\ntwo\nthree\nfour\n") == .silentlyWrong)
+        #expect(outcome(.exited(1), "one\ntw") == .detected)
+        #expect(outcome(.exited(1), "") == .detected)
+        #expect(outcome(.exited(1), "one\ntw\n") == .wrongThenDetected)
+        #expect(outcome(.exited(1), "one\n2\n") == .wrongThenDetected)
+        #expect(outcome(.exited(1), "one\ntwo\nthree\nfour\n") == .wrongThenDetected)
+        #expect(outcome(.signalled(SIGSEGV), "one\n") == .crashed)
+        #expect(outcome(.exited(128 + SIGABRT), "one\n") == .crashed)
+        #expect(outcome(.signalled(SIGKILL), "one\n", isTimeOut: true) == .hung)
+    }
+
+    @Test("the path of a copy is not compared, and lines that were left out are not")
+    func normalized() {
+        let one = PrintedLines(Array("/x/1/rows\n//x/1\nat 17\n".utf8), directory: "/x/1", ignoring: ["at *"])
+        let two = PrintedLines(Array("/x/22/rows\n//x/22\nat 18\n".utf8), directory: "/x/22", ignoring: ["at *"])
+        #expect(one == two && one.lines.count == 2)
+    }
+
+    static let hasSQLite = (try? CheckCommand("command -v sqlite3 # {}").run("/"))?.hasSucceeded == true
+
+    @Test("SQLite's shell gives wrong rows with status 0", .enabled(if: hasSQLite, "sqlite3 is not installed"))
+    func sqlite() throws {
+        let directory = try TrialDirectory()
+        let path = directory.path + "/people.db"
+        let made = try CheckCommand(
+            "sqlite3 {} \"create table t(a); with recursive n(i) as (values(1) union all select i + 1 from n "
+                + "where i < 300) insert into t select 'somebody with the number ' || i from n\""
+        ).run(path)
+        #expect(made.hasSucceeded, "\(made.errorText)")
+        let files = DamagedFiles([("people.db", try FileTree.readBytes(path))])
+        let read = "[ \"$(sqlite3 {} 'pragma integrity_check')\" = ok ] && sqlite3 {} 'select * from t'"
+        let trials = DamageTrials(
+            files, command: CheckCommand(read), subject: "people.db", directory: directory.path)
+        let reference = try trials.reference()
+        var random = RandomStream(Seed(1))
+        let damages = files.damages(.flip, count: 40, pageSize: 4_096, older: nil, random: &random)
+        let tried = try trials.run(damages, against: reference)
+        // Not a share, which is SQLite's: that both are seen.
+        #expect(tried.contains { $0.outcome == .silentlyWrong } && tried.contains { $0.outcome == .detected })
+        #expect(!tried.contains { $0.outcome == .crashed || $0.outcome == .hung })
+        let wrong = try #require(tried.first { $0.outcome == .silentlyWrong })
+        let again = try trials.run(wrong.damage, against: reference, in: directory.path + "/again")
+        #expect(again?.outcome == .silentlyWrong && again?.detail == wrong.detail)
+    }
+}

@@ -1,0 +1,191 @@
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+import Testing
+
+@testable import ProgramTrials
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Programs that bear a failed call, and programs with a mistake.
+@Suite("Faults of any program", .enabled(if: PreloadFolder.library != nil, "no library that can be preloaded"))
+struct ProgramFaultTests {
+    /// Writes beside, syncs, renames, and says so at the end.
+    private static let careful =
+        "set -e; echo one >{}/rows.new; sync {}/rows.new; mv {}/rows.new {}/rows; sync {}; echo done"
+    private static let check = "! grep -q done \"$ASSAY_ACKNOWLEDGED\" || grep -qx one {}/rows"
+
+    private func trials(
+        _ script: String, check: String = check, in directory: TrialDirectory
+    ) throws -> ProgramFaultTrials {
+        let library = try #require(PreloadFolder.library)
+        var trials = ProgramFaultTrials(
+            ["/bin/sh", "-c", script], check: CheckCommand(check), library: library, directory: directory.path)
+        trials.output = .pipe
+        return trials
+    }
+
+    private func report(
+        _ trials: ProgramFaultTrials, mustTell: Bool = false, _ choose: (FaultChoice, FaultState) -> [CallFault]
+    ) throws -> ProgramFaultReport {
+        let baseline = try trials.baseline()
+        let faults = choose(FaultChoice(samples: nil, seed: Seed(1)), baseline.state)
+        return ProgramFaultReport(try trials.run(faults, baseline), baseline, mustTell: mustTell)
+    }
+
+    @Test("an address has one spelling")
+    func addresses() {
+        for text in ["io:write#3,EIO", "io:space#0,short,for-good", "kill:change#7,after", "kill:moment#2"] {
+            #expect(CallFault(text)?.description == text)
+        }
+        for text in [
+            "io:write#3", "io:write#3,kill-before", "kill:change#1", "io:#1,EIO", "io:wrote#1,EIO",
+            "kill:change+#1,after", "kill:moment#1,after", "io:",
+        ] {
+            #expect(CallFault(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("who tells of each failure and keeps what it had is not blamed")
+    func told() throws {
+        let directory = try TrialDirectory()
+        let careful = try trials(Self.careful, in: directory)
+        let errors = try report(careful) { $0.inputOutputErrors(CallKind.failing, $1) }
+        #expect(errors.exitStatus == 0, "\(errors.lines { "\($0)" })")
+        // A write once, for good and half of it, a sync, the rename, the making of the file and more.
+        #expect(errors.trials.count { $0.outcome == .told } >= 8 && !errors.baseline.isCheckBlind)
+        #expect(errors.baseline.state.count(.rename) == 1 && errors.baseline.state.count(.write) == 1)
+        let full = try report(careful) { $0.fullDisks(.noSpace, $1) }
+        #expect(full.exitStatus == 0 && full.trials.count { $0.outcome == .told } >= 6)
+        let killed = try report(careful) { $0.kills(moments: 2, $1) }
+        #expect(killed.exitStatus == 0, "\(killed.lines { "\($0)" })")
+        #expect(killed.trials.count { $0.outcome == .survived } == killed.trials.count && killed.trials.count >= 10)
+    }
+
+    @Test("a failed write that nobody looks at is found")
+    func ignored() throws {
+        let directory = try TrialDirectory()
+        let script = "echo one >{}/rows; echo done"
+        let errors = try report(try trials(script, in: directory)) { $0.inputOutputErrors([.write], $1) }
+        #expect(errors.exitStatus == 2)
+        let broken = try #require(errors.trials.first { $0.outcome == .broken })
+        #expect(broken.fault == .fails(kinds: "write", number: 0, effect: .inputOutputError, isLasting: false))
+        #expect(broken.detail.contains("ended with status 0"))
+        #expect(try report(try trials(script, in: directory)) { $0.fullDisks(.noSpace, $1) }.exitStatus == 2)
+        let text = errors.lines { "repeat \($0)" }.joined(separator: "\n")
+        #expect(text.contains("repeat io:write#0,EIO") && text.contains("check"))
+    }
+
+    @Test(
+        "what a program writes through streams of the C library fails, too",
+        .enabled(if: access("/bin/bash", X_OK) == 0))
+    func streams() throws {
+        let directory = try TrialDirectory()
+        let library = try #require(PreloadFolder.library)
+        // Its own commands write by stdio.
+        var trials = ProgramFaultTrials(
+            ["/bin/bash", "-c", "echo one >{}/rows; echo done"], check: CheckCommand(Self.check), library: library,
+            directory: directory.path)
+        trials.output = .pipe
+        let errors = try report(trials) { $0.inputOutputErrors([.write], $1) }
+        #expect(errors.baseline.state.count(.write) == 1 && errors.baseline.state.streams == 0)
+        #expect(errors.exitStatus == 2 && errors.trials.contains { $0.outcome == .broken })
+    }
+
+    @Test("who says that it is done before it is, is found by a kill")
+    func early() throws {
+        let directory = try TrialDirectory()
+        let killed = try report(try trials("echo done; echo one >{}/rows", in: directory)) { $0.kills(moments: 0, $1) }
+        #expect(killed.exitStatus == 2)
+        #expect(killed.trials.contains { $0.outcome == .broken && $0.fault.description == "kill:change#0,before" })
+        // Behind the last call all is there.
+        #expect(killed.trials.last?.outcome == .survived)
+    }
+
+    @Test("a crash and a hang of its own are violations, and going on in silence is one where it is asked for")
+    func ends() throws {
+        let directory = try TrialDirectory()
+        let fault = CallFault.fails(kinds: "write", number: 0, effect: .inputOutputError, isLasting: true)
+        func outcome(_ script: String) throws -> ProgramFaultOutcome? {
+            var trials = try trials(script, check: "test -d {}", in: directory)
+            let baseline = try trials.baseline()
+            trials.limitSeconds = 0.5
+            return try trials.run(fault, baseline, in: directory.path + "/one")?.outcome
+        }
+        #expect(try outcome("echo one >{}/rows || kill -SEGV $$") == .crashed)
+        #expect(try outcome("until echo one >{}/rows; do sleep 0.05; done") == .hung)
+        #expect(try outcome("echo one >{}/rows; true") == .untold)
+        #expect(ProgramFaultOutcome.untold.isViolation(mustTell: true))
+        #expect(!ProgramFaultOutcome.untold.isViolation(mustTell: false))
+    }
+
+    @Test("a fault that never struck decides nothing")
+    func unstruck() throws {
+        let directory = try TrialDirectory()
+        // Only the first run writes.
+        let script = "[ -e \(directory.path)/marker ] && exit; echo >\(directory.path)/marker; echo one >{}/rows"
+        let errors = try report(try trials(script, check: "test -d {}", in: directory)) {
+            $0.inputOutputErrors([.write], $1)
+        }
+        #expect(errors.trials.allSatisfy { $0.outcome == .notStruck } && !errors.trials.isEmpty)
+        #expect(errors.exitStatus == 3 && errors.baseline.isCheckBlind)
+        let none = try report(try trials(Self.careful, in: directory)) { $0.inputOutputErrors([.link], $1) }
+        #expect(none.trials.isEmpty && none.exitStatus == 3)
+    }
+
+    @Test(
+        "what can say nothing is refused, with the reason",
+        arguments: [
+            ("echo one >{}/rows; exit 3", "true {}", "without any fault"), ("echo {}", "true {}", "no call"),
+            ("echo one >{}/rows", "false {}", "the check fails"), ("echo one >{}/rows", "no-such-check {}", "no-such"),
+            ("env -i /bin/sh -c 'echo one >{}/rows'", "true {}", "no call"),
+        ])
+    func refused(script: String, check: String, words: String) throws {
+        let directory = try TrialDirectory()
+        do {
+            _ = try trials(script, check: check, in: directory).baseline()
+            Issue.record("\(script) was taken")
+        } catch let error as TrialRefusal {
+            #expect(error.description.contains(words), "\(error)")
+        }
+    }
+
+    @Test("the first and the last of the calls are among those that the seed chooses")
+    func choice() throws {
+        let directory = try TrialDirectory()
+        let state = directory.path + "/state"
+        var bytes = Array("ASSAYFL1".utf8) + [UInt8](repeating: 0, count: 4_088)
+        bytes[16 * 8] = 200
+        try FileTree.writeBytes(state, bytes)
+        let read = try FaultState(reading: state)
+        #expect(read.count(.write) == 200 && read.count(CallKind.space) == 200 && read.programs == 0)
+        var choice = FaultChoice(samples: 10, seed: Seed(1))
+        choice.lasting = [true]
+        let numbers = choice.inputOutputErrors([.write], read).compactMap { fault -> Int? in
+            guard case .fails(_, let number, _, true) = fault else { return nil }
+            return number
+        }
+        #expect(numbers.count == 10 && numbers.first == 0 && numbers.last == 199 && Set(numbers).count == 10)
+        bytes[7] = UInt8(ascii: "0")
+        try FileTree.writeBytes(state, bytes)
+        #expect(throws: TrialRefusal.self) { try FaultState(reading: state) }
+    }
+}
+
+/// Where the build has put the library beside the tests.
+enum PreloadFolder {
+    static let library: String? = {
+        let words = CommandLine.arguments + [FileTree.absolute("/proc/self/exe") ?? ""]
+        for word in words {
+            guard let range = word.firstRange(of: ".xctest") else { continue }
+            let bundle = String(word[..<range.lowerBound])
+            if let library = Preload.library(besides: bundle + ".xctest") { return library }
+        }
+        return nil
+    }()
+}

@@ -1,0 +1,77 @@
+import Harness
+import Measuring
+import RunRecords
+import Testing
+
+@testable import ProgramTrials
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+@Suite("Watched programs")
+struct WatchedProgramTests {
+    private func shell(_ script: String, _ output: WatchedProgram.Output = .pipe) -> WatchedProgram {
+        var program = WatchedProgram(["/bin/sh", "-c", script])
+        program.output = output
+        return program
+    }
+
+    @Test("status, signal and what was printed are told, on a terminal and by a pipe")
+    func ends() throws {
+        for output in [WatchedProgram.Output.terminal, .pipe] {
+            let end = try shell("printf 'a\\nb\\n'; echo wrong >&2; exit 3", output).run()
+            #expect(end.end == .exited(3) && !end.isTimeOut && !end.hasSucceeded)
+            #expect(end.outputText == "a\nb\n" && end.errorText == "wrong\n")
+            #expect(try shell("kill -SEGV $$", output).run().end == .signalled(SIGSEGV))
+            let kind = try shell("if [ -t 1 ]; then echo terminal; else echo none; fi", output).run()
+            #expect(kind.outputText == (output == .terminal ? "terminal\n" : "none\n") && kind.hasSucceeded)
+        }
+        #expect(throws: HarnessError.self) { try WatchedProgram(["/nowhere/at-all"]).run() }
+    }
+
+    @Test("it starts in its directory, with its variables, and with none of those that steer this process")
+    func surroundings() throws {
+        let directory = try TrialDirectory()
+        var program = shell("pwd; echo \"$ASSAY_ONE/$HOME\"; cat")
+        program.directory = directory.path
+        program.variables = ["ASSAY_ONE=1", "HOME=here"]
+        #expect(try program.run().outputText == directory.path + "\n1/here\n")
+    }
+
+    @Test("what prints without end is cut, and ended by the time limit with all that it started")
+    func limits() throws {
+        let directory = try TrialDirectory()
+        var program = shell("(while :; do echo x; done) & echo $! > \(directory.path)/child; wait")
+        program.limitSeconds = 0.3
+        program.outputLimit = 100
+        let end = try program.run()
+        #expect(end.isTimeOut && end.output.count == 100 && end.isOutputCut)
+        // Nothing is written any more by what it left behind.
+        let other = try shell("(sleep 0.05; sleep 100; touch \(directory.path)/late) & echo $!").run()
+        #expect(other.hasSucceeded)
+        for text in [try FileTree.readText(directory.path + "/child"), other.outputText] {
+            let child = try #require(pid_t(text.split(separator: "\n").first ?? ""))
+            let state = (try? FileTree.readText("/proc/\(child)/stat")) ?? ""
+            #expect(state.isEmpty || state.contains(") Z"), "\(state)")
+        }
+    }
+
+    @Test("a check gets the path as one word, and one that cannot be run is no check")
+    func checks() throws {
+        let directory = try TrialDirectory()
+        let path = directory.path + "/it's a file"
+        try FileTree.writeText(path, "contents")
+        let check = CheckCommand("cat {} && test -f {} && echo \"$GIVEN\"")
+        #expect(check.namesPath && !CheckCommand("true").namesPath)
+        let end = try check.run(path, variables: ["GIVEN=word"])
+        #expect(end.hasSucceeded && end.outputText == "contentsword\n" && CheckCommand.refusal(end) == nil)
+        let missing = try CheckCommand("no-such-command-here {}").run(path)
+        #expect(CheckCommand.refusal(missing)?.contains("no-such-command-here") == true)
+        let failing = try CheckCommand("echo some; echo 'a reason' >&2; false {}").run(path)
+        #expect(!failing.hasSucceeded && CheckCommand.refusal(failing) == nil)
+        #expect(CheckCommand.lastLine(failing) == "a reason")
+    }
+}
