@@ -70,7 +70,7 @@
             let read = try environment.read { transaction throws(EngineError) in
                 try PackedCatalogue.catalogueBytes { key throws(EngineError) in try transaction.get(key) }
             }
-            guard let read else { throw EngineError(.refused, "there are no tables yet") }
+            guard let read else { throw EngineError(.untold, "there are no tables yet") }
             let catalogue = try PackedCatalogue(bytes: read)
             self.catalogue = catalogue
             return try catalogue.table(name)

@@ -55,11 +55,12 @@ package struct LibraryEngine: Engine {
         EngineSettings(durability: durability, list: description.settings[durability] ?? [])
     }
 
+    package func reasonToDecline(_ durability: DurabilityClass) -> String? {
+        description.settings[durability] == nil ? "\(name) does not have the durability class \(durability.rawValue)" : nil
+    }
+
     package func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session {
-        guard description.settings[settings.durability] != nil else {
-            let durability = settings.durability.rawValue
-            throw EngineError(.unsupported, "\(name) does not have the durability class \(durability)")
-        }
+        if let reason = reasonToDecline(settings.durability) { throw EngineError(.unsupported, reason) }
         let library = try library()
         return try LibrarySession(library, directory: location.directory, settings.durability)
     }

@@ -54,7 +54,7 @@ final class LibrarySession: TableSession {
         if let catalogue { return try catalogue.table(name) }
         if let known = PackedCatalogue.known(name) { return known }
         guard let catalogue = try store.read(Self.readCatalogue) else {
-            throw EngineError(.refused, "there are no tables yet")
+            throw EngineError(.untold, "there are no tables yet")
         }
         self.catalogue = catalogue
         return try catalogue.table(name)

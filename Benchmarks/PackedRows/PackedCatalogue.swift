@@ -79,16 +79,16 @@ package struct PackedCatalogue: Sendable {
         try withKey { key throws(EngineError) in try get(key).map { Array($0) } }
     }
 
-    /// Throws: `damaged` where the bytes are no catalogue.
+    /// Throws: `untold` where the bytes are no catalogue.
     package init(bytes: [UInt8]) throws(EngineError) {
         do {
             let read = try JSONReader.read(bytes)
-            guard case .array(let entries) = read else { throw EngineError(.damaged, "the catalogue is no list") }
+            guard case .array(let entries) = read else { throw EngineError(.untold, "the catalogue is no list") }
             for (index, entry) in entries.enumerated() {
                 let object = try JSONObjectReader(entry, path: "catalogue")
                 let columns = try object.objects("columns").map { column in
                     guard let kind = PackedColumn.Kind(rawValue: try column.string("kind")) else {
-                        throw EngineError(.damaged, "the catalogue names an unknown kind")
+                        throw EngineError(.untold, "the catalogue names an unknown kind")
                     }
                     let target = try column.string("target")
                     return PackedColumn(
@@ -101,7 +101,7 @@ package struct PackedCatalogue: Sendable {
                         columns: columns))
             }
         } catch {
-            throw EngineError(.damaged, "the catalogue cannot be read: \(error)")
+            throw EngineError(.untold, "the catalogue cannot be read: \(error)")
         }
     }
 }

@@ -103,7 +103,7 @@ package struct PackedTable: Sendable, Hashable {
 
     /// What an application notices by itself when a value is too short for its columns.
     package static func tooShort(_ bytes: Int) -> EngineError {
-        EngineError(.damaged, "a row of \(bytes) bytes is too short for its columns")
+        EngineError(.untold, "a row of \(bytes) bytes is too short for its columns")
     }
 
     /// The bytes of a text or a list of a row.

@@ -54,7 +54,7 @@
         func table(_ name: String) throws(EngineError) -> PackedTable {
             if let catalogue { return try catalogue.table(name) }
             if let known = PackedCatalogue.known(name) { return known }
-            guard let catalogue = try readCatalogue() else { throw EngineError(.refused, "there are no tables yet") }
+            guard let catalogue = try readCatalogue() else { throw EngineError(.untold, "there are no tables yet") }
             self.catalogue = catalogue
             return try catalogue.table(name)
         }

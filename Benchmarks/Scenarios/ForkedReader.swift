@@ -29,7 +29,7 @@ enum ForkedReader {
             do {
                 bytes = encoded(try body())
             } catch let error as EngineError {
-                bytes = encoded(ContentFinding(error.kind == .damaged ? .detectedAtRead : .refused, "\(error)"))
+                bytes = encoded(ContentFinding(error.outcomeOfRead, "\(error)"))
             } catch {
                 bytes = Array("harness\n\n\(error)".utf8)
             }

@@ -32,7 +32,7 @@ struct SampledContent {
             try judge(session, context)
             try session.close()
         } catch let error as EngineError {
-            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            let outcome = error.outcomeOfRead
             context.report.add(
                 Trial(address: FaultAddress(text: "content"), outcome: outcome, detail: error.description))
         }

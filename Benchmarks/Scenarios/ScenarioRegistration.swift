@@ -78,6 +78,7 @@ package enum ScenarioRegistration {
         registry.register(StorageHistory())
         registry.register(IOErrors())
         registry.register(RecordedPowerLoss())
+        registry.register(SyncFails())
         registry.register(BitFlip())
         registry.register(Truncate())
         registry.register(ZeroedPage())

@@ -24,6 +24,7 @@ package struct StorageEngine: Engine {
     ]
 
     /// Those of Strata that need no objects.
+    package var rareBranches: [String] { CoverageMarks.areCounted ? CoverageMark.allCases.map(\.rawValue) : [] }
     package var promises: [Promise] {
         let kinds: Set<Promise.Kind> = [
             .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .boundedSize, .boundedWait,

@@ -4,6 +4,8 @@ import Strata
 import StrataStorage
 
 extension StrataEngine: SimulatableEngine {
+    package var rareBranches: [String] { CoverageMarks.areCounted ? CoverageMark.allCases.map(\.rawValue) : [] }
+
     package func open(
         on disk: SimulatedDisk, _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError) -> any Session {

@@ -79,6 +79,10 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case listWalkShort = "list-walk-short"
     /// The last element of a new list and the first one of the next change places.
     case listStrays = "list-strays"
+    /// A read by key makes an allocation more.
+    case allocationMore = "allocation-more"
+    /// A session takes some hundred thousand instructions more to begin.
+    case instructionsMore = "instructions-more"
     /// A change of columns leaves the last half of the rows without the value that it had to give them.
     case columnsHalf = "columns-half"
     /// A change of columns loses the last row.

@@ -22,10 +22,12 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Lis
     package var version: String { base.version }
     package var capabilities: Set<Capability> { base.capabilities }
     package var promises: [Promise] { base.promises }
+    package var rareBranches: [String] { base.rareBranches }
     package var logPatterns: [String] { base.logPatterns }
     package var coordinationPatterns: [String] { base.coordinationPatterns }
     package func settings(for durability: DurabilityClass) -> EngineSettings { base.settings(for: durability) }
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? { base.reasonToDecline(dataset) }
+    package func reasonToDecline(_ durability: DurabilityClass) -> String? { base.reasonToDecline(durability) }
     package func learn(_ tables: TableSet) { base.learn(tables) }
     package func writeBackMarks(at location: DatabaseLocation) -> [String] { base.writeBackMarks(at: location) }
     package func workNote(_ work: Work) -> WorkNote? { base.workNote(work) }
@@ -175,6 +177,7 @@ struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, Check
     var coordinationPatterns: [String] { planted.coordinationPatterns }
     func settings(for durability: DurabilityClass) -> EngineSettings { planted.settings(for: durability) }
     func reasonToDecline(_ dataset: any DatasetSource) -> String? { planted.reasonToDecline(dataset) }
+    func reasonToDecline(_ durability: DurabilityClass) -> String? { planted.reasonToDecline(durability) }
     func learn(_ tables: TableSet) { planted.learn(tables) }
     func writeBackMarks(at location: DatabaseLocation) -> [String] { planted.writeBackMarks(at: location) }
     func workNote(_ work: Work) -> WorkNote? { planted.workNote(work) }

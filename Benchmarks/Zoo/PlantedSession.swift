@@ -43,6 +43,14 @@ final class PlantedSession: Session {
         self.location = location
         self.older = older
         number = Self.sessions.add(1, ordering: .relaxed).newValue
+        if engine.mistake == .instructionsMore { Self.work(300_000) }
+    }
+
+    /// Where what was worked out stays, so that no compiler leaves the work out.
+    private static let worked = Atomic<UInt64>(0)
+
+    private static func work(_ steps: UInt64) {
+        for step in 0..<steps { worked.store(step &* 6_364_136_223_846_793_005, ordering: .relaxed) }
     }
 
     static func leftover(_ location: DatabaseLocation) -> String { location.directory + "/compaction-copy" }
@@ -158,7 +166,8 @@ extension PlantedSession: TableSession {
     }
 
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-        bent(try altered(try role((any TableSession).self).readPoints(reads, latency: latency), reads))
+        if mistake == .allocationMore { for _ in reads.keys { free(strdup("a read")) } }
+        return bent(try altered(try role((any TableSession).self).readPoints(reads, latency: latency), reads))
     }
 
     func rowCount(table: String) throws(EngineError) -> Int {

@@ -8,6 +8,9 @@
 #define OWN_LIMIT 8
 struct own_write {
     uint32_t log;
+    // What the file was when it was written to. It may be gone by the end of the commit, and its place in the list, by
+    // way of its number on the disk, another process's: a log that could not be made, and the data file of a neighbour.
+    bool is_log;
     uint64_t number;
 };
 static __thread struct {
@@ -80,15 +83,17 @@ uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is
 // MARK: Writes and syncs
 
 static void note_own(uint32_t log, uint64_t number) {
+    bool is_log = atomic_load(&assay_shared->logs[log].is_log);
     for (uint32_t index = 0; index < own.count; index++) {
-        if (own.writes[index].log != log) continue;
-        own.writes[index].number = number;
+        struct own_write *write = &own.writes[index];
+        if (write->log != log || write->is_log != is_log) continue;
+        write->number = number;
         return;
     }
     if (own.count == OWN_LIMIT) {
         own.is_full = true;
     } else {
-        own.writes[own.count++] = (struct own_write){log, number};
+        own.writes[own.count++] = (struct own_write){log, is_log, number};
     }
 }
 
@@ -146,7 +151,7 @@ static bool is_durable(struct own_write write) {
 
 static bool wrote_to_log(void) {
     for (uint32_t index = 0; index < own.count; index++) {
-        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log)) return true;
+        if (own.writes[index].is_log) return true;
     }
     return own.is_full;
 }
@@ -168,7 +173,7 @@ static int judge(const struct assay_commit *commit, bool by_logs) {
     }
     if (!is_touched) return ASSAY_COMMIT_NOTHING;
     for (uint32_t index = 0; index < own.count; index++) {
-        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log) != by_logs) continue;
+        if (own.writes[index].is_log != by_logs) continue;
         if (!is_durable(own.writes[index])) return ASSAY_COMMIT_UNSYNCED;
     }
     if (is_all_covered) return ASSAY_COMMIT_SYNCED;
@@ -190,7 +195,7 @@ EXPORTED int assay_commit_end(struct assay_commit *commit) {
 static bool is_own_durable(bool by_logs, bool *has_written) {
     bool is_durable_all = true;
     for (uint32_t index = 0; index < own.count; index++) {
-        if (atomic_load(&assay_shared->logs[own.writes[index].log].is_log) != by_logs) continue;
+        if (own.writes[index].is_log != by_logs) continue;
         *has_written = true;
         if (!is_durable(own.writes[index])) is_durable_all = false;
     }

@@ -21,14 +21,16 @@ package struct RecordedStep {
     /// Runs `Scenario.runStep` in a small process that has opened no engine and holds no data; all that it does to the
     /// files below a location is recorded, but to those that the engine only locks or talks through.
     ///
-    /// - Parameter library: `library(besides:)`.
+    /// - Parameters:
+    ///   - library: `library(besides:)`.
+    ///   - directory: for the record; nil: one of the case's, which has one such step at a time.
     /// Throws: `HarnessError` where the process cannot be started, or says that the harness failed.
     package static func run(
         _ context: CaseContext, _ arguments: [String], at location: DatabaseLocation, library: String,
-        seconds: Double = 60
+        in directory: String? = nil, seconds: Double = 60
     ) throws -> RecordedStep {
         guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
-        let place = context.directory + "/recorder"
+        let place = directory ?? context.directory + "/recorder"
         try FileTree.createDirectory(place)
         var request = WorkerRequest(
             task: .runStep, test: context.test, directory: context.directory, fixture: location.directory,

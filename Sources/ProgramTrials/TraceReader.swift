@@ -1,4 +1,5 @@
 import FaultModel
+import Harness
 
 /// What a program did to the files of a directory: from the records of its trace to operations of a disk.
 package struct TraceReader {
@@ -21,6 +22,8 @@ package struct TraceReader {
     /// Why the operations are not all that happened, in words.
     package private(set) var unseen: [String] = []
     package private(set) var hasStarted = false
+    /// A sync of everything counts as one of each file that was written to.
+    package private(set) var hasWideSync = false
 
     private let root: String
     private var inodes: [UInt64: Inode]
@@ -62,7 +65,9 @@ package struct TraceReader {
             if record.destination.isEmpty { unseen.append(record.path) } else { links.insert(record.destination) }
         case .create, .rename, .link, .unlink, .syncDirectory: takeName(record)
         case .makeDirectory, .removeDirectory: takeDirectory(record)
-        case .syncAll: takeSyncOfAll(record)
+        case .syncAll:
+            hasWideSync = true
+            takeSyncOfAll(record)
         case .write, .truncate, .preallocate, .sync, .syncRange, .writeBack: takeFile(record)
         }
     }
@@ -175,6 +180,14 @@ package struct TraceReader {
         let index = counts[identity, default: 0]
         counts[identity] = index + 1
         identity.index = index
+        if case .write(let inode, _, _) = action {
+            let number = operations.count
+            if ConditionMistake.recordForgets.isPlanted, number % 5 == 4 { return }
+            if ConditionMistake.recordInventsSyncs.isPlanted {
+                operations.append(IORecord(identity, action, failed: record.failed))
+                return operations.append(IORecord(identity, .sync(inode: inode)))
+            }
+        }
         operations.append(IORecord(identity, action, failed: record.failed))
     }
 }

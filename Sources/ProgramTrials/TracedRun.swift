@@ -23,6 +23,18 @@ package struct TracedRun: Sendable {
     /// Why there is no verdict; empty where all I/O was seen.
     package var unseen: [String]
     package var end: WatchedEnd
+    /// The record has a sync of each file where the program made one of all.
+    package var hasWideSync = false
+
+    /// Syncs of files in the record.
+    package var syncCount: Int {
+        operations.count { operation in
+            switch operation.action {
+            case .sync, .syncRange: true
+            default: false
+            }
+        }
+    }
 
     /// What the program had printed when that many operations had been asked for and no more.
     package func acknowledged(at operation: Int) -> [UInt8] {
@@ -156,6 +168,7 @@ package struct Recorder {
         }
         return TracedRun(
             words: words, base: start.image, baseDirectories: start.directories, operations: reader.operations,
-            printed: reader.words, directoryChanges: reader.directoryChanges, unseen: unseen, end: end)
+            printed: reader.words, directoryChanges: reader.directoryChanges, unseen: unseen, end: end,
+            hasWideSync: reader.hasWideSync)
     }
 }

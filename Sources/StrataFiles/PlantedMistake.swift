@@ -118,6 +118,14 @@
         case sortUnstable = "strata-sort-unstable"
         /// A commit does not wait for the disk.
         case commitWithoutSync = "strata-commit-without-sync"
+        /// A sync of the log that failed is made again, and what the second one says is believed.
+        case syncTriedAgain = "strata-sync-tried-again"
+        /// A checkpoint's header slot is written without a sync of the pages that it leads to; a compaction's, too.
+        case checkpointWithoutSync = "strata-checkpoint-without-sync"
+        /// Who finds another thread leading the sync does not wait for it.
+        case followerWithoutSync = "strata-follower-without-sync"
+        /// Recovery takes a batch of the log that was written in part.
+        case tornBatchTaken = "strata-torn-batch-taken"
         /// Recovery leaves the last batch of the log out.
         case recoveryDropsLast = "strata-recovery-drops-last"
         /// Nodes are believed whatever their checksum says.

@@ -88,15 +88,18 @@ struct RecordedPowerLossTests {
     private static func findings(
         _ run: TracedRun, _ marks: CrashMarks, _ durability: DurabilityClass, in directory: String,
         on engine: any Engine = StorageEngine()
-    ) throws -> [RecordedSweep.Finding] {
-        let sweep = try RecordedSweep(run, marks, history.contents, context(durability, engine, directory))
+    ) throws -> [RecordedDisk.Finding] {
+        let context = context(durability, engine, directory)
+        let sweep = try RecordedSweep(run, marks, history.contents, context)
         let (steps, coverage) = try sweep.choose()
         #expect(steps.count > 15 && steps.count <= coverage.distinct)
         #expect(steps.contains { $0.operation >= marks.acknowledged.last ?? .max })
         var rebuild = CrashRebuild(base: run.base, trace: run.operations, profile: .strict)
         return try steps.enumerated().map { number, step in
-            let image = rebuild.image(at: step)
-            return try sweep.judge(try #require(image), at: step, in: "\(directory)/disk-\(number)")
+            let image = try #require(rebuild.image(at: step))
+            let disk = try RecordedDisk(
+                image, directories: run.directories(at: step.operation), at: "\(directory)/disk-\(number)", context)
+            return try disk.judge(by: sweep.truth(at: step.operation))
         }
     }
 

@@ -36,6 +36,7 @@ static void find_preload(void) {
     preload.fault_count = (unsigned long long (*)(const char *))dlsym(RTLD_DEFAULT, "assay_io_fault_count");
     preload.begin = (void (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_begin");
     preload.end = (int (*)(struct assay_commit *))dlsym(RTLD_DEFAULT, "assay_commit_end");
+    preload.own = (int (*)(void))dlsym(RTLD_DEFAULT, "assay_commit_own");
 }
 
 static void print_counts(void) {
@@ -116,6 +117,7 @@ static bool run_alone(const char *verb, const char *argument) {
     static struct assay_commit commit;
     if (!strcmp(verb, "begin")) preload.begin(&commit);
     else if (!strcmp(verb, "end")) printf("commit %d\n", preload.end(&commit));
+    else if (!strcmp(verb, "own")) printf("own %d\n", preload.own());
     else if (!strcmp(verb, "counts")) print_counts();
     else if (!strcmp(verb, "root")) preload.set_root(argument);
     else if (!strcmp(verb, "logs")) preload.set_log_names(argument);

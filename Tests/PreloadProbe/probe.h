@@ -13,6 +13,7 @@ struct preload {
     void (*set_delays)(uint64_t, uint64_t);
     void (*begin)(struct assay_commit *);
     int (*end)(struct assay_commit *);
+    int (*own)(void);
     int (*set_fault)(const char *);
     unsigned long long (*fault_count)(const char *);
 };

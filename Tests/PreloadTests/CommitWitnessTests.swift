@@ -120,6 +120,21 @@ struct CommitWitnessTests {
         #expect(rewritten.commits == [2], "\(rewritten.text)")
     }
 
+    /// Two trials ran at a time. In one of them a log could not be made, and was removed; the commit became durable by
+    /// the data file. The other one's data file got the log's number on the disk, and the dead log's writes counted as
+    /// writes to data that no sync covered: an engine was blamed that had done nothing wrong.
+    @Test(
+        "what a thread wrote to a log stays a write to a log, whatever has the file's number later",
+        arguments: [
+            ("write:a:10 write:c:10 fdatasync:c", 1), ("write:a:10 write:c:10", 3),
+            ("write:a:10 fdatasync:a write:c:10", 1), ("write:a:10", 3),
+        ])
+    func logOfAnotherRole(words: String, answer: Int) throws {
+        let program = try PreloadedProgram.probe(
+            "open:c:rows open:a:x.log begin \(words) link:x.log open:d:x.log2 pread:d:1 end own", in: TestDirectory())
+        #expect(program["own"] == answer, "\(program.text)")
+    }
+
     @Test("a write that comes while a sync runs is not covered by it")
     func writeDuringSync() throws {
         // Planted behind our library: the sync that it passes on has begun when the write comes.

@@ -27,7 +27,7 @@ struct DamageReadOracle {
         do {
             session = try engine.open(location, settings: settings)
         } catch {
-            return (error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+            return (error.outcomeOfOpen, error.description)
         }
         guard let tables = session as? any TableSession else { return (.refused, "\(engine.name) has no tables") }
         let reading = PrefixReading(full, mainTable: mainTable)
@@ -44,7 +44,7 @@ struct DamageReadOracle {
         }
         if let failure {
             if let difference = reading.comparison.difference { return (.silentlyWrong, difference) }
-            return (failure.kind == .damaged ? .detectedAtRead : .refused, failure.description)
+            return (failure.outcomeOfRead, failure.description)
         }
         return judge(reading)
     }

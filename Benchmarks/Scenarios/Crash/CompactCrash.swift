@@ -119,7 +119,7 @@ struct CompactCrash: Scenario {
             try engine.check(on: disk, Self.location)
         } catch let error as EngineError {
             if let difference = comparison.difference { return (.silentlyWrong, difference) }
-            return (error.kind == .damaged ? .detectedAtRead : .refused, "\(error)")
+            return (error.outcomeOfRead, "\(error)")
         } catch {
             return (.refused, "\(error)")
         }

@@ -6,7 +6,7 @@ import RunRecords
 /// A step that failed, or in which the process ended, was done or was not. Once a later one was acknowledged it is
 /// what the process read in between; what it read before it opened anew decides nothing, since recovery may find the
 /// step done after all. Nothing else is doubtful: steps that were acknowledged were done.
-struct HistoryWorlds {
+struct HistoryWorlds: HistoryTruth {
     /// The rows that may be there.
     private(set) var possible: Set<HistoryContent> = [HistoryContent()]
     /// Those that were there before something else was acknowledged.

@@ -1,5 +1,6 @@
 import CaseFiles
 import Harness
+import Measuring
 import ProgramTrials
 import RunRecords
 
@@ -15,6 +16,7 @@ struct PlayedHistory {
     private enum Word {
         static let begun = "begun"
         static let acknowledged = "acknowledged"
+        static let syncs = "syncs"
     }
 
     private let operations: [HistoryOperation]
@@ -39,8 +41,11 @@ struct PlayedHistory {
 
     /// - Parameter say: takes each line.
     func play(
-        _ context: CaseContext, at location: DatabaseLocation, say: (String) throws -> Void = Self.print
+        _ context: CaseContext, at location: DatabaseLocation, say: (String) throws -> Void = Self.say
     ) throws {
+        let witness = IOWitness.shared
+        // It counts from now on.
+        _ = witness?.setFault(nil)
         var number = 0
         func transaction(_ body: () throws -> Void) throws {
             try say("\(Word.begun) \(number)\n")
@@ -68,9 +73,11 @@ struct PlayedHistory {
             }
         }
         try session.close()
+        if let witness { try say("\(Word.syncs) \(witness.faultCount(CallKind.sync.rawValue))\n") }
     }
 
-    private static func print(_ line: String) throws {
+    /// Prints a line, which the recorder sees in its place among the file calls.
+    static func say(_ line: String) throws {
         try FileTree.writeAll(STDOUT_FILENO, Array(line.utf8), path: "standard output")
     }
 
@@ -78,7 +85,8 @@ struct PlayedHistory {
 
     /// Where in the record each transaction began and was acknowledged.
     ///
-    /// Throws: `HarnessError` where the lines are not those of this history, played to its end.
+    /// Throws: `HarnessError` where the lines are not those of this history, played to its end; `RecordDoubt` where the
+    /// record has more syncs than the process counted by itself.
     func marks(in run: TracedRun) throws -> CrashMarks {
         var marks = CrashMarks()
         for words in run.printed {
@@ -89,6 +97,8 @@ struct PlayedHistory {
                     marks.begun.count == marks.acknowledged.count + 1
                 {
                     marks.acknowledged.append(words.operations)
+                } else if let count = Self.syncs(line) {
+                    try compare(syncs: count, run)
                 } else {
                     throw HarnessError("a history printed a line that is none of its own: \(line)")
                 }
@@ -101,4 +111,22 @@ struct PlayedHistory {
         }
         return marks
     }
+
+    private static func syncs(_ line: Substring) -> Int? {
+        guard line.hasPrefix("\(Word.syncs) ") else { return nil }
+        return Int(line.dropFirst(Word.syncs.count + 1))
+    }
+
+    /// A record with syncs that nobody made would let no disk lose anything.
+    private func compare(syncs: Int, _ run: TracedRun) throws {
+        guard !run.hasWideSync, run.syncCount > syncs else { return }
+        throw RecordDoubt("the record has \(run.syncCount) syncs, and the process made \(syncs)")
+    }
+}
+
+/// The record of a process is not what the process did.
+struct RecordDoubt: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

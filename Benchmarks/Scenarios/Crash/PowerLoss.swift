@@ -131,7 +131,7 @@ struct PowerLoss: Scenario {
             try engine.check(on: disk, Self.location)
         } catch let error as EngineError {
             if let difference = comparison.difference { return (.silentlyWrong, difference) }
-            return (error.kind == .damaged ? .detectedAtRead : .refused, "allowed \(allowed): \(error)")
+            return (error.outcomeOfRead, "allowed \(allowed): \(error)")
         } catch {
             return (.refused, "\(error)")
         }

@@ -10,7 +10,8 @@ import RunRecords
 ///
 /// What is read after a crash must be what one transaction left, whole: under `full` at least the last one
 /// acknowledged, and in every class at most the last one begun. The engine's own checker must find nothing. Where the
-/// class lets acknowledged transactions go, the disks without them are counted and told of.
+/// class lets acknowledged transactions go, the disks without them are counted and told of. From some of the disks a
+/// process of its own recovers, under the recorder as well, and power goes again.
 struct RecordedPowerLoss: Scenario {
     let slug = "recorded-power-loss"
     let family = Family.crash
@@ -31,6 +32,9 @@ struct RecordedPowerLoss: Scenario {
             "states", default: "12", range: 1...100_000,
             summary: "disks opened at most before and after each acknowledgement"),
         ScenarioParameter("total", default: "300", range: 10...10_000_000, summary: "disks opened at most in all"),
+        ScenarioParameter(
+            "recoveries", default: "3", range: 0...10_000,
+            summary: "disks of these whose recovery is recorded, for power to go in it as well"),
     ]
 
     /// Of what a power loss breaks beside durability: a database that cannot be read is no whole transaction.
@@ -44,6 +48,7 @@ struct RecordedPowerLoss: Scenario {
 
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
         guard let location = context.fixture else { throw HarnessError("a history needs a place") }
+        if arguments.first == RecordedRecoveries.task { return try RecordedRecoveries.recover(context, at: location) }
         try PlayedHistory(HistoryDraw.everyAction(of: context.test)).play(context, at: location)
     }
 
@@ -68,6 +73,10 @@ struct RecordedPowerLoss: Scenario {
             context.report.inconclusive("not all that \(context.engine.name) did to its files was seen: \(reasons)")
             return
         }
-        try RecordedSweep(step.run, try history.marks(in: step.run), history.contents, context).run()
+        let marks: CrashMarks
+        do { marks = try history.marks(in: step.run) } catch let doubt as RecordDoubt {
+            return context.report.inconclusive("\(doubt)")
+        }
+        try RecordedSweep(step.run, marks, history.contents, context).run()
     }
 }

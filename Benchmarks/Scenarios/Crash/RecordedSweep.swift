@@ -5,10 +5,11 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Opens the disks that a loss of power may have left of a recorded history.
+/// Opens the disks that a loss of power may have left of a recorded history, and of recoveries from some of them.
 ///
-/// A crash is named by the operation of the record that never happened (`crash:op=17,state=0x3`). Of an engine with
-/// threads of its own the record is another one each time, and the address may then name another moment.
+/// A crash is named by the operation of the record that never happened (`crash:op=17,state=0x3`), one in a recovery by
+/// a further step (`crash:op=17,state=0x3/op=2,state=0x1`). Of an engine with threads of its own the record is another
+/// one each time, and the address may then name another moment.
 struct RecordedSweep {
     private let recorded: TracedRun
     private let marks: CrashMarks
@@ -21,18 +22,23 @@ struct RecordedSweep {
         self.marks = marks
         self.contents = contents
         self.context = context
+        rules = try Self.rules(context)
+    }
+
+    /// What a loss of power leaves, under the case's profile. A disk takes milliseconds to open, so that few of each
+    /// moment can be: those that lose most stand in front.
+    static func rules(_ context: CaseContext) throws -> CrashRules {
         var rules = CrashRules()
         guard let profile = CrashProfile(rawValue: try context.text("profile")) else {
             throw HarnessError("there is no profile \(try context.text("profile"))")
         }
         rules.profile = profile
-        // A disk takes milliseconds to open, so that few of each moment can be: those that lose most stand in front.
         rules.exhaustiveUnits = 5
         rules.sampleCount = 12
         rules.singleLimit = 8
         rules.pairLimit = 4
         rules.cutLimit = 8
-        self.rules = rules
+        return rules
     }
 
     func run() throws {
@@ -40,44 +46,72 @@ struct RecordedSweep {
         let lacking = TrialTally(context, "lacking")
         let unmade = TrialTally(context, "unmade")
         var rebuild = CrashRebuild(base: recorded.base, trace: recorded.operations, profile: rules.profile)
+        var recoveries = RecordedRecoveries(context, rules)
+        for step in try recoverable(steps) {
+            guard let image = rebuild.image(at: step) else { continue }
+            try recoveries.record(from: step, image, recorded.directories(at: step.operation))
+        }
+        let addresses = steps.map { CrashAddress([$0]) } + recoveries.addresses
         let start = MonotonicClock.now()
         var opened = 0
         try context.sweep(
-            steps.map { FaultAddress(text: "\(CrashAddress([$0]))") }, secondsPerTrial: 20,
-            accepts: { address in Self.step(address).flatMap { rebuild.image(at: $0) } != nil },
-            place: { address in Self.step(address).map(words) ?? "" },
+            addresses.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 20,
+            accepts: { address in CrashAddress(address.text).flatMap { recoveries.disk(at: $0, &rebuild) } != nil },
+            place: { address in CrashAddress(address.text).map { words($0, recoveries) } ?? "" },
             trial: { address in
-                guard let step = Self.step(address), let image = rebuild.image(at: step) else {
+                guard let crash = CrashAddress(address.text), let image = recoveries.disk(at: crash, &rebuild) else {
                     throw HarnessError("the record has no state \(address)")
                 }
                 // A directory of its own: what an engine knows of another one does not count.
                 opened += 1
                 let directory = context.trialDirectory + "/disk-\(opened)"
-                let found = try judge(image, at: step, in: directory)
+                let directories =
+                    try recoveries.directories(at: crash) ?? recorded.directories(at: crash.steps[0].operation)
+                let disk = try RecordedDisk(image, directories: directories, at: directory, context)
+                try context.keepDatabase(at: disk.location)
+                let found = try disk.judge(by: truth(at: crash.steps[0].operation))
                 try FileTree.remove(directory)
                 if found.lacksAcknowledged { try lacking.add() }
                 if found.isUnmade { try unmade.add() }
                 return Trial(address: address, outcome: found.outcome, detail: found.detail)
             })
         let seconds = Double(MonotonicClock.now() - start) / 1e9
-        try report(coverage, steps, lacking: lacking.count(), unmade: unmade.count(), seconds: seconds)
+        if !recoveries.words.isEmpty { context.report.note(recoveries.words) }
+        try report(
+            coverage, steps, tried: addresses.count, lacking: lacking.count(), unmade: unmade.count(),
+            seconds: seconds)
     }
 
-    private static func step(_ address: FaultAddress) -> CrashAddress.Step? {
-        guard let crash = CrashAddress(address.text), crash.steps.count == 1, !crash.steps[0].isKill else { return nil }
-        return crash.steps[0]
+    /// What may be there when power went before that operation.
+    func truth(at operation: Int) -> RecordedTruth {
+        RecordedTruth(marks, contents, at: operation, of: context.test)
+    }
+
+    /// The disks from which a recovery is recorded: of those that lost something, so many as the case says, and the one
+    /// of a trial that is repeated.
+    private func recoverable(_ steps: [CrashAddress.Step]) throws -> [CrashAddress.Step] {
+        if let only = context.onlyTrial {
+            guard let crash = CrashAddress(only.text), crash.steps.count == 2, !crash.steps[0].isKill else { return [] }
+            return [crash.steps[0]]
+        }
+        var random = context.random("recoveries")
+        // Behind the first acknowledgement: before it there is nothing that a recovery could lose.
+        let later = steps.filter { $0.operation >= marks.acknowledged.first ?? .max }
+        let order = random.permutation(of: later.count)
+        return order.prefix(try context.integer("recoveries")).map { later[$0] }
     }
 
     /// What is lost on a disk, in few words.
-    private func words(_ step: CrashAddress.Step) -> String {
-        let lines = recorded.description(of: step, profile: rules.profile)
-        return (lines.prefix(4) + (lines.count > 4 ? ["and \(lines.count - 4) more"] : [])).joined(separator: ", ")
+    private func words(_ crash: CrashAddress, _ recoveries: RecordedRecoveries) -> String {
+        var lines = recorded.description(of: crash.steps[0], profile: rules.profile)
+        lines = lines.prefix(4) + (lines.count > 4 ? ["and \(lines.count - 4) more"] : [])
+        return (lines + recoveries.description(of: crash)).joined(separator: ", ")
     }
 
     private func report(
-        _ coverage: CrashCoverage, _ steps: [CrashAddress.Step], lacking: Int, unmade: Int, seconds: Double
+        _ coverage: CrashCoverage, _ steps: [CrashAddress.Step], tried: Int, lacking: Int, unmade: Int, seconds: Double
     ) throws {
-        let (report, tried) = (context.report, steps.count)
+        let report = context.report
         let rate = Double(tried) / max(seconds, 1e-9)
         report.add(.acknowledgedLacking, Double(lacking), count: tried)
         report.add(.statesPerSecond, rate, count: tried)
@@ -92,6 +126,15 @@ struct RecordedSweep {
         context.require(marks.acknowledged.count, "nothing was acknowledged")
         let behind = steps.count { $0.operation >= marks.acknowledged.last ?? .max }
         context.require(behind, "no disk was opened on which all transactions were acknowledged")
+        context.require(steps.count(where: lostSomething), "no disk was opened that lost anything")
+    }
+
+    /// Whether something is missing on a disk that a program had asked for.
+    private func lostSomething(_ step: CrashAddress.Step) -> Bool {
+        let model = DiskModel(recorded.base, after: step.operation, of: recorded.operations, profile: rules.profile)
+        return CrashPoint(model).parts(of: step.state).contains { part in
+            if case .all = part.kept { false } else { true }
+        }
     }
 
     // MARK: Choosing
@@ -99,8 +142,17 @@ struct RecordedSweep {
     /// Some disks of each part of the history, in the order of the record: where little was acknowledged as many as
     /// where much was.
     func choose() throws -> (steps: [CrashAddress.Step], coverage: CrashCoverage) {
-        let (most, total) = (try context.integer("states"), try context.integer("total"))
+        try choose(most: context.integer("states"), total: context.integer("total"))
+    }
+
+    /// - Parameters:
+    ///   - most: disks of a part.
+    ///   - first: the first crash point of all.
+    func choose(
+        most: Int, total: Int, from first: Int = 0
+    ) throws -> (steps: [CrashAddress.Step], coverage: CrashCoverage) {
         let parts = marks.parts(operations: recorded.operations.count)
+            .map { max($0.lowerBound, min(first, $0.upperBound))..<$0.upperBound }.filter { !$0.isEmpty }
         let share = max(1, min(most, total / max(1, parts.count)))
         var random = context.random("states")
         let points = Set(parts.flatMap { Self.points(of: $0, 4 * share, &random) })
@@ -112,7 +164,7 @@ struct RecordedSweep {
             context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
         ) { state in
             while state.step.operation >= parts[part].upperBound { part += 1 }
-            found[part].append(state.step)
+            if !ConditionMistake.nothingLost.isPlanted || !lostSomething(state.step) { found[part].append(state.step) }
             return !context.isOverBudget
         }
         var chosen = zip(parts, found).flatMap { Self.first(share, of: $1, in: $0, &random) }
@@ -133,7 +185,7 @@ struct RecordedSweep {
 
     /// Takes turns among the crash points of a part. The first of each is the disk that lost all it could, and that of
     /// the part's first point, right after an acknowledgement, stands in front of all.
-    private static func first(
+    static func first(
         _ count: Int, of steps: [CrashAddress.Step], in part: Range<Int>, _ random: inout RandomStream
     ) -> [CrashAddress.Step] {
         var ranked: [(rank: Int, order: UInt64, step: CrashAddress.Step)] = []
@@ -147,54 +199,5 @@ struct RecordedSweep {
             }
         }
         return ranked.sorted { ($0.rank, $0.order) < ($1.rank, $1.order) }.prefix(count).map(\.step)
-    }
-
-    // MARK: Judging
-
-    struct Finding {
-        var outcome: Outcome
-        var detail: String
-        /// What was acknowledged is not all there, whatever the class says to that.
-        var lacksAcknowledged = false
-        /// It was refused, and nothing had been acknowledged: nothing is lost.
-        var isUnmade = false
-    }
-
-    /// Builds a disk in a directory, opens it, and judges what is there.
-    func judge(_ image: DiskImage, at step: CrashAddress.Step, in directory: String) throws -> Finding {
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        try DirectorySnapshot.build(image, directories: recorded.directories(at: step.operation), at: directory)
-        let location = DatabaseLocation(directory: directory)
-        try context.keepDatabase(at: location)
-        let acknowledged = marks.allowed(before: step.operation, keepsAcknowledged: true)
-        let isFull = context.test.durability == .full
-        let allowed = isFull ? acknowledged : 0...acknowledged.upperBound
-        var content: HistoryContent?
-        let (outcome, detail) = try CrashJudgement(contents: contents, allowed: allowed).judge(
-            open: { try context.open(location) },
-            check: {
-                // An engine whose open makes no file has nothing to check where none was there.
-                guard let checking = context.engine as? any CheckingEngine,
-                    context.engine.capabilities.contains(.checks), !context.engine.files(at: location).isEmpty
-                else { return }
-                try checking.check(location)
-            },
-            found: { content = $0 })
-        var finding = Finding(outcome: outcome, detail: detail)
-        if let content {
-            finding.lacksAcknowledged = !acknowledged.contains { contents[$0] == content }
-            return finding
-        }
-        guard [.refused, .detectedAtRead].contains(outcome) else { return finding }
-        if acknowledged.lowerBound == 0 {
-            finding.isUnmade = true
-            finding.outcome = .correct
-        } else {
-            finding.lacksAcknowledged = true
-            // Nobody damaged its files: not to be read is to have lost what was acknowledged.
-            if isFull { finding.outcome = .lostCommit }
-        }
-        return finding
     }
 }

@@ -58,7 +58,11 @@ struct SoakCommand: Command {
         soak.filter.parameters = try PlanFilter(arguments).parameters
         Interruption.install()
         try Output.line("soak from seed \(first), \(minutes) minutes; failures are kept in \(out)")
-        try ComparisonOptions.withScratch { scratch in try soak.run(scratch) }
+        try ComparisonOptions.withScratch { scratch in
+            let coverage = try BranchCoverage(registries.engines.engines, in: scratch)
+            try soak.run(scratch)
+            if let coverage { try Output.line(try coverage.words()) }
+        }
         return try soak.conclude()
     }
 

@@ -73,11 +73,13 @@ struct RunCommand: Command {
         } else {
             prepared = try begin(arguments, try EngineLibraries.registries(arguments), executable)
         }
+        let coverage = try BranchCoverage(engines(of: prepared), in: prepared.claim.directory.path)
         var run = try carryOut(prepared)
         try KeptCases.write(&run, prepared.configuration.registries)
         try ReportFiles.write(run)
         try ShardSelection.seal(run)
         try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+        if let coverage { try Output.line(try coverage.words()) }
         for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
             Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
         }
@@ -87,6 +89,11 @@ struct RunCommand: Command {
             return Interruption.exitStatus
         }
         return prepared.configuration.exitStatus(run)
+    }
+
+    private func engines(of prepared: Prepared) -> [any Engine] {
+        let names = Set(prepared.configuration.cases.map(\.test.engine))
+        return prepared.configuration.registries.engines.engines.filter { names.contains($0.name) }
     }
 
     private static func resumeCommand(_ directory: String) -> String {

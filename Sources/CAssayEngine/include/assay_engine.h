@@ -192,10 +192,11 @@ typedef struct assay_engine {
      * Files in the directory of a closed store, a line each: "ROLE PATTERN". A pattern is for the base name, with * and
      * ?; the first line that matches counts. "" for an engine in memory.
      *   data       what is damaged, copied and measured
-     *   log        the same; and what has to be synced for a commit to be durable. Where the engine has no log, give
-     *              its data file this role: a commit is durable in it
+     *   log        the same; and what has to be synced for a commit to be durable. An engine without a log has data
+     *              alone: then that is what has to be synced
      *   constant   data that is written once and never changed afterwards
-     *   lock       what processes only lock or talk through; it is left out when a crash is looked at
+     *   lock       what processes only lock or talk through; it is left out when a crash is looked at. A directory of
+     *              that kind is looked at by nobody
      *   ignored    no part of the database: a text for people
      */
     const char *files;

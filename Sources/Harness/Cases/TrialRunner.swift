@@ -115,7 +115,7 @@ package struct TrialRunner {
         do {
             return try body(address, directory)
         } catch let error as EngineError {
-            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            let outcome = error.outcomeOfRead
             return Trial(address: address, outcome: outcome, detail: error.description)
         }
     }

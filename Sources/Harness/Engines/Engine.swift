@@ -119,6 +119,9 @@ package struct EngineError: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
         /// The engine says that the database is damaged, or not a database.
         case damaged
+        /// What the engine gave, and called right, is not what it was given: bytes that are no row, or nothing where the
+        /// tables are described. The adapter noticed, as an application would; the engine said nothing.
+        case untold
         /// A typed error of another sort.
         case refused
         case outOfSpace = "out-of-space"
@@ -136,6 +139,18 @@ package struct EngineError: Error, CustomStringConvertible {
     }
 
     package var description: String { "\(kind.rawValue): \(message)" }
+
+    /// What came of an open that ended with it.
+    package var outcomeOfOpen: Outcome { kind == .damaged ? .detectedAtOpen : outcomeOfRead }
+
+    /// What came of a read that ended with it, where all was right that came before.
+    package var outcomeOfRead: Outcome {
+        switch kind {
+        case .damaged: .detectedAtRead
+        case .untold: .silentlyWrong
+        case .refused, .outOfSpace, .unsupported: .refused
+        }
+    }
 }
 
 /// A directory that belongs to one database alone: the engine puts all its files into it.
@@ -198,11 +213,16 @@ package protocol Engine: Sendable {
     var file: EngineFile? { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
+    /// Branches of it that are seldom taken, where this build notes each in a file (``BranchCoverage``).
+    var rareBranches: [String] { get }
     func settings(for durability: DurabilityClass) -> EngineSettings
 
     /// Opens the database, creates it if there is none. Called once per thread that works on it; a session is used by
     /// the thread that opened it only. The engine's caches are its own affair, and stand in the settings.
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
+
+    /// Why the engine has nothing to show in that durability class; nil where it has, as most have all.
+    func reasonToDecline(_ durability: DurabilityClass) -> String?
 
     /// Why the engine cannot hold that data set; nil where it can, as most can hold any.
     func reasonToDecline(_ dataset: any DatasetSource) -> String?
@@ -247,6 +267,8 @@ package protocol Engine: Sendable {
 
 extension Engine {
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
+    package func reasonToDecline(_ durability: DurabilityClass) -> String? { nil }
+    package var rareBranches: [String] { [] }
     package var logPatterns: [String] { [] }
     package var coordinationPatterns: [String] { [] }
     package var constantPatterns: [String] { [] }

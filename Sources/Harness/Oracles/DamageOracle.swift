@@ -45,7 +45,7 @@ package enum DamageOracle {
         do {
             session = try engine.open(location, settings: settings)
         } catch {
-            return ContentFinding(error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+            return ContentFinding(error.outcomeOfOpen, error.description)
         }
         guard let tables = session as? any TableSession else {
             return ContentFinding(.refused, "\(engine.name) has no tables")
@@ -79,7 +79,7 @@ package enum DamageOracle {
             let finding = read(tables, comparison.schema, comparison)
             return (finding.outcome, finding.detail)
         } catch let error as EngineError {
-            return (error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+            return (error.outcomeOfOpen, error.description)
         } catch {
             return (.refused, "\(error)")
         }
@@ -106,7 +106,7 @@ package enum DamageOracle {
         if failure == nil { comparison.finish() }
         if let difference = comparison.difference { return ContentFinding(.silentlyWrong, difference) }
         if let failure {
-            return ContentFinding(failure.kind == .damaged ? .detectedAtRead : .refused, failure.description)
+            return ContentFinding(failure.outcomeOfRead, failure.description)
         }
         return ContentFinding(.correct)
     }

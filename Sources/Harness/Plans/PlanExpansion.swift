@@ -144,6 +144,9 @@ package struct PlanExpansion {
             let reason = "\(engine.name) lacks \(missing.joined(separator: ", "))"
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }
+        if let reason = engine.reasonToDecline(test.durability) {
+            return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
+        }
         if let source = registries.dataset(named: test.dataset),
             let reason = source.unavailableReason ?? engine.reasonToDecline(source)
         {

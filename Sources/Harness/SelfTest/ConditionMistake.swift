@@ -11,9 +11,15 @@ package enum ConditionMistake: String, Sendable, CaseIterable {
     case delayLeftOut = "delay-left-out"
     /// Files stay in the page cache.
     case cacheKept = "cache-kept"
+    /// The record of a program lacks every fifth of its writes.
+    case recordForgets = "record-forgets-writes"
+    /// The record of a program has a sync behind every write that nobody made.
+    case recordInventsSyncs = "record-invents-syncs"
+    /// Of the disks that a loss of power may have left only those are tried that lost nothing.
+    case nothingLost = "power-takes-nothing"
 
     /// Whether this process is asked for it.
-    var isPlanted: Bool {
+    package var isPlanted: Bool {
         #if Zoo
             getenv(SelfTest.variable).map { String(cString: $0) } == rawValue
         #else

@@ -68,7 +68,7 @@ package struct Worker {
         do {
             try perform(request, caseReport)
         } catch let error as EngineError {
-            let outcome: Outcome = error.kind == .damaged ? .detectedAtRead : .refused
+            let outcome = error.outcomeOfRead
             caseReport.add(
                 Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: error.description))
             caseReport.note(error.description)

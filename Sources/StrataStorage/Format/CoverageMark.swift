@@ -1,9 +1,13 @@
 internal import Synchronization
 
+#if Zoo
+    internal import StrataFiles
+#endif
+
 /// A branch that is seldom taken and matters: what a test must have met before it says anything about it.
 ///
 /// Hits are counted where the trait Zoo is on and in debug builds; elsewhere a mark is no code at all. The simulation
-/// lists those that it never met.
+/// lists those that it never met, and so do `assay run` and `assay soak` of a build with Zoo.
 package enum CoverageMark: String, CaseIterable, Sendable {
     /// Replay ended at a batch that was written in part.
     case tornBatch = "log.tornBatch"
@@ -100,7 +104,17 @@ package enum CoverageMarks {
 
     private static let counts = Mutex<[CoverageMark: Int]>([:])
 
-    static func hit(_ mark: CoverageMark) { counts.withLock { $0[mark, default: 0] += 1 } }
+    static func hit(_ mark: CoverageMark) {
+        let isFirst = counts.withLock { counts in
+            counts[mark, default: 0] += 1
+            return counts[mark] == 1
+        }
+        #if Zoo
+            if isFirst { CoverageFile.note(mark.rawValue) }
+        #else
+            _ = isFirst
+        #endif
+    }
 
     /// How often each was met since the process started; those never met are missing.
     package static var hits: [CoverageMark: Int] { counts.withLock { $0 } }

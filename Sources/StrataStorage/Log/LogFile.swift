@@ -304,12 +304,21 @@ extension LogFile {
         if failed.isSet { throw .poisoned }
         let covered = written.load(ordering: .acquiring)
         do throws(FileError) {
-            try file.syncData()
+            try syncData()
         } catch {
             _ = failed.set()
             throw StorageError(error)
         }
         synced.max(covered, ordering: .acquiringAndReleasing)
+    }
+
+    private func syncData() throws(FileError) {
+        #if Zoo
+            if PlantedMistake.syncTriedAgain.isPlanted {
+                do throws(FileError) { return try file.syncData() } catch { return try file.syncData() }
+            }
+        #endif
+        try file.syncData()
     }
 
     /// What a header slot may say that the log reaches: the last LSN that a sync has covered.

@@ -162,6 +162,23 @@ struct CaseFileRunTests {
     }
 
     #if Zoo
+        @Test("a soak names the branches that no case took")
+        func rareBranches() throws {
+            let plan = directory.path + "/branches.json5"
+            try FileTree.writeText(
+                plan,
+                """
+                { summary: 's', measures: false, engines: ['strata-storage'],
+                  cases: [{ scenario: 'storage-history', parameters: { operations: 12, keys: 4, states: 10 } }] }
+                """)
+            let end = try execute("soak", plan, "--minutes", "0.05", "--seed", "5", "--plans", directory.path)
+            #expect(end.status == .exited(0), "\(end.output)")
+            let line = try #require(end.output.split(separator: "\n").first { $0.contains("rarely taken branches") })
+            // A replay happens in every history that power interrupts; a second process is in none of them.
+            let never = try #require(line.split(separator: ":").last)
+            #expect(!never.contains("recovery.replayed,") && never.contains("processes.lentTurn"), "\(line)")
+        }
+
         @Test("a planted loss is a history, less than ten operations of which are left, and gone without the mistake")
         func history() throws {
             let shell = try ShellProcess(directory)

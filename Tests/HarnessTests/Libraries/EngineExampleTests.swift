@@ -19,7 +19,8 @@ struct EngineExampleTests {
     private static func builds(_ example: Example) throws -> (ShellProcess, String) {
         let shell = try ShellProcess(try TestDirectory())
         let library = "\(shell.directory.path)/\(example.library)"
-        let end = try shell.run("make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang")
+        // What has to be built first is named by the environment.
+        let end = try shell.run("make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
         try #require(end.status == .exited(0), "\(end.output)")
         return (shell, library)
     }
@@ -45,5 +46,14 @@ struct EngineExampleTests {
     @Test("Berkeley DB", .enabled(if: FileTree.exists("/usr/include/db.h"), "libdb5.3-dev is not installed"))
     func berkeleyDB() throws {
         try tries(Example(folder: "BerkeleyDB", library: "libassay-berkeleydb.so", engine: "berkeleydb"))
+    }
+
+    @Test(
+        "Realm core",
+        .enabled(
+            if: ProcessInfo.processInfo.environment["REALM_CORE"] != nil,
+            "REALM_CORE does not name a checkout that was built: Examples/Engines/RealmCore/README.md"))
+    func realmCore() throws {
+        try tries(Example(folder: "RealmCore", library: "libassay-realm.so", engine: "realm"))
     }
 }

@@ -85,6 +85,43 @@ struct GateRunTests {
         #expect(FileTree.exists(directory.path + "/elsewhere/gate.xml"))
     }
 
+    #if Zoo
+        @Test("one allocation more per read, and one percent of instructions more, are named", .timeLimit(.minutes(10)))
+        func moreWork() throws {
+            try FileTree.writeText(
+                directory.path + "/Benchmarks/Plans/counted.json5",
+                """
+                { summary: 'p', rounds: 2, engines: 'strata-storage', instructions: true,
+                  budgets: { 'point-read.allocations': '+0.5', instructions: '+0.5%' }, cases: [
+                  { scenario: 'commit', datasets: 'people', sizes: 100, parameters: { commits: 10 }, headline: true },
+                  { scenario: 'point-read', datasets: 'people', sizes: 300, headline: true },
+                ] }
+                """)
+            // A mistake that costs nothing: both sides are then wrapped in the same way.
+            let variable = SelfTest.variable
+            try expect("\(variable)=check-alarm assay run counted --out first", 0)
+            try expect("assay baseline save first --name counted", 0)
+            try expect("\(variable)=check-alarm assay run counted --out again", 0)
+            try expect("assay gate again --baseline counted", 0, "within budget")
+            try expect("\(variable)=allocation-more assay run counted --scenario point-read --out reads", 0)
+            let reads = try shell.run("assay gate reads --baseline counted")
+            let counts = try RunDirectory(path: directory.path + "/reads").load().header
+            let hasJemalloc = !counts.notBuilt.contains { $0.name == "allocation counts" }
+            let hasValgrind = !counts.notBuilt.contains { $0.name == InstructionCounter.name }
+            if hasJemalloc {
+                #expect(reads.output.contains("EXCEEDED") && reads.output.contains("allocations_per_operation"))
+                #expect(reads.output.contains("point-read"), "\(reads.output)")
+            } else {
+                print("SKIPPED allocations: jemalloc is not built in")
+            }
+            guard hasValgrind else { return print("SKIPPED instructions: \(InstructionCounter.remedy)") }
+            try expect("\(variable)=instructions-more assay run counted --scenario commit --out slow", 0)
+            let slow = try shell.run("assay gate slow --baseline counted")
+            #expect(slow.output.contains("EXCEEDED") && slow.output.contains("instructions"), "\(slow.output)")
+            #expect(slow.output.contains("commit"), "\(slow.output)")
+        }
+    #endif
+
     @Test("bad input ends with 64, and says what helps", .timeLimit(.minutes(5)))
     func badInput() throws {
         try expect("assay run guard --out run", 0)

@@ -63,7 +63,7 @@ final class CheckpointWriting: Sendable {
     func write(_ plan: CheckpointPlan, paced: Bool, mayFinish: () -> Bool) -> Bool {
         do throws(FileError) {
             if paced { try writeBack(plan.dirty) }
-            try file.syncData()
+            try syncPages()
             if !mayFinish() { return false }
             try write(plan.slot, at: plan.slotIndex)
         } catch {
@@ -71,6 +71,13 @@ final class CheckpointWriting: Sendable {
             return false
         }
         return true
+    }
+
+    private func syncPages() throws(FileError) {
+        #if Zoo
+            if PlantedMistake.checkpointWithoutSync.isPlanted { return }
+        #endif
+        try file.syncData()
     }
 
     private func writeBack(_ runs: [Range<Int>]) throws(FileError) {

@@ -174,6 +174,9 @@ final class Commits: Sendable {
                 monitor.wakeAll()
             case .sleep:
                 mark(.followedLeader)
+                #if Zoo
+                    if PlantedMistake.followerWithoutSync.isPlanted { return true }
+                #endif
                 monitor.wait()
             }
         }

@@ -1,0 +1,266 @@
+import CaseFiles
+import FaultModel
+import Harness
+import Measuring
+import ProgramTrials
+import RunRecords
+
+/// A sync of a history fails, the system forgets what the sync should have written, and then power goes.
+///
+/// Linux tells of a write error once, marks the pages clean, and lets the next sync succeed without them; programs go on
+/// reading them from memory. Who tries the sync again, or opens anew and trusts what can be read, then acknowledges what
+/// is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync fails, and of
+/// the disks that are opened afterwards every one lacks what that sync should have written, but for what was written
+/// again later.
+struct SyncFails: Scenario {
+    let slug = "sync-fails"
+    let family = Family.crash
+    let question = "After a sync failed, is what is acknowledged later still there when the power goes?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
+    // Background work of engines has threads of its own: the N-th sync is not the same each time.
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter(
+            "operations", default: "12", range: 1...200,
+            summary: "operations that the seed draws, a reopen and a compaction beside them"),
+        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter(
+            "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
+            summary: "what a file system keeps of what was not synced"),
+        ScenarioParameter("trials", default: "60", range: 0...100_000, summary: "syncs that fail; 0: every sync"),
+        ScenarioParameter("disks", default: "12", range: 1...10_000, summary: "disks that are opened of each trial"),
+    ]
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .crashed: .survivesDamage
+        case .lostCommit: .durability
+        default: .atomicity
+        }
+    }
+
+    /// An engine that says what it does not promise in a class is not held to it there.
+    func isMeant(_ promise: Promise, for test: Case) -> Bool {
+        if promise.kind == .durability && test.durability != .full { return false }
+        return promise.isKeptAtPowerLoss(in: test.durability)
+    }
+
+    /// Plays the history, with the fault that the first argument names.
+    func runStep(_ arguments: [String], _ context: CaseContext) throws {
+        guard let location = context.fixture else { throw HarnessError("a history needs a place") }
+        guard let witness = IOWitness.shared, witness.setFault(arguments.first) else {
+            throw HarnessError("the preloaded library does not know the fault \(arguments.first ?? "")")
+        }
+        func tell(_ event: HistoryEvent) throws { try PlayedHistory.say("\(event.line)\n") }
+        var player = HistoryPlayer(
+            context, at: location, HistoryDraw.everyAction(of: context.test), closes: true, tell: tell)
+        try player.play()
+        try tell(.counted(CallKind.sync.rawValue, witness.faultCount(CallKind.sync.rawValue)))
+    }
+
+    func run(_ context: CaseContext) throws {
+        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
+        guard let library = RecordedStep.library(besides: executable) else {
+            context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
+            return
+        }
+        try SyncFailureTrials(context, library).run()
+    }
+}
+
+private struct SyncFailureTrials {
+    private let context: CaseContext
+    private let library: String
+    private let operations: [HistoryOperation]
+
+    init(_ context: CaseContext, _ library: String) {
+        self.context = context
+        self.library = library
+        operations = HistoryDraw.everyAction(of: context.test)
+    }
+
+    func run() throws {
+        let location = try context.emptyLocation("whole")
+        let whole = try FailedSyncRun(context, at: location, fault: nil, library: library, in: context.directory)
+        guard whole.step.run.unseen.isEmpty else {
+            let reasons = whole.step.run.unseen.prefix(3).joined(separator: "; ")
+            context.report.inconclusive("not all that \(context.engine.name) did to its files was seen: \(reasons)")
+            return
+        }
+        if let text = try whole.failureWithoutFault() {
+            context.report.add(Trial(address: FaultAddress(text: "history"), outcome: .refused, detail: text))
+            return
+        }
+        let syncs = whole.count(CallKind.sync.rawValue)
+        context.report.note("\(syncs) syncs in a history of \(operations.count) operations")
+        context.require(syncs, "the engine made no sync that could fail")
+        if syncs == 0 { return }
+        let (struck, unstruck) = (TrialTally(context, "struck"), TrialTally(context, "unstruck"))
+        let disks = TrialTally(context, "disks")
+        try context.sweep(
+            try chosen(syncs).map { FaultAddress(text: "\($0)") }, secondsPerTrial: 120, accepts: Self.isFault
+        ) { address in
+            guard let fault = CallFault(address.text) else { throw HarnessError("no fault: \(address)") }
+            let (outcome, detail, isStruck) = try attempt(fault, disks)
+            try (isStruck ? struck : unstruck).add()
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        try report(struck: struck.count(), unstruck: unstruck.count(), disks: disks.count())
+    }
+
+    private static func isFault(_ address: FaultAddress) -> Bool {
+        guard case .fails(CallKind.sync.rawValue, _, .inputOutputError, _)? = CallFault(address.text) else {
+            return false
+        }
+        return true
+    }
+
+    private func chosen(_ syncs: Int) throws -> [CallFault] {
+        var numbers = Array(0..<syncs)
+        let count = try context.integer("trials")
+        if count > 0, count < syncs {
+            var random = context.random("syncs")
+            numbers = random.permutation(of: syncs).prefix(count).sorted()
+        }
+        return numbers.map {
+            .fails(kinds: CallKind.sync.rawValue, number: $0, effect: .inputOutputError, isLasting: false)
+        }
+    }
+
+    private func report(struck: Int, unstruck: Int, disks: Int) throws {
+        let all = struck + unstruck
+        context.report.add(.faultsStruck, Double(struck), statistic: "count", label: "of \(all) trials")
+        context.report.note("\(struck) of \(all) syncs failed, and \(disks) disks were opened after that")
+        if unstruck > 0 { context.report.note("NOT STRUCK: \(unstruck) of \(all): the history made fewer syncs") }
+        context.require(struck, "no sync failed: nothing is known")
+        context.require(disks, "no disk was opened: nothing is known")
+        if unstruck > struck { context.require(0, "most faults never struck") }
+    }
+
+    // MARK: One sync
+
+    private func attempt(_ fault: CallFault, _ disks: TrialTally) throws -> (Outcome, String, isStruck: Bool) {
+        for turn in 0..<3 {
+            let place = context.trialDirectory + "/run-\(turn)"
+            try FileTree.createDirectory(place)
+            let location = DatabaseLocation(directory: place + "/database")
+            try FileTree.createDirectory(location.directory)
+            let run = try FailedSyncRun(context, at: location, fault: fault, library: library, in: place)
+            if !run.step.run.unseen.isEmpty {
+                throw HarnessError("not all was seen: \(run.step.run.unseen.prefix(3).joined(separator: "; "))")
+            }
+            guard let failed = run.failedSync else { continue }
+            try context.keepDatabase(at: location)
+            let (outcome, detail) = try judge(run, failed: failed, in: place, disks)
+            return (outcome, detail, true)
+        }
+        return (.correct, "not struck", false)
+    }
+
+    /// The gravest that was found on some disks from the failed sync on.
+    private func judge(
+        _ run: FailedSyncRun, failed: Int, in place: String, _ disks: TrialTally
+    ) throws -> (Outcome, String) {
+        var worst: (outcome: Outcome, detail: String) = (.correct, "")
+        let sweep = try RecordedSweep(run.step.run, run.marks, [], context)
+        let most = try context.integer("disks")
+        let (steps, _) = try sweep.choose(most: most, total: most, from: failed + 1)
+        let rules = try RecordedSweep.rules(context)
+        var rebuild = CrashRebuild(base: run.step.run.base, trace: run.step.run.operations, profile: rules.profile)
+        for (number, step) in steps.enumerated() {
+            guard let image = rebuild.image(at: step) else { throw HarnessError("the record has no state \(step)") }
+            let truth = run.truth(at: step.operation, of: operations, context.test)
+            let disk = try RecordedDisk(
+                image, directories: run.step.run.directories(at: step.operation), at: "\(place)/disk-\(number)",
+                context)
+            let finding = try ForkedReader.finding(seconds: 30) {
+                let found = try disk.judge(by: truth)
+                return ContentFinding(found.outcome, found.detail)
+            }
+            try FileTree.remove(disk.location.directory)
+            try disks.add()
+            if finding.outcome.gravity > worst.outcome.gravity {
+                let lines = run.step.run.description(of: step, profile: rules.profile).prefix(3)
+                worst = (finding.outcome, "\(lines.joined(separator: ", ")): \(finding.detail)")
+            }
+        }
+        if worst.outcome != .correct { return worst }
+        return try run.step.failure().map { ($0.outcome, $0.detail) } ?? worst
+    }
+}
+
+/// A history that was played under the recorder, with what it said at which moment.
+private struct FailedSyncRun {
+    let step: RecordedStep
+    /// What it said, and how many operations had been recorded by then.
+    private let said: [(operations: Int, event: HistoryEvent)]
+
+    init(
+        _ context: CaseContext, at location: DatabaseLocation, fault: CallFault?, library: String, in place: String
+    ) throws {
+        let words = fault?.words.map { [$0] } ?? []
+        step = try RecordedStep.run(context, words, at: location, library: library, in: place + "/recorder")
+        said = step.run.printed.flatMap { words in
+            HistoryEvent.list(words.bytes).map { (words.operations, $0) }
+        }
+        for case (_, .broke(let reason)) in said { throw HarnessError("a history broke: \(reason)") }
+    }
+
+    func count(_ kind: String) -> Int {
+        for case (_, .counted(kind, let count)) in said { return count }
+        return 0
+    }
+
+    /// What went wrong though nothing failed; nil where nothing did.
+    func failureWithoutFault() throws -> String? {
+        if let failure = try step.failure() { return failure.detail }
+        for case (_, .failed(_, let text)) in said { return "without any fault: \(text)" }
+        for case (_, .sawNothing(let text)) in said { return "without any fault: \(text)" }
+        return nil
+    }
+
+    /// The first operation of the record that is a sync and failed.
+    var failedSync: Int? { step.run.operations.firstIndex { $0.failed && $0.action.isSync } }
+
+    var marks: CrashMarks {
+        var marks = CrashMarks()
+        for (operations, event) in said {
+            switch event {
+            case .began: marks.begun.append(operations)
+            case .acknowledged: marks.acknowledged.append(operations)
+            default: break
+            }
+        }
+        return marks
+    }
+
+    /// What may be there when power went before that operation.
+    func truth(at operation: Int, of operations: [HistoryOperation], _ test: Case) -> RecordedTruth {
+        // What was begun when as many operations were recorded may have done none of its own yet.
+        let events = said.prefix { $0.operations <= operation }.map(\.event)
+        let whole = HistoryWorlds(events, of: operations, keepsAcknowledged: true)
+        if test.durability == .full { return RecordedTruth(whole: whole, promised: whole) }
+        let lax = HistoryWorlds(events, of: operations, keepsAcknowledged: false)
+        return RecordedTruth(whole: whole, promised: AnyOlderWorld(worlds: lax))
+    }
+}
+
+/// What may be there where the class lets everything go that was acknowledged.
+private struct AnyOlderWorld: HistoryTruth {
+    let worlds: HistoryWorlds
+
+    var mayLackTable: Bool { true }
+
+    func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String) { worlds.judge(content) }
+}
+
+extension IORecord.Action {
+    /// Of contents; a directory's is of names.
+    fileprivate var isSync: Bool {
+        switch self {
+        case .sync, .syncRange: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,370 @@
+/*
+ * Realm core for assay, by its C++ interface: the database under RealmSwift and the other Realm SDKs.
+ *
+ * All entries stand in one dictionary (a Map of RealmSwift) of one object, from strings to binary data. A dictionary is
+ * in the order of its keys. Objects are in none, so a range of them would be a query over all of them and a sort.
+ * README.md has figures of both.
+ *
+ * Realm has transactions that read, that are frozen and that write, and each of them sees one version of the file. No
+ * function of Realm's may throw past the C interface: each call of Realm stands in `attempt`.
+ */
+#include <assay_engine.h>
+
+#include <realm.hpp>
+#include <realm/alloc_slab.hpp>
+#include <realm/version.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <system_error>
+
+struct assay_store {
+    realm::DBRef db;
+    /* Where the dictionary is: keys of table, object and column stay what they are. */
+    realm::TableKey table;
+    realm::ObjKey object;
+    realm::ColKey column;
+};
+
+struct assay_transaction {
+    /* The dictionary belongs to the transaction, and goes first. */
+    realm::TransactionRef handle;
+    realm::Dictionary entries;
+    bool is_write;
+};
+
+struct assay_cursor {
+    const realm::Dictionary *entries;
+    /* The places in the dictionary that are left, ascending: from `first` up to and without `end`. */
+    size_t first, end;
+    bool is_backward;
+    std::string key;
+};
+
+static const char file_name[] = "/data.realm";
+/* The object store of the SDKs wants this beginning of a table's name. */
+static const char table_name[] = "class_Store";
+static const char column_name[] = "entries";
+/* A byte of a key becomes at most two of a string. */
+static const size_t longest_key = realm::Table::max_string_size / 2;
+static const size_t longest_value = realm::Table::max_string_size;
+
+static thread_local char last_text[512];
+
+static int failed(int status, const char *call, const char *text) noexcept {
+    snprintf(last_text, sizeof last_text, "%s: %s", call, text);
+    return status;
+}
+
+/* Which answer an error of Realm's is. Its asserts are no errors: they end the process. */
+static int status_of(const realm::Exception &error) {
+    switch (error.code()) {
+    /* No file of another origin or version comes here: an unknown version of the format is a damaged one. */
+    case realm::ErrorCodes::InvalidDatabase:
+    case realm::ErrorCodes::UnsupportedFileFormatVersion: return ASSAY_CORRUPT;
+    case realm::ErrorCodes::OutOfDiskSpace:
+    case realm::ErrorCodes::MaximumFileSizeExceeded: return ASSAY_FULL;
+    case realm::ErrorCodes::FileOperationFailed:
+    case realm::ErrorCodes::PermissionDenied:
+    case realm::ErrorCodes::FileNotFound:
+    case realm::ErrorCodes::FileAlreadyExists:
+    case realm::ErrorCodes::SystemError: {
+        auto file = dynamic_cast<const realm::FileAccessError *>(&error);
+        return file != nullptr && file->get_errno() == ENOSPC ? ASSAY_FULL : ASSAY_IO;
+    }
+    default: return ASSAY_OTHER;
+    }
+}
+
+/* Does something with Realm, and makes an answer of what it throws. */
+template <class Body>
+static int attempt(const char *call, Body &&body) noexcept {
+    try {
+        return body();
+    } catch (const realm::Exception &error) {
+        return failed(status_of(error), call, error.what());
+    } catch (const std::system_error &error) {
+        return failed(error.code().value() == ENOSPC ? ASSAY_FULL : ASSAY_IO, call, error.what());
+    } catch (const std::exception &error) {
+        return failed(ASSAY_OTHER, call, error.what());
+    } catch (...) {
+        return failed(ASSAY_OTHER, call, "an exception that is none of std::exception");
+    }
+}
+
+/*
+ * A byte becomes the character whose number is 48 more. Realm's strings are UTF-8, and a dictionary refuses keys with a
+ * point or a dollar in front; both are below 48, and UTF-8 orders as the numbers of its characters do.
+ */
+static const unsigned offset = 48;
+
+static std::string encoded(assay_bytes key) {
+    std::string text;
+    text.reserve(2 * key.size);
+    auto bytes = static_cast<const unsigned char *>(key.data);
+    for (size_t place = 0; place < key.size; place++) {
+        unsigned character = bytes[place] + offset;
+        if (character < 0x80) {
+            text += static_cast<char>(character);
+        } else {
+            text += static_cast<char>(0xC0 | character >> 6);
+            text += static_cast<char>(0x80 | (character & 0x3F));
+        }
+    }
+    return text;
+}
+
+/* What a damaged file has in a key's place is a key like others here: it is for Realm to say that a file is damaged. */
+static void decode(realm::StringData text, std::string &key) {
+    key.clear();
+    for (size_t place = 0; place < text.size(); place++) {
+        unsigned character = static_cast<unsigned char>(text[place]);
+        if (character >= 0x80 && place + 1 < text.size()) {
+            character = (character & 0x1F) << 6 | (static_cast<unsigned char>(text[++place]) & 0x3F);
+        }
+        key += static_cast<char>(character - offset);
+    }
+}
+
+/* Realm tells null from empty by the pointer alone. */
+static realm::BinaryData binary(assay_bytes value) {
+    return realm::BinaryData(value.size == 0 ? "" : static_cast<const char *>(value.data), value.size);
+}
+
+static assay_bytes bytes(realm::Mixed value) {
+    realm::BinaryData data = value.get_binary();
+    return assay_bytes{data.data(), data.size()};
+}
+
+static bool find(assay_store *store, const realm::Transaction &transaction) {
+    if (!transaction.has_table(table_name)) return false;
+    realm::ConstTableRef table = transaction.get_table(table_name);
+    store->table = table->get_key();
+    store->column = table->get_column_key(column_name);
+    store->object = table->get_object(0).get_key();
+    return true;
+}
+
+static void make(assay_store *store) {
+    realm::TransactionRef transaction = store->db->start_write();
+    /* Another process may have been faster. */
+    if (find(store, *transaction)) return;
+    realm::TableRef table = transaction->add_table(table_name);
+    table->add_column_dictionary(realm::type_Binary, column_name);
+    table->create_object();
+    find(store, *transaction);
+    transaction->commit();
+}
+
+static int realm_open(const char *directory, uint32_t durability, assay_store **out) {
+    return attempt("open", [&]() -> int {
+        auto level = durability == ASSAY_FULL_DURABILITY ? realm::DBOptions::Durability::Full
+                                                         : realm::DBOptions::Durability::Unsafe;
+        auto store = std::make_unique<assay_store>();
+        /* With the history that the SDKs keep of every file, which says what the newest commits changed. */
+        store->db = realm::DB::create(
+            realm::make_in_realm_history(), std::string(directory) + file_name, realm::DBOptions(level));
+        if (!find(store.get(), *store->db->start_read())) make(store.get());
+        *out = store.release();
+        return ASSAY_OK;
+    });
+}
+
+static int realm_close(assay_store *store) {
+    int status = attempt("close", [&]() -> int {
+        store->db->close();
+        return ASSAY_OK;
+    });
+    delete store;
+    return status;
+}
+
+static int realm_begin(assay_store *store, uint32_t how, assay_transaction **out) {
+    return attempt("begin", [&]() -> int {
+        auto transaction = std::make_unique<assay_transaction>();
+        transaction->is_write = how == ASSAY_WRITE;
+        /* A reading transaction sees one version too; a frozen one is what Realm has for long reads. */
+        if (transaction->is_write) transaction->handle = store->db->start_write();
+        else if (how & ASSAY_SNAPSHOT) transaction->handle = store->db->start_frozen();
+        else transaction->handle = store->db->start_read();
+        realm::TableRef table = transaction->handle->get_table(store->table);
+        transaction->entries = table->get_object(store->object).get_dictionary(store->column);
+        *out = transaction.release();
+        return ASSAY_OK;
+    });
+}
+
+/* What was written and not committed is dropped. The newest text stays: it is that of the commit that failed. */
+static void realm_abort(assay_transaction *transaction) {
+    try {
+        transaction->handle->close();
+    } catch (...) {
+    }
+    delete transaction;
+}
+
+static int realm_commit(assay_transaction *transaction) {
+    int status = attempt("commit", [&]() -> int {
+        if (transaction->is_write) transaction->handle->commit();
+        return ASSAY_OK;
+    });
+    realm_abort(transaction);
+    return status;
+}
+
+static int realm_get(assay_transaction *transaction, assay_bytes key, assay_bytes *value) {
+    return attempt("get", [&]() -> int {
+        std::string text = encoded(key);
+        auto found = transaction->entries.try_get(realm::StringData(text));
+        if (!found) return ASSAY_NOT_FOUND;
+        /* It stands in the mapped file, or in memory that the transaction has: until it ends, or writes. */
+        *value = bytes(*found);
+        return ASSAY_OK;
+    });
+}
+
+static int realm_put(assay_transaction *transaction, assay_bytes key, assay_bytes value) {
+    if (key.size > longest_key) return failed(ASSAY_OTHER, "put", "the key is too long");
+    if (value.size > longest_value) return failed(ASSAY_OTHER, "put", "the value is too long");
+    return attempt("put", [&]() -> int {
+        std::string text = encoded(key);
+        transaction->entries.insert(realm::StringData(text), binary(value));
+        return ASSAY_OK;
+    });
+}
+
+static int realm_delete(assay_transaction *transaction, assay_bytes key) {
+    return attempt("delete", [&]() -> int {
+        std::string text = encoded(key);
+        return transaction->entries.try_erase(realm::StringData(text)) ? ASSAY_OK : ASSAY_NOT_FOUND;
+    });
+}
+
+/* The place of the first key that is not below the bound, or with `is_after` the first that is above it. */
+static size_t place(const realm::Dictionary &entries, const assay_bytes &bound, bool is_after) {
+    std::string text = encoded(bound);
+    realm::StringData wanted(text);
+    size_t low = 0, high = entries.size();
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        realm::StringData key = entries.get_key(middle).get_string();
+        if (key < wanted || (is_after && key == wanted)) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static int realm_scan(
+    assay_transaction *transaction, const assay_bytes *from, const assay_bytes *to, int backward, assay_cursor **out) {
+    return attempt("scan", [&]() -> int {
+        const realm::Dictionary &entries = transaction->entries;
+        auto cursor = std::make_unique<assay_cursor>();
+        cursor->entries = &entries;
+        cursor->is_backward = backward != 0;
+        const assay_bytes *lower = backward ? to : from, *upper = backward ? from : to;
+        /* Of the two bounds `from` is in the range and `to` is not, in either direction. */
+        cursor->first = lower == nullptr ? 0 : place(entries, *lower, backward != 0);
+        cursor->end = upper == nullptr ? entries.size() : place(entries, *upper, backward != 0);
+        *out = cursor.release();
+        return ASSAY_OK;
+    });
+}
+
+static int realm_next(assay_cursor *cursor, assay_bytes *key, assay_bytes *value) {
+    return attempt("next", [&]() -> int {
+        if (cursor->first >= cursor->end) return ASSAY_NOT_FOUND;
+        auto entry = cursor->entries->get_pair(cursor->is_backward ? --cursor->end : cursor->first++);
+        decode(entry.first.get_string(), cursor->key);
+        *key = assay_bytes{cursor->key.data(), cursor->key.size()};
+        *value = bytes(entry.second);
+        return ASSAY_OK;
+    });
+}
+
+static void realm_end_scan(assay_cursor *cursor) {
+    delete cursor;
+}
+
+static const char *realm_error(const assay_store *store) {
+    (void)store;
+    return last_text;
+}
+
+static int realm_compact(assay_store *store) {
+    return attempt("compact", [&]() -> int {
+        if (store->db->compact()) return ASSAY_OK;
+        return failed(ASSAY_BUSY, "compact", "there are transactions, or others who have the file open");
+    });
+}
+
+static int realm_live_bytes(assay_store *store, uint64_t *bytes) {
+    return attempt("live_bytes", [&]() -> int {
+        *bytes = store->db->start_read()->get_used_space();
+        return ASSAY_OK;
+    });
+}
+
+static const char *realm_settings(uint32_t durability) {
+    switch (durability) {
+    case ASSAY_FULL_DURABILITY: return "durability = Full\nhistory = in-realm\nencryption = off\nlayout = dictionary";
+    /*
+     * Neither of two candidates. Unsafe lets the system write in any order: what a loss of power leaves may be damaged,
+     * and not just old. Commits that DBOptions::enable_async_writes syncs later are lost with the process until then.
+     */
+    case ASSAY_PERIODIC_DURABILITY: return nullptr;
+    /* Without fsync, and in no order; version 14 calls msync all the same for each map that it gives up. */
+    case ASSAY_NO_DURABILITY: return "durability = Unsafe\nhistory = in-realm\nencryption = off\nlayout = dictionary";
+    default: return nullptr;
+    }
+}
+
+static assay_engine_functions made_engine() {
+    static char version[32];
+    snprintf(
+        version, sizeof version, "%d.%d.%d", realm::Version::get_major(), realm::Version::get_minor(),
+        realm::Version::get_patch());
+    assay_engine_functions engine{};
+    engine.abi = ASSAY_ENGINE_ABI;
+    engine.size = sizeof engine;
+    engine.name = "realm";
+    engine.version = version;
+    /* Group::verify, which comes nearest to a check, does nothing unless Realm was built for debugging. */
+    engine.capabilities = "persistent snapshots own-writes compaction processes";
+    engine.promises =
+        "durability | (in other words) transactions are ACID, and a commit is written to disk at once | "
+        "Atlas Device SDK for Swift, Write Transactions\n"
+        "atomicity | (in other words) all operations of a transaction take effect or none does; no passing state is "
+        "seen after a crash of the system | the same\n"
+        "isolation serializable | (in other words) one writer at a time; others wait | the same";
+    /* A commit is durable in the data file. What a compaction that was killed leaves is removed by the next one. */
+    engine.files = "data data.realm\nlock data.realm.lock\nlock data.realm.note\nignored data.realm.*";
+    engine.longest_key = longest_key;
+    engine.longest_value = longest_value;
+    engine.allows_empty_key = 1;
+    /* The lock of the writer has to be given back by the thread that took it. */
+    engine.threads = ASSAY_THREAD_PER_TRANSACTION;
+    engine.settings = realm_settings;
+    engine.open = realm_open;
+    engine.close = realm_close;
+    engine.begin = realm_begin;
+    engine.get = realm_get;
+    engine.put = realm_put;
+    engine.delete_key = realm_delete;
+    engine.scan = realm_scan;
+    engine.next = realm_next;
+    engine.end_scan = realm_end_scan;
+    engine.commit = realm_commit;
+    engine.abort = realm_abort;
+    engine.last_error = realm_error;
+    engine.compact = realm_compact;
+    engine.live_bytes = realm_live_bytes;
+    return engine;
+}
+
+ASSAY_ENGINE_EXPORT const struct assay_engine *assay_engine(uint32_t abi) {
+    static const assay_engine_functions engine = made_engine();
+    return abi == ASSAY_ENGINE_ABI ? &engine : nullptr;
+}

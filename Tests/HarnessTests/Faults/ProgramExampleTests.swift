@@ -1,0 +1,63 @@
+import Foundation
+import RunRecords
+import Testing
+
+@testable import Harness
+
+/// What is known of programs that everybody has, found by `assay crash` without being told: `Examples/Programs`.
+@Suite("Examples of programs that a crash breaks")
+struct ProgramExampleTests {
+    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Examples/Programs").path
+
+    private struct Example {
+        var name: String
+        var command: String
+        var status: String
+    }
+
+    private static func examples() throws -> [Example] {
+        try FileTree.readText(directory + "/examples").split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard fields.count == 4, !line.hasPrefix("#") else { return nil }
+            return Example(name: fields[0], command: fields[1], status: fields[2])
+        }
+    }
+
+    @Test("each example ends as its line says, or is skipped by the name of what is missing")
+    func ends() throws {
+        let scratch = try TestDirectory()
+        let shell = try ShellProcess(scratch)
+        // One of the programs has to be compiled, which is possible where its library is.
+        let end = try shell.run(
+            """
+            cp -R \(ShellWord.quoted(Self.directory)) programs
+            make -C programs || echo there is no LevelDB to compile with
+            programs/try
+            """)
+        #expect(end.status == .exited(0), "\(end.output)")
+        var tried = 0
+        for example in try Self.examples() {
+            let line = end.output.split(separator: "\n").first { $0.hasPrefix(example.name + ": ") }
+            let words = try #require(line, "\(example.name): \(end.output)")
+            if words.contains("skipped, \(example.command) is not there") {
+                print("SKIPPED \(words)")
+            } else {
+                #expect(words.hasSuffix("status \(example.status), as expected"), "\(end.output)")
+                tried += 1
+            }
+        }
+        // mv, sync and git are on every machine that has this checkout.
+        #expect(tried >= 5, "\(end.output)")
+    }
+
+    @Test("every example stands in the document, with what comes of it")
+    func documented() throws {
+        let root = URL(fileURLWithPath: Self.directory).deletingLastPathComponent().deletingLastPathComponent()
+        let text = try FileTree.readText(root.appendingPathComponent("docs/any-program.md").path)
+        for example in try Self.examples() {
+            #expect(text.contains("`\(example.name)`"), "docs/any-program.md does not speak of \(example.name)")
+        }
+    }
+}
