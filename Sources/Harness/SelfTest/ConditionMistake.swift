@@ -12,8 +12,13 @@ package enum ConditionMistake: String, Sendable, CaseIterable {
     /// Files stay in the page cache.
     case cacheKept = "cache-kept"
 
+    /// No limit is set for a process.
+    case limitLeftOut = "limit-left-out"
+    /// A disk that is to be full has all its room.
+    case diskNotFilled = "disk-not-filled"
+
     /// Whether this process is asked for it.
-    var isPlanted: Bool {
+    package var isPlanted: Bool {
         #if Zoo
             getenv(SelfTest.variable).map { String(cString: $0) } == rawValue
         #else
