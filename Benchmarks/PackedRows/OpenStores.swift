@@ -1,5 +1,11 @@
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Databases that this process has open, for libraries that may open a path once only: sessions share one handle.
 package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     private struct Entry {
@@ -8,6 +14,9 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     }
 
     private let entries = Mutex<[String: Entry]>([:])
+    /// The process that the entries are of. A child that was forked has none: a handle is used and closed where it was
+    /// opened, and left alone elsewhere.
+    private let owner = Atomic<Int32>(getpid())
 
     package init() {}
 
@@ -16,6 +25,11 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         _ path: String, open: () throws(Failure) -> Store
     ) throws(Failure) -> Store {
         try entries.withLock { entries throws(Failure) in
+            if owner.exchange(getpid(), ordering: .relaxed) != getpid() {
+                // Not even let go of: that would close them.
+                for entry in entries.values { _ = Unmanaged.passRetained(entry.store) }
+                entries = [:]
+            }
             if let entry = entries[path] {
                 entries[path] = Entry(store: entry.store, sessions: entry.sessions + 1)
                 return entry.store

@@ -41,10 +41,16 @@ final class IncrementProcess {
     private(set) var end: End?
 
     /// Goes on until the file `stop` is there, then closes the database.
-    init(_ context: CaseContext, _ location: DatabaseLocation, _ cell: CellPlace, stop: String) throws {
+    ///
+    /// `each`: done by it after each acknowledgement, and told their number.
+    init(
+        _ context: CaseContext, _ location: DatabaseLocation, _ cell: CellPlace, stop: String,
+        each: ((Int) throws -> Void)? = nil
+    ) throws {
         child = try ForkedChild.start { output in
             var words: [UInt8] = []
             var status: Int32 = 0
+            var count = 0
             do {
                 let session = try context.open(location, as: (any UpdateSession).self)
                 while !FileTree.exists(stop) {
@@ -52,6 +58,8 @@ final class IncrementProcess {
                         table: cell.table, column: cell.column, key: Int64(cell.row), times: 1, latency: nil)
                     if done == 0 { continue }
                     try FileTree.writeAll(output, [Word.acknowledged], path: "the pipe of a writer")
+                    count += 1
+                    try each?(count)
                 }
                 try session.close()
             } catch let error as EngineError {

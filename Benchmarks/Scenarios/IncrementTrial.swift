@@ -32,7 +32,9 @@ struct IncrementTrial {
 
     var stopFile: String { context.trialDirectory + "/stop" }
 
-    func start() throws -> IncrementProcess { try IncrementProcess(context, location, cell, stop: stopFile) }
+    func start(each: ((Int) throws -> Void)? = nil) throws -> IncrementProcess {
+        try IncrementProcess(context, location, cell, stop: stopFile, each: each)
+    }
 
     /// Tells all of them to end.
     func stop() throws { try FileTree.writeText(stopFile, "") }

@@ -62,6 +62,10 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case errorSwallowed = "error-swallowed"
     /// A transaction whose sync failed is acknowledged.
     case failedSyncAcknowledged = "failed-sync-acknowledged"
+    /// After a transaction that failed every later one of the process fails.
+    case failureSticks = "failure-sticks"
+    /// Once a few transactions in a row took longer than a disk takes, all later ones do.
+    case slowForGood = "slow-for-good"
     /// A transaction that failed leaves something: the first half of its rows, or another value.
     case errorTears = "error-tears"
 

@@ -15,6 +15,8 @@ final class PlantedSession: Session {
     /// Transactions that were asked for in this process, over all sessions.
     private static let transactions = Atomic<Int>(0)
     private static let sessions = Atomic<Int>(0)
+    private static let hasFailed = Atomic<Bool>(false)
+    private static let slowInARow = Atomic<Int>(0)
     /// What was let go of and is still pinned: nobody ever closes it.
     private static let neverClosed = Mutex<[Abandoned]>([])
 
@@ -86,9 +88,15 @@ final class PlantedSession: Session {
         _ body: () throws(EngineError) -> Void, torn: () throws(EngineError) -> Void
     ) throws(EngineError) {
         let failedSyncs = IOWitness.shared?.counts().failedSyncCalls
+        if mistake == .failureSticks, Self.hasFailed.load(ordering: .relaxed) {
+            throw EngineError(.refused, "planted: a transaction has failed before")
+        }
+        let start = MonotonicClock.now()
+        defer { if mistake == .slowForGood { Self.stayAsSlow(as: MonotonicClock.now() - start) } }
         do {
             try body()
         } catch {
+            Self.hasFailed.store(true, ordering: .relaxed)
             switch mistake {
             case .errorSwallowed: return
             case .failedSyncAcknowledged where IOWitness.shared?.counts().failedSyncCalls != failedSyncs: return
@@ -96,6 +104,18 @@ final class PlantedSession: Session {
             default: break
             }
             throw error
+        }
+    }
+
+    /// Longer than a disk takes, and so many times in a row that it is no accident.
+    private static func stayAsSlow(as nanoseconds: UInt64) {
+        let (slow, enough) = (35_000_000, 4)
+        if slowInARow.load(ordering: .relaxed) >= enough {
+            usleep(20_000)
+        } else if nanoseconds >= slow {
+            slowInARow.add(1, ordering: .relaxed)
+        } else {
+            slowInARow.store(0, ordering: .relaxed)
         }
     }
 

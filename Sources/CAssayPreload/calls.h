@@ -4,6 +4,7 @@
 #undef _FORTIFY_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -108,6 +109,7 @@ enum assay_effect { ASSAY_WRITES, ASSAY_READS, ASSAY_SYNCS, ASSAY_OTHER };
     CALL(mremap, ASSAY_OTHER)                                                                                         \
     CALL(mprotect, ASSAY_OTHER)                                                                                       \
     CALL(msync, ASSAY_OTHER)                                                                                          \
+    CALL(pthread_create, ASSAY_OTHER)                                                                                 \
     CALL(syscall, ASSAY_OTHER)
 
 #define ASSAY_NUMBER(name, effect) ASSAY_CALL_##name,

@@ -160,6 +160,25 @@ struct assay_strike assay_strike_call(struct assay_faults *faults, enum assay_fa
     return strike;
 }
 
+// MARK: What the kernel denies
+
+void assay_note_denied(int error) {
+    struct assay_faults *faults = atomic_load(&assay_faults);
+    if (!faults) return;
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case EFBIG:
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+        atomic_fetch_add(&faults->denied, 1);
+        break;
+    default:
+        break;
+    }
+}
+
 // MARK: Start
 
 static struct assay_faults *map_memory(int fd) {
@@ -226,6 +245,7 @@ EXPORTED unsigned long long assay_io_fault_count(const char *kind) {
     } others[] = {
         {"struck", &faults->struck},   {"inapplicable", &faults->inapplicable}, {"unseen", &faults->unseen},
         {"maps", &faults->maps},       {"streams", &faults->streams},
+        {"denied", &faults->denied},
     };
     for (size_t index = 0; index < sizeof others / sizeof others[0]; index++) {
         if (strcmp(kind, others[index].name) == 0) return atomic_load(others[index].count);

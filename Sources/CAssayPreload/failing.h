@@ -70,6 +70,8 @@ struct assay_faults {
     // The kind of the first call that was struck, and one more; 0 for none.
     _Atomic uint64_t struck_kind;
     _Atomic uint64_t counts[ASSAY_FAULT_KIND_COUNT];
+    // Calls that the kernel itself denied, for want of descriptors, room, memory or threads.
+    _Atomic uint64_t denied;
 };
 
 // NULL while nobody asked for faults.
@@ -85,6 +87,7 @@ struct assay_strike {
 
 struct assay_strike assay_strike_call(struct assay_faults *faults, enum assay_fault_kind kind, size_t size);
 void assay_kill_group(void);
+void assay_note_denied(int error);
 // Maps the file, where there is one.
 void assay_start_faults(void);
 // A stream of libc that writes to a file was opened.
@@ -107,6 +110,12 @@ static inline void assay_struck(struct assay_strike strike) {
 }
 
 static inline void assay_note_unstruck(_Atomic uint64_t *count) { atomic_fetch_add(count, 1); }
+// The error of a call that gives it back.
+static inline int assay_denied(int error) {
+    if (__builtin_expect(error != 0, 0)) assay_note_denied(error);
+    return error;
+}
+
 #define ASSAY_UNSTRUCK(field)                                                                                         \
     do {                                                                                                              \
         struct assay_faults *faults = atomic_load_explicit(&assay_faults, memory_order_relaxed);                      \

@@ -32,6 +32,7 @@ static int find_map(const void *address) {
 }
 
 static void *mapped(void *base, size_t length, int protection, int flags, int fd, int64_t offset, bool is_held) {
+    if (base == MAP_FAILED) assay_note_denied(errno);
     if (fd < 0 || base == MAP_FAILED) return base;
     int kind = flags & MAP_TYPE;
     bool is_shared = kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE;

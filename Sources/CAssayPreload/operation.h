@@ -109,9 +109,14 @@ static inline int assay_part_of(
     return count;
 }
 
+static inline ssize_t assay_passed(ssize_t result) {
+    if (__builtin_expect(result == -1, 0)) assay_note_denied(errno);
+    return result;
+}
+
 // -1 and errno instead of a call that is to fail.
 #define PASS(call)                                                                                                    \
-    (__builtin_expect(operation.strike.error != 0, 0) ? (errno = operation.strike.error, -1) : (call))
+    (__builtin_expect(operation.strike.error != 0, 0) ? (errno = operation.strike.error, -1) : assay_passed(call))
 
 // `is_synced`: by the call's own flags; those of the descriptor are added.
 static inline ssize_t assay_end_write(const struct assay_operation *operation, ssize_t written, bool is_synced) {

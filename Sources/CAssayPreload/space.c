@@ -70,7 +70,7 @@ EXPORTED int fallocate64(int fd, int mode, off64_t offset, off64_t count) {
 }
 
 // These give back the error and leave errno alone.
-#define PASS_ERROR(call) (operation.strike.error != 0 ? operation.strike.error : (call))
+#define PASS_ERROR(call) (operation.strike.error != 0 ? operation.strike.error : assay_denied(call))
 
 EXPORTED int posix_fallocate(int fd, off_t offset, off_t count) {
     COUNT_ALLOCATION(posix_fallocate, fd);

@@ -70,6 +70,7 @@ package struct CaseText {
             .io: "an operation of a file failed", .race: "processes made the database at once",
             .tamper: "a lock file was changed", .replace: "files were replaced or deleted under a process",
             .copy: "files were copied while they were written to", .delete: "files were deleted",
+            .limit: "a process had a limit", .full: "the disk was full", .fork: "a process forked",
         ]
         guard let text = words[fault.fault] else { return "nothing was broken on purpose; looked at: \(fault)" }
         return "\(text) (\(fault))"

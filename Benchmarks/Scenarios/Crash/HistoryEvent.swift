@@ -13,6 +13,8 @@ enum HistoryEvent: Equatable {
     case sawWrong(String)
     /// How many calls of that kind were made.
     case counted(String, Int)
+    /// The trouble was over, and no transaction went through: why.
+    case stuck(String)
     /// The harness itself went wrong.
     case broke(String)
 
@@ -26,6 +28,7 @@ enum HistoryEvent: Equatable {
         case .sawNothing(let text): "saw-nothing \(Self.oneLine(text))"
         case .sawWrong(let text): "saw-wrong \(Self.oneLine(text))"
         case .counted(let kind, let count): "counted \(kind) \(count)"
+        case .stuck(let text): "stuck \(Self.oneLine(text))"
         case .broke(let text): "broke \(Self.oneLine(text))"
         }
     }
@@ -49,6 +52,7 @@ enum HistoryEvent: Equatable {
         case ("counted", _):
             guard parts.count == 2, let count = Int(parts[1]) else { return nil }
             self = .counted(parts[0], count)
+        case ("stuck", _): self = .stuck(rest)
         case ("broke", _): self = .broke(rest)
         default: return nil
         }

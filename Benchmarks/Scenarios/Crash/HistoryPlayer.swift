@@ -13,29 +13,46 @@ struct HistoryPlayer {
     private let settings: EngineSettings
     private let location: DatabaseLocation
     private let operations: [HistoryOperation]
-    private let closes: Bool
+    private let trouble: HistoryTrouble
     private let tell: (HistoryEvent) throws -> Void
     private var session: (any Session)?
     /// What the program takes to be there.
     private var content = HistoryContent()
     private var failures = 0
+    /// The table was acknowledged.
+    private var isMade = false
+    private var lastError = ""
+    /// Operations at the end that are kept for when the trouble is over.
+    private static let spareCount = 2
 
-    /// `closes`: whether it closes at its end, or leaves the database as a kill would.
     init(
-        _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation], closes: Bool,
-        tell: @escaping (HistoryEvent) throws -> Void
+        _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
+        _ trouble: HistoryTrouble, tell: @escaping (HistoryEvent) throws -> Void
     ) {
         engine = context.engine
         settings = context.settings
         self.location = location
         self.operations = operations
-        self.closes = closes
+        self.trouble = trouble
         self.tell = tell
     }
 
     mutating func play() throws {
-        guard try attempt(0, { try $0.create() }) else { return }
-        for (place, operation) in operations.enumerated() {
+        let isOpen = try playOperations()
+        guard let lift = trouble.lift else {
+            if isOpen { try end() }
+            return
+        }
+        try lift()
+        if try goOn() { try end() }
+    }
+
+    /// Answers whether the program can go on.
+    private mutating func playOperations() throws -> Bool {
+        isMade = try attempt(0) { try $0.create() }
+        guard isMade else { return false }
+        let count = operations.count - (trouble.lift == nil ? 0 : Self.spareCount)
+        for (place, operation) in operations.prefix(count).enumerated() {
             let step = place + 1
             let isDone: Bool
             switch operation.action {
@@ -47,9 +64,13 @@ struct HistoryPlayer {
                 guard let change = HistoryChange(operation, before: content) else { continue }
                 isDone = try self.change(step, change)
             }
-            if !isDone, try !recover() { return }
+            if !isDone, try !recover() { return false }
         }
-        guard try look(), closes else { return }
+        return true
+    }
+
+    private mutating func end() throws {
+        guard try look(), trouble.closes else { return }
         _ = try attempt(operations.count + 1) { player in
             try player.session?.close()
             player.session = nil
@@ -113,6 +134,7 @@ struct HistoryPlayer {
 
     private mutating func failed(_ step: Int, _ error: EngineError) throws -> Bool {
         failures += 1
+        lastError = "\(error)"
         try tell(.failed(step, "\(error)"))
         return false
     }
@@ -137,6 +159,34 @@ struct HistoryPlayer {
         return try look()
     }
 
+    /// The trouble is over: a transaction has to go through, in the session that is there or in a fresh one. Answers
+    /// whether one did.
+    private mutating func goOn() throws -> Bool {
+        if isMade, session != nil, try insertSpare(0) { return true }
+        letGo()
+        do {
+            try open()
+        } catch let error as EngineError {
+            try tell(.stuck("it does not open: \(error)"))
+            return false
+        }
+        // Where it was not acknowledged it may be there all the same.
+        if !isMade {
+            isMade = try attempt(0) { try HistoryTables.session($0.session).load(try HistoryTables.schema()) }
+        }
+        if try look(), try insertSpare(1) { return true }
+        try tell(.stuck(lastError))
+        return false
+    }
+
+    private mutating func insertSpare(_ number: Int) throws -> Bool {
+        let step = operations.count - Self.spareCount + number + 1
+        guard let change = HistoryChange(operations[step - 1], before: content) else {
+            throw HarnessError("what is kept for the end of a history changes nothing")
+        }
+        return try self.change(step, change)
+    }
+
     /// Nobody asks how it ends.
     private mutating func letGo() {
         do { try session?.close() } catch {}
@@ -150,6 +200,7 @@ struct HistoryPlayer {
         do {
             try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: reading)
         } catch let error as EngineError {
+            lastError = "\(error)"
             try tell(reading.difference.map { .sawWrong($0) } ?? .sawNothing("\(error)"))
             return false
         }

@@ -4,7 +4,7 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
-/// A history played in a process of its own, which may have a call fail and may end in the middle.
+/// A history played in a process of its own, which may meet a trouble and may end in the middle.
 struct HistoryProcess {
     enum End: Equatable {
         case whole
@@ -18,32 +18,36 @@ struct HistoryProcess {
 
     let events: [HistoryEvent]
     let end: End
-    /// Calls that the fault struck.
+    /// Calls that the trouble struck; 1 where the system ended the process for it, or the engine told of an error.
     let struck: Int
 
-    /// Plays it at an empty location. Where a fault is given, nobody but this process and its child has it.
+    /// Plays it at an empty location. Nobody but this process and its child has the trouble.
     ///
     /// Throws: `HarnessError` for what says nothing about the engine.
     init(
         _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
-        fault: CallFault? = nil, witness: IOWitness, seconds: Double = 20
+        _ trouble: HistoryTrouble = HistoryTrouble(), witness: IOWitness, seconds: Double = 20
     ) throws {
         // The child counts in memory of this process, so that the count outlives it.
-        if fault != nil { _ = witness.setFault(nil) }
+        if trouble.isThere { _ = witness.setFault(nil) }
+        let strikesBefore = trouble.isThere ? trouble.strikes(witness) : 0
         let child = try ForkedChild.start { output in
+            var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
             func tell(_ event: HistoryEvent) throws {
+                needs?.look()
                 try FileTree.writeAll(output, Array("\(event.line)\n".utf8), path: "the pipe of a history")
             }
             do {
                 do {
                     // The files that engines lock and talk through can fail as well as others.
                     _ = witness.setIgnoredNames([])
-                    guard witness.setFault(fault?.words) else {
-                        throw HarnessError("the preloaded library does not know the fault \(fault?.words ?? "")")
+                    guard witness.setFault(trouble.fault?.words) else {
+                        throw HarnessError("the preloaded library does not know \(trouble.fault?.words ?? "no fault")")
                     }
-                    var player = HistoryPlayer(
-                        context, at: location, operations, closes: Self.closes(fault), tell: tell)
+                    try trouble.begin?()
+                    var player = HistoryPlayer(context, at: location, operations, trouble, tell: tell)
                     try player.play()
+                    for event in needs?.events ?? [] { try tell(event) }
                     let kinds = CallKind.allCases.map(\.rawValue) + HistoryCalls.unstruckKinds
                     for kind in kinds { try tell(.counted(kind, witness.faultCount(kind))) }
                 } catch {
@@ -55,7 +59,7 @@ struct HistoryProcess {
             }
             return 0
         }
-        defer { if fault != nil { _ = witness.setFault(nil) } }
+        defer { if trouble.isThere { _ = witness.setFault(nil) } }
         let patience = Patience(for: child.processID)
         var said: [UInt8] = []
         var stopped: End?
@@ -68,8 +72,9 @@ struct HistoryProcess {
         }
         let end = child.wait()
         events = HistoryEvent.list(said)
-        struck = fault == nil ? 0 : witness.faultCount("struck")
         for case .broke(let reason) in events { throw HarnessError("a history broke: \(reason)") }
+        let strikes = trouble.isThere ? trouble.strikes(witness) - strikesBefore : 0
+        struck = strikes > 0 ? strikes : Self.isStruck(events, end, trouble) ? 1 : 0
         if let stopped {
             self.end = stopped
             return
@@ -81,9 +86,12 @@ struct HistoryProcess {
         }
     }
 
-    /// Every other fault leaves the database as a kill would: what was acknowledged in memory alone is missing then.
-    private static func closes(_ fault: CallFault?) -> Bool {
-        if case .fails(_, let number, _, _)? = fault { number % 2 == 0 } else { true }
+    /// What calls are denied to others than this library sees (threads of the C library, maps of its own) shows in an
+    /// error or in the end. A fault of the library's own is counted.
+    private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
+        guard trouble.isThere, trouble.fault == nil else { return false }
+        if case .signalled(let signal) = end, signal == trouble.signal { return true }
+        return events.contains { if case .failed = $0 { true } else { false } }
     }
 
     /// Calls by kind, of a history that came to its end.
@@ -105,6 +113,8 @@ struct HistoryCalls: CallCounting {
     static let unstruckKinds = ["unseen", "maps", "streams"]
 
     var counts: [String: Int] = [:]
+
+    func need(_ kind: HistoryNeeds.Kind) -> Int { counts[kind.rawValue] ?? 0 }
 
     func count(_ kind: CallKind) -> Int { counts[kind.rawValue] ?? 0 }
 

@@ -55,7 +55,7 @@ struct HistoryWorlds: HistoryTruth {
         case .failed(let step, _): fail(step)
         case .saw(let content): see(content)
         case .sawWrong(let text): blame(.silentlyWrong, "read by the process that met the error: \(text)")
-        case .sawNothing, .counted, .broke: break
+        case .sawNothing, .counted, .stuck, .broke: break
         }
     }
 

@@ -183,6 +183,7 @@ typedef struct assay_engine {
      *   isolation LEVEL    LEVEL is read-committed, snapshot, serializable or strict-serializable
      *   detects-damage     damaged bytes are reported, and never returned as data
      *   survives-damage    damage never ends the process
+     *   survives-limits    a limit of the process never ends it
      *   bounded-size       the files stay under a stated bound
      *   bounded-wait       a writer waits for those before it, and for no others
      */

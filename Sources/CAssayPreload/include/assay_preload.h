@@ -53,7 +53,8 @@ int assay_io_set_fault(const char *fault);
 
 // The calls of one kind so far; of `struck` those that the fault struck; of `inapplicable` 1 where the call whose turn it
 // was could not be struck in that way; and of what no fault strikes: `unseen` calls by number, shared writable `maps`, and
-// `streams` of libc that write to files. 0 for any other word.
+// `streams` of libc that write to files; of `denied` those that the kernel itself refused for want of descriptors, room,
+// memory or threads. 0 for any other word.
 unsigned long long assay_io_fault_count(const char *kind);
 
 // Since the process, or the one that it was forked from, began. Calls are counted whether they succeed or not, bytes

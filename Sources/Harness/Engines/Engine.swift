@@ -61,6 +61,8 @@ package struct Promise: Sendable {
         case detectsDamage = "detects-damage"
         /// Damage never ends the process.
         case survivesDamage = "survives-damage"
+        /// A limit of the process (files, their size, threads, memory) never ends it.
+        case survivesLimits = "survives-limits"
         /// The file stays under a stated bound.
         case boundedSize = "bounded-size"
         /// A writer waits for those before it, and for no others.
@@ -74,8 +76,8 @@ package struct Promise: Sendable {
         package var concern: Concern {
             switch self {
             case .boundedSize, .boundedWait: .progress
-            case .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .safeDeletedAccess,
-                .atomicMigration:
+            case .durability, .atomicity, .isolation, .detectsDamage, .survivesDamage, .survivesLimits,
+                .safeDeletedAccess, .atomicMigration:
                 .safety
             }
         }

@@ -76,6 +76,8 @@ package struct VerdictRule: Sendable {
     ) -> Promise.Kind?? {
         let kind = scenario.promise(brokenBy: outcome)
         if isMade(kind, scenario, engine, test) { return .some(kind) }
+        // A limit that the process has is no damage.
+        if kind == .survivesLimits { return nil }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
         return endsProcess.contains(outcome) && engine.promises(.survivesDamage) ? .some(.survivesDamage) : nil
     }

@@ -110,6 +110,11 @@ package enum InheritedLimits {
         bounds(kind).soft
     }
 
+    /// Bounds this process and what it starts, as a shell would: by the soft bound alone.
+    package static func bound(_ kind: Kind, to value: UInt64) -> Bool {
+        set(kind, soft: value, hard: bounds(kind).hard)
+    }
+
     private static func bounds(_ kind: Kind) -> (soft: UInt64, hard: UInt64) {
         var limit = rlimit()
         guard getrlimit(resource(kind), &limit) == 0 else { return (.max, .max) }

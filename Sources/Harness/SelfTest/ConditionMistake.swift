@@ -18,6 +18,11 @@ package enum ConditionMistake: String, Sendable, CaseIterable {
     /// Of the disks that a loss of power may have left only those are tried that lost nothing.
     case nothingLost = "power-takes-nothing"
 
+    /// No limit is set for a process.
+    case limitLeftOut = "limit-left-out"
+    /// A disk that is to be full has all its room.
+    case diskNotFilled = "disk-not-filled"
+
     /// Whether this process is asked for it.
     package var isPlanted: Bool {
         #if Zoo

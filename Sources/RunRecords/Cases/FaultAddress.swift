@@ -14,6 +14,12 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case crash
     /// An operation of a file that fails.
     case io
+    /// A limit of the process, which the kernel keeps.
+    case limit
+    /// A disk that is full.
+    case full
+    /// A process that forks.
+    case fork
     /// Processes that make one database at once.
     case race
     /// A lock file that is changed.

@@ -1,0 +1,65 @@
+import Harness
+import Measuring
+import ProgramTrials
+import RunRecords
+import Seeds
+
+/// A history on an engine's own files in which the process is ended by SIGKILL right before or right after one of its
+/// file calls, at as many of them as wanted; then another process opens what is left.
+///
+/// `kill-mid-write` kills at moments: a call that is over in a microsecond is hardly ever met. Here each is met on
+/// purpose. The page cache survives, so that what was acknowledged is there in every class but `none`.
+struct KillAtCall: Scenario {
+    let slug = "kill-at-call"
+    let family = Family.crash
+    let question = "Is everything acknowledged there, and nothing torn, after a death at each file call?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
+    // Background work of engines has threads of its own: the N-th call is not the same each time.
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter(
+            "operations", default: "12", range: 1...200,
+            summary: "operations that the seed draws, a reopen and a compaction beside them"),
+        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter(
+            "trials", default: "120", range: 0...1_000_000,
+            summary: "calls at which it is killed; 0: before and after every call that changes something"),
+    ]
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
+
+    static func kills(_ calls: some CallCounting, count: Int, seed: Seed) -> [CallFault] {
+        let all = FaultChoice(samples: nil, seed: seed).kills(moments: 0, calls)
+        return FairChoice(count: count, seed: seed).choose(from: all) { $0.group }
+    }
+
+    func run(_ context: CaseContext) throws {
+        guard let witness = IOWitness.shared else {
+            return context.report.inconclusive("nobody is killed at a call: \(Preload.libraryName) is not there")
+        }
+        var playing = TroubledHistory(
+            context, witness, HistoryDraw.everyAction(of: context.test),
+            keepsAcknowledged: context.test.durability != .none)
+        guard let calls = try playing.playWhole()?.calls else { return }
+        let history = playing
+        context.report.note(calls.words)
+        let kills = Self.kills(calls, count: try context.integer("trials"), seed: context.seed.derived("kills"))
+        context.require(kills.count, "the engine made no call that changes a file")
+        if kills.isEmpty { return }
+        let tally = TroubleTally(context, "kills")
+        try context.sweep(
+            kills.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: Self.isKillAtCall
+        ) { address in
+            guard let kill = CallFault(address.text) else { throw HarnessError("no kill: \(address)") }
+            let location = DatabaseLocation(directory: context.trialDirectory + "/database")
+            let (outcome, detail) = try history.attempt(HistoryTrouble(kill), at: location, tally)
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        try tally.report(context, why: "the history made fewer calls")
+    }
+
+    private static func isKillAtCall(_ address: FaultAddress) -> Bool {
+        if case .kill? = CallFault(address.text) { true } else { false }
+    }
+}

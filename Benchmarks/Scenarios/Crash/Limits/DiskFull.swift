@@ -1,0 +1,147 @@
+import CaseFiles
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+
+/// A history with large rows on a small file system of its own, which has so many KiB left: each trial has fewer than
+/// the history needs. When it has played all that it can, room is made, and the same process goes on.
+///
+/// An error is allowed while there is no room, and what was acknowledged stays; the session that met the full disk reads
+/// on. When there is room again a transaction goes through, in that session or in a fresh one of the same process, and
+/// another process judges what is there.
+struct DiskFull: Scenario {
+    let slug = "disk-full"
+    let family = Family.crash
+    let question = "Is nothing lost on a disk that is full, and does the next write work once there is room?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter(
+            "operations", default: "16", range: 1...200,
+            summary: "operations that the seed draws, a reopen and a compaction beside them"),
+        ScenarioParameter("keys", default: "24", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("trials", default: "12", range: 1...1_000, summary: "amounts of room that are left"),
+        ScenarioParameter(
+            "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
+            summary: "what is full: it is made, mounted and seen by the trial alone"),
+    ]
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        outcome == .crashed ? .survivesDamage : outcome.brokenPromise(or: expects)
+    }
+
+    /// Keys of the transactions that are kept for the time when there is room: no other operation has them.
+    private static let firstSpareKey = 1 << 19
+
+    /// The drawn operations with rows of up to 30 KB, and two behind them for when there is room again.
+    static func operations(of test: Case) -> [HistoryOperation] {
+        var random = RandomStream(test.seed.derived("rows"))
+        let operations = HistoryDraw.everyAction(of: test).map { operation in
+            guard operation.action == "insert" else { return operation }
+            var operation = operation
+            operation.arguments[3] += 1_000 + random.below(24_000)
+            return operation
+        }
+        return operations
+            + (0..<2).map {
+                HistoryOperation(
+                    label: "room-\($0)", action: "insert", arguments: [Self.firstSpareKey + $0, 1, 7, 3_000])
+            }
+    }
+
+    /// How many KiB are left: from nothing to what the history takes, evenly.
+    static func rooms(need: Int, count: Int) -> [Int] {
+        var rooms: [Int] = []
+        for number in 0..<count {
+            let room = (need >> 10) * number / count
+            if rooms.last != room { rooms.append(room) }
+        }
+        return rooms
+    }
+
+    /// The session that met the full disk has to go on reading: nil where it did. One that was about to be opened anew
+    /// may need room for that.
+    static func objection(
+        _ events: [HistoryEvent], _ operations: [HistoryOperation]
+    ) -> (outcome: Outcome, detail: String)? {
+        guard
+            let place = events.firstIndex(where: { if case .failed = $0 { true } else { false } }),
+            case .failed(let step, _) = events[place], operations.indices.contains(step - 1),
+            ["insert", "update", "delete"].contains(operations[step - 1].action),
+            events.indices.contains(place + 1), case .sawNothing(let text) = events[place + 1]
+        else { return nil }
+        return (.refused, "the session that met the full disk reads no more: \(text)")
+    }
+
+    func run(_ context: CaseContext) throws {
+        guard let witness = IOWitness.shared else {
+            return context.report.inconclusive("nobody sees what is denied: \(Preload.libraryName) is not there")
+        }
+        guard let kind = SmallFileSystem.Kind(rawValue: try context.text("filesystem")) else {
+            throw HarnessError("no such file system: \(try context.text("filesystem"))")
+        }
+        if let reason = try Self.reasonAgainst(kind, context) {
+            return context.report.inconclusive("SKIPPED: no \(kind.rawValue) of our own: \(reason)")
+        }
+        let operations = Self.operations(of: context.test)
+        var playing = TroubledHistory(
+            context, witness, operations, keepsAcknowledged: context.test.durability == .full)
+        playing.objection = { Self.objection($0, operations) }
+        guard let need = try playing.playWhole(isMeasured: true)?.calls.need(.disk) else { return }
+        let history = playing
+        let rooms = Self.rooms(need: need, count: try context.integer("trials"))
+        context.report.note("a history takes \(need >> 10) KiB of disk")
+        let tally = TroubleTally(context, "full disks")
+        try context.sweep(
+            rooms.map { FaultAddress(.full, $0) }, secondsPerTrial: 90,
+            accepts: { $0.isFault(.full, at: 0..<(1 << 20)) }
+        ) { address in
+            try ProcessRights.takeOwnMounts()
+            let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk")
+            defer { disk.unmount() }
+            let room = (address.position ?? 0) << 10
+            let (outcome, detail) = try Self.attempt(history, disk, room, tally)
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        try tally.report(context, why: "the history found room enough")
+    }
+
+    private static func attempt(
+        _ history: TroubledHistory, _ disk: SmallFileSystem, _ room: Int, _ tally: TroubleTally
+    ) throws -> (outcome: Outcome, detail: String) {
+        let location = DatabaseLocation(directory: disk.directory + "/database")
+        var trouble = HistoryTrouble()
+        trouble.begin = {}
+        trouble.lift = { try disk.makeRoom() }
+        return try history.attempt(trouble, at: location, tally) {
+            try disk.makeRoom()
+            try FileTree.remove(location.directory)
+            try FileTree.createDirectory(location.directory)
+            if !ConditionMistake.diskNotFilled.isPlanted { try disk.fill(leaving: room) }
+        }
+    }
+
+    /// Tries it: whether a process may mount is not to be seen otherwise. nil where it may.
+    private static func reasonAgainst(_ kind: SmallFileSystem.Kind, _ context: CaseContext) throws -> String? {
+        if let reason = kind.reasonAgainst { return reason }
+        let directory = context.directory + "/mount"
+        let child = try ForkedChild.start { output in
+            var words = ""
+            do {
+                try ProcessRights.takeOwnMounts()
+                let disk = try SmallFileSystem(kind, at: directory)
+                disk.unmount()
+            } catch {
+                words = "\(error)"
+            }
+            do { try FileTree.writeAll(output, Array(words.utf8), path: "a pipe") } catch { return 2 }
+            return words.isEmpty ? 0 : 1
+        }
+        var words: [UInt8] = []
+        while child.receive(into: &words, milliseconds: 1_000) {}
+        guard child.wait() != .exited(0) else { return nil }
+        return words.isEmpty ? "a trial of it ended without a word" : String(decoding: words, as: UTF8.self)
+    }
+}

@@ -1,0 +1,74 @@
+import Harness
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A program that forks while it has a database open, and goes on committing: its child ends at once, or by `exit` with
+/// all that is done then, or opens the database anew by its path and commits beside its parent.
+///
+/// The child never uses what its parent has open: SQLite and LMDB forbid it. Everything that either was acknowledged is
+/// there exactly once, the parent goes on, and nobody hangs. An engine for one process is not opened in the child.
+struct ForkWhileOpen: Scenario {
+    let slug = "fork-while-open"
+    let family = Family.crash
+    let question = "Does a database outlive that its program forks, and may the child open it anew?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates]
+    let schedule = Schedule.free
+    let defaultDataset: String? = "damage"
+    let expects: Promise.Kind? = .durability
+    let parameters = [ScenarioParameter("trials", default: "6", range: 1...10_000, summary: "forks of each way")]
+
+    /// Not to get on within the time is a question of progress: nobody saw a wrong value.
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        let files = try FixtureFiles(context)
+        let count = try context.integer("trials")
+        let isShared = context.engine.capabilities.contains(.processes)
+        let ways = ForkWay.allCases.filter { $0 != .beside || isShared }
+        if !isShared { context.report.note("NOT TRIED: \(context.engine.name) is for one process: no child opens it") }
+        let forks = TrialTally(context, "forks")
+        try context.sweep(
+            ways.flatMap { way in (0..<count).map { way.address($0) } }, secondsPerTrial: 90,
+            accepts: { ForkWay.of($0).map { $0 != .beside || isShared } ?? false }
+        ) { address in
+            guard let way = ForkWay.of(address) else { throw HarnessError("no fork: \(address)") }
+            var random = context.random("\(address)")
+            let trial = try IncrementTrial(context, files)
+            let twin = try ForkedTwin(trial, way, after: 1 + random.below(20))
+            let writer = try trial.start { try twin.writerAcknowledged($0) }
+            let goesOn = writer.hears(30, seconds: 20)
+            let failure = try twin.wait()
+            let goesOnAfter = failure != nil || writer.hears(3, seconds: 20)
+            try trial.stop()
+            writer.wait()
+            if twin.hasForked { try forks.add() }
+            return try Self.judge(trial, writer, twin, failure, goesOn: goesOn && goesOnAfter, address)
+        }
+        context.require(try forks.count(), "nobody forked")
+    }
+
+    private static func judge(
+        _ trial: IncrementTrial, _ writer: IncrementProcess, _ twin: ForkedTwin,
+        _ failure: (outcome: Outcome, detail: String)?, goesOn: Bool, _ address: FaultAddress
+    ) throws -> Trial {
+        var finding = TroubleFinding()
+        finding.take(failure)
+        if let ended = try trial.failure(of: [writer], address) { finding.take(ended.outcome, ended.detail) }
+        if !goesOn, finding.outcome == .correct { finding.take(.hung, "the writer that forked did not go on") }
+        let own = trial.allowed([writer])
+        let acknowledged = try twin.acknowledged()
+        // The child may have ended in the middle of one.
+        let most = own.upperBound + acknowledged + (failure == nil ? 0 : 1)
+        finding.take(trial.judge(try trial.read(), allowed: (own.lowerBound + acknowledged)...most))
+        let counts = " (\(writer.acknowledged) by the parent, \(acknowledged) by the child)"
+        let detail = finding.detail + (finding.detail.isEmpty ? "" : counts)
+        return Trial(address: address, outcome: finding.outcome, detail: detail)
+    }
+}

@@ -1,0 +1,131 @@
+import Harness
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The child that a writer forks in the middle of its work. What it did stands in files, since the trial sees only the
+/// writer.
+///
+/// Its closures run in the writer and in the child; `wait` and what it found, in the trial.
+final class ForkedTwin {
+    private static let commits = 20
+    private static let seconds = 15.0
+
+    private let context: CaseContext
+    private let location: DatabaseLocation
+    private let cell: CellPlace
+    private let way: ForkWay
+    private let count: Int
+    private let directory: String
+    /// In the writer.
+    private var processID: Int32 = 0
+
+    private var forkedFile: String { directory + "/forked" }
+    private var acknowledgedFile: String { directory + "/acknowledged" }
+    /// How it ended, in words that begin with an outcome.
+    private var endFile: String { directory + "/end" }
+
+    /// `count`: the acknowledgement of the writer after which it forks.
+    init(_ trial: IncrementTrial, _ way: ForkWay, after count: Int) throws {
+        context = trial.context
+        location = trial.location
+        cell = trial.cell
+        self.way = way
+        self.count = count
+        directory = trial.context.trialDirectory + "/twin"
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+    }
+
+    // MARK: In the writer
+
+    func writerAcknowledged(_ number: Int) throws {
+        if number == count { return try start() }
+        if processID > 0 { try look() }
+    }
+
+    private func start() throws {
+        let parent = getpid()
+        let child = fork()
+        if child == 0 { live(parent) }
+        guard child > 0 else { throw HarnessError("cannot fork: \(systemMessage())") }
+        processID = child
+        try FileTree.writeText(forkedFile, "")
+    }
+
+    /// Whether the child has ended, and by what.
+    private func look() throws {
+        var status: Int32 = 0
+        guard waitpid(processID, &status, WNOHANG) == processID else { return }
+        processID = 0
+        switch ChildEnd(waitStatus: status) {
+        case .exited(0): try tellEnd("correct ")
+        case .exited: if !FileTree.exists(endFile) { try tellEnd("crashed the child ended by itself") }
+        case .signalled(let signal): try tellEnd("crashed signal \(signal) in the child")
+        }
+    }
+
+    private func tellEnd(_ words: String) throws { try FileTree.replaceText(endFile, words) }
+
+    // MARK: In the child
+
+    private func live(_ parent: Int32) -> Never {
+        #if canImport(Glibc)
+            KernelCalls.dieWithParent()
+            if getppid() != parent { _exit(1) }
+        #endif
+        switch way {
+        case .leave: _exit(0)
+        case .exit: exit(0)
+        case .beside:
+            do { try commitBeside() } catch { _exit(1) }
+            _exit(0)
+        }
+    }
+
+    private func commitBeside() throws {
+        do {
+            let session = try context.open(location, as: (any UpdateSession).self)
+            var done = 0
+            while done < Self.commits {
+                let added = try session.increment(
+                    table: cell.table, column: cell.column, key: Int64(cell.row), times: 1, latency: nil)
+                if added == 0 { continue }
+                done += 1
+                try FileTree.append(acknowledgedFile, [1])
+            }
+            try session.close()
+        } catch let error as EngineError {
+            try tellEnd("refused the child was refused: \(error)")
+            throw error
+        }
+    }
+
+    // MARK: In the trial
+
+    var hasForked: Bool { FileTree.exists(forkedFile) }
+
+    /// What it was acknowledged.
+    func acknowledged() throws -> Int { FileTree.exists(acknowledgedFile) ? try FileTree.size(acknowledgedFile) : 0 }
+
+    /// Waits until it has ended; nil where that went well. To be called while the writer still goes on.
+    func wait() throws -> (outcome: Outcome, detail: String)? {
+        guard hasForked else { return nil }
+        let patience = Patience(for: getpid())
+        while !FileTree.exists(endFile) {
+            if patience.isOver(seconds: Self.seconds) {
+                return (.hung, "the child (\(way.rawValue)) was not done after \(Self.seconds) s")
+            }
+            usleep(1_000)
+        }
+        let words = try FileTree.readText(endFile)
+        guard let space = words.firstIndex(of: " "), let outcome = Outcome(rawValue: String(words[..<space])) else {
+            throw HarnessError("the end of a child cannot be read: \(words)")
+        }
+        return outcome == .correct ? nil : (outcome, String(words[words.index(after: space)...]))
+    }
+}

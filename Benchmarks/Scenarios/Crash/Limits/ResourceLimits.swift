@@ -1,0 +1,157 @@
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A history on an engine's own files in a process with fewer descriptors, threads, address space, or smaller files than
+/// the history needs: each trial has one limit, and the process that judges what is left has none.
+///
+/// What is needed is measured without a limit first, and the limits lie between nothing and that. An error is always
+/// allowed. Who is ended by the signal that the system has for a file that is too large is `memory-limit`: what was
+/// acknowledged has to be there all the same.
+struct ResourceLimits: Scenario {
+    let slug = "resource-limits"
+    let family = Family.crash
+    let question = "Does an engine tell that its process may have no more files, threads or memory, and lose nothing?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
+    let schedule = Schedule.free
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter(
+            "operations", default: "12", range: 1...200,
+            summary: "operations that the seed draws, a reopen and a compaction beside them"),
+        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("trials", default: "80", range: 0...10_000, summary: "limits; 0: all"),
+        ScenarioParameter(
+            "limits", default: "all", allowed: ["all"] + ProcessLimit.Kind.allCases.map(\.rawValue),
+            summary: "what is limited"),
+        ScenarioParameter(
+            "signal", default: "both", allowed: ["both", "default", "ignored"],
+            summary: "of a file that is too large: what SIGXFSZ does"),
+    ]
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
+        switch outcome {
+        case .crashed: .survivesDamage
+        case .memoryLimit: .survivesLimits
+        default: outcome.brokenPromise(or: expects)
+        }
+    }
+
+    /// Sizes of files that are tried beside even steps.
+    private static let firstSizes = [0, 1, 512, 4_096]
+    private static let evenSteps = 12
+
+    /// The limits of one kind between nothing and what a history needs.
+    static func limits(_ kind: ProcessLimit.Kind, need: Int) -> [ProcessLimit] {
+        switch kind {
+        case .descriptors:
+            // A descriptor that is there for a moment is not seen when the need is measured.
+            return (0...(need + 1)).map { ProcessLimit(kind, $0) }
+        case .threads: return (0..<max(1, need)).map { ProcessLimit(kind, $0) }
+        case .fileSize:
+            let even = (1..<evenSteps).map { need * $0 / evenSteps }
+            let sizes = Set(firstSizes + even).filter { $0 < max(1, need) }.sorted()
+            return sizes.map { ProcessLimit(kind, $0) }
+                + sizes.map { ProcessLimit(kind, $0, isSignalIgnored: true) }
+        case .addressSpace:
+            let powers = stride(from: 20, through: 40, by: 2).map { 1 << $0 }
+            let even = (1..<4).map { need / 4 * $0 / 4_096 * 4_096 }
+            return Set(powers + even).filter { $0 > 0 && $0 < need }.sorted().map { ProcessLimit(kind, $0) }
+        }
+    }
+
+    func run(_ context: CaseContext) throws {
+        guard let witness = IOWitness.shared else {
+            return context.report.inconclusive("nobody sees what is denied: \(Preload.libraryName) is not there")
+        }
+        var playing = TroubledHistory(
+            context, witness, HistoryDraw.everyAction(of: context.test),
+            keepsAcknowledged: context.test.durability == .full)
+        guard let needs = try playing.playWhole(isMeasured: true)?.calls else { return }
+        let history = playing
+        let limits = try chosen(context, needs)
+        context.require(limits.count, "the history needs nothing that can be limited")
+        if limits.isEmpty { return }
+        let kinds = ProcessLimit.Kind.allCases
+        let tallies = kinds.map { TroubleTally(context, "limits", group: "-" + $0.rawValue) }
+        try context.sweep(
+            limits.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: { ProcessLimit($0.text) != nil }
+        ) { address in
+            guard let limit = ProcessLimit(address.text), let place = kinds.firstIndex(of: limit.kind) else {
+                throw HarnessError("no limit: \(address)")
+            }
+            var trouble = HistoryTrouble()
+            trouble.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
+            trouble.signal = limit.signal
+            // As with calls that fail: half of them end as a kill would.
+            trouble.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
+            let location = DatabaseLocation(directory: context.trialDirectory + "/database")
+            let (outcome, detail) = try history.attempt(trouble, at: location, tallies[place])
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
+    }
+
+    /// The limits of this case, and what is left out in words.
+    private func chosen(_ context: CaseContext, _ needs: HistoryCalls) throws -> [ProcessLimit] {
+        let (wanted, signal) = (try context.text("limits"), try context.text("signal"))
+        var all: [ProcessLimit] = []
+        var words: [String] = []
+        for kind in ProcessLimit.Kind.allCases where wanted == "all" || wanted == kind.rawValue {
+            let need = needs.need(HistoryNeeds.Kind(kind))
+            words.append("\(kind.rawValue) \(need)")
+            if kind == .threads, let reason = try Self.reasonAgainstThreads() {
+                context.report.note("SKIPPED: limit of threads: \(reason)")
+                continue
+            }
+            all += Self.limits(kind, need: need).filter {
+                $0.kind != .fileSize || signal == "both" || (signal == "ignored") == $0.isSignalIgnored
+            }
+        }
+        context.report.note("a history needs, beyond what its process has: \(words.joined(separator: ", "))")
+        return FairChoice(count: try context.integer("trials"), seed: context.seed.derived("limits"))
+            .choose(from: all) { $0.group }
+    }
+
+    /// nil where threads can be limited.
+    private static func reasonAgainstThreads() throws -> String? {
+        guard ProcessRights.isRoot else { return "this process is not root: others of its user count, too" }
+        let child = try ForkedChild.start { _ in
+            do { try ProcessRights.becomeLonelyUser() } catch { return 1 }
+            return 0
+        }
+        return child.wait() == .exited(0) ? nil : "this process may not become another user"
+    }
+
+    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: TroubleTally)]) throws {
+        var (struck, all) = (0, 0)
+        for (name, tally) in tallies {
+            let found = try tally.tell(context, label: name)
+            if found.struck < found.of {
+                context.report.note("NOT STRUCK: \(name): \(found.of - found.struck) of \(found.of)")
+            }
+            struck += found.struck
+            all += found.of
+        }
+        context.report.add(.faultsStruck, Double(struck), statistic: "count", label: "of \(all) trials")
+        context.require(struck, "no limit was met: nothing is known")
+    }
+}
+
+extension HistoryNeeds.Kind {
+    init(_ kind: ProcessLimit.Kind) {
+        switch kind {
+        case .descriptors: self = .descriptors
+        case .fileSize: self = .fileSize
+        case .threads: self = .threads
+        case .addressSpace: self = .addressSpace
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// Commits of a few rows by one writer, in the middle of which the disk is slow for a while: how long they take before,
+/// meanwhile and afterwards, and how long until they are as fast as before.
+///
+/// The preloaded library delays syncs and writes; first the same is done without a delay, as a control. A commit that
+/// never returns is `hung`, and so is a writer that is not back within the bound: twice the median from before, by the
+/// median of nine commits, for good. Where the spell does not show in the commits, or the control is no faster, the case
+/// is `inconclusive`.
+struct SlowSpell: Scenario {
+    let slug = "slow-spell"
+    let family = Family.crash
+    let question = "How do commits get through a time in which the disk is slow, and when are they back?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates]
+    let schedule = Schedule.free
+    let durability: DurabilityClass? = .full
+    let defaultDataset: String? = "damage"
+    let expects: Promise.Kind? = .durability
+    let parameters = [
+        ScenarioParameter(
+            "part_ms", default: "1000", range: 50...60_000, summary: "of each part: before, in and after the spell"),
+        ScenarioParameter(
+            "spell_sync_us", default: "40000", range: 0...10_000_000,
+            summary: "microseconds that a sync takes longer in the spell"),
+        ScenarioParameter(
+            "spell_write_us", default: "1000", range: 0...10_000_000,
+            summary: "microseconds that a write takes longer in the spell"),
+        ScenarioParameter(
+            "bound_ms", default: "5000", range: 1...600_000, summary: "until commits have to be as fast as before"),
+    ]
+    /// It has its own slow disk.
+    let conditions: Set<Condition> = [.memoryLimit]
+
+    func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
+
+    func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
+
+    func run(_ context: CaseContext) throws {
+        guard let witness = IOWitness.shared else {
+            return context.report.inconclusive("no disk is made slow: \(Preload.libraryName) is not there")
+        }
+        let writer = try SpellWriter(context, witness)
+        let start = witness.counts()
+        let played = try writer.play()
+        let met = witness.counts() - start
+        guard let (control, spell) = played.courses else {
+            let (outcome, detail) = played.end
+            return context.report.add(
+                Trial(address: FaultAddress(text: "recovery"), outcome: outcome, detail: detail))
+        }
+        report(control, label: "control", context)
+        report(spell, label: "spell", context)
+        context.report.add(
+            Metric("delayed_syncs", unit: "count", .neutral, .measured), Double(met.delayedSyncs), label: "spell")
+        try judge(control, spell, isDelayed: met.delayedSyncs + met.delayedWrites > 0, context)
+        let finding = try writer.judgeContent(acknowledged: played.acknowledged)
+        context.report.add(
+            Trial(address: FaultAddress(text: "content"), outcome: finding.outcome, detail: finding.detail))
+    }
+
+    private func judge(
+        _ control: SpellCourse, _ spell: SpellCourse, isDelayed: Bool, _ context: CaseContext
+    ) throws {
+        let report = context.report
+        let bound = UInt64(try context.integer("bound_ms")) * 1_000_000
+        guard control.recovery.map({ $0 <= bound }) ?? false else {
+            return report.inconclusive(
+                "THE MACHINE IS UNSTEADY: without a slow disk commits were not as fast as before within the bound")
+        }
+        guard isDelayed, spell.shows else {
+            return report.inconclusive(
+                "THE SPELL DID NOT SHOW: \(isDelayed ? "commits in it were as fast as before" : "nothing was delayed")")
+        }
+        let (before, last) = (SpellCourse.median(spell.before), spell.after.suffix(SpellCourse.window))
+        guard let recovery = spell.recovery, recovery <= bound else {
+            let words =
+                "not back within \(bound / 1_000_000) ms: the last commits take "
+                + "\(SpellCourse.median(last) / 1_000) us, those before the spell \(before / 1_000) us"
+            return report.add(Trial(address: FaultAddress(text: "recovery"), outcome: .hung, detail: words))
+        }
+        report.add(.spellRecovery, Double(recovery) / 1e6, label: "spell")
+        report.add(Trial(address: FaultAddress(text: "recovery"), outcome: .correct))
+    }
+
+    private func report(_ course: SpellCourse, label: String, _ context: CaseContext) {
+        for (name, values) in [("before", course.before), ("in", course.during), ("after", course.after)] {
+            var histogram = Histogram()
+            for value in values { histogram.record(value) }
+            context.report.add(histogram, name: "\(label): \(name)")
+            context.report.add(
+                .latencyNanoseconds, Double(SpellCourse.median(values)), statistic: "median", count: values.count,
+                label: "\(label): \(name)")
+        }
+        if label == "control", let recovery = course.recovery {
+            context.report.add(.spellRecovery, Double(recovery) / 1e6, label: label)
+        }
+    }
+}
+
+extension Metric {
+    /// From when the disk was fast again until commits were as fast as before, for good.
+    static let spellRecovery = Metric("spell_recovery_ms", unit: "ms", .lowerIsBetter, .measured)
+}

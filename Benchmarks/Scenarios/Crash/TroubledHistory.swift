@@ -1,0 +1,198 @@
+import CaseFiles
+import Harness
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A history that is played once without any trouble, and again under each of many: by a process of its own, after
+/// which another one, without the trouble, opens what is left and judges it.
+///
+/// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
+/// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
+/// engine's own check finds nothing.
+struct TroubledHistory {
+    private let context: CaseContext
+    private let witness: IOWitness
+    let operations: [HistoryOperation]
+    private let keepsAcknowledged: Bool
+    /// Steps whose commit was durable without any trouble.
+    private var synced: Set<Int> = []
+    /// Says what is wrong beside the rows, of what a process said; nil where nothing is.
+    var objection: ([HistoryEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
+
+    init(_ context: CaseContext, _ witness: IOWitness, _ operations: [HistoryOperation], keepsAcknowledged: Bool) {
+        self.context = context
+        self.witness = witness
+        self.operations = operations
+        self.keepsAcknowledged = keepsAcknowledged
+    }
+
+    // MARK: Without trouble
+
+    /// Plays it without any trouble, and reports what came of it as the trial `content`.
+    ///
+    /// - Returns: nil where that was not right: nothing can be said of trials then.
+    mutating func playWhole(isMeasured: Bool = false) throws -> HistoryProcess? {
+        var none = HistoryTrouble()
+        none.isMeasured = isMeasured
+        let location = try context.emptyLocation("whole")
+        let whole = try HistoryProcess(context, at: location, operations, none, witness: witness)
+        let (outcome, detail) = try judgeWhole(whole, at: location)
+        context.report.add(Trial(address: FaultAddress(text: "content"), outcome: outcome, detail: detail))
+        synced = HistoryWorlds.synced(whole.events)
+        return outcome == .correct ? whole : nil
+    }
+
+    private func judgeWhole(
+        _ history: HistoryProcess, at location: DatabaseLocation
+    ) throws -> (Outcome, String) {
+        switch history.end {
+        case .signalled(let signal): return (.crashed, "signal \(signal) without any fault")
+        case .hung(let seconds): return (.hung, "a history without any fault was not done after \(seconds) s")
+        case .tooLarge(let bytes): return (.memoryLimit, "\(bytes >> 20) MiB without any fault")
+        case .whole: break
+        }
+        for case .failed(_, let text) in history.events { return (.refused, "without any fault: \(text)") }
+        for case .sawNothing(let text) in history.events { return (.refused, "without any fault: \(text)") }
+        let worlds = HistoryWorlds(history.events, of: operations, keepsAcknowledged: true)
+        if let wrong = worlds.wrong { return wrong }
+        let finding = try read(location, worlds)
+        return (finding.outcome, finding.detail)
+    }
+
+    // MARK: Under one
+
+    /// In a trial of a sweep.
+    ///
+    /// `location`: empty, or with nothing in it that the trial needs; `clear` makes it so again.
+    func attempt(
+        _ trouble: HistoryTrouble, at location: DatabaseLocation, _ tally: TroubleTally,
+        clear: (() throws -> Void)? = nil
+    ) throws -> (outcome: Outcome, detail: String) {
+        func playAgain() throws -> HistoryProcess {
+            try play(trouble, at: location) {
+                if let clear { return try clear() }
+                try FileTree.remove(location.directory)
+                try FileTree.createDirectory(location.directory)
+            }
+        }
+        var history = try playAgain()
+        var worlds = self.worlds(of: history)
+        var worst = TroubleFinding()
+        worst.take(worlds.wrong)
+        if worlds.unsynced != nil {
+            history = try playAgain()
+            worlds = self.worlds(of: history)
+            worst.take(worlds.wrong)
+            if let unsynced = worlds.unsynced { worst.take(.lostCommit, unsynced) } else { try tally.once.add() }
+        }
+        try tally.note(history)
+        if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
+        takeEnd(of: history, trouble, into: &worst)
+        worst.take(objection(history.events))
+        for case .stuck(let text) in history.events {
+            worst.take(.refused, "no transaction went through when the trouble was over: \(text)")
+        }
+        // It may have ended before it came to that.
+        try trouble.lift?()
+        try context.keepDatabase(at: location)
+        let finding = try read(location, worlds)
+        let told = history.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
+        worst.take(finding.outcome, finding.detail + (told.first.map { " (it had said: \($0))" } ?? ""))
+        return (worst.outcome, worst.detail)
+    }
+
+    private func takeEnd(of history: HistoryProcess, _ trouble: HistoryTrouble, into worst: inout TroubleFinding) {
+        switch history.end {
+        case .signalled(SIGKILL) where trouble.fault?.isKill == true && history.struck > 0: break
+        case .signalled(let signal) where signal == trouble.signal:
+            worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
+        case .signalled(let signal): worst.take(.crashed, "signal \(signal) in the process that met the error")
+        case .hung(let seconds):
+            worst.take(.hung, "the process that met the error was not done after \(seconds) s")
+        case .tooLarge(let bytes):
+            worst.take(.memoryLimit, "the process that met the error held \(bytes >> 20) MiB")
+        case .whole: break
+        }
+    }
+
+    /// Plays the history until the trouble struck, a few times at most.
+    private func play(
+        _ trouble: HistoryTrouble, at location: DatabaseLocation, clear: () throws -> Void
+    ) throws -> HistoryProcess {
+        // A limit that is not met the first time is not met the second: only threads of the engine's own make calls
+        // come in another order.
+        let most = trouble.fault == nil ? 1 : 3
+        var history: HistoryProcess
+        var turns = 0
+        repeat {
+            try clear()
+            history = try HistoryProcess(context, at: location, operations, trouble, witness: witness)
+            turns += 1
+        } while history.struck == 0 && turns < most
+        return history
+    }
+
+    private func worlds(of history: HistoryProcess) -> HistoryWorlds {
+        HistoryWorlds(history.events, of: operations, keepsAcknowledged: keepsAcknowledged, synced: synced)
+    }
+
+    // MARK: Afterwards
+
+    /// Opens what is left, reads everything, and goes on with it.
+    private func read(_ location: DatabaseLocation, _ worlds: HistoryWorlds) throws -> ContentFinding {
+        try ForkedReader.finding(seconds: 30) {
+            let reading = HistoryReading()
+            let schema = try HistoryTables.schema()
+            let session: any TableSession
+            do {
+                session = try context.open(location, as: (any TableSession).self)
+                try session.readAll(schema, into: reading)
+            } catch let error as EngineError {
+                if let difference = reading.difference { return ContentFinding(.silentlyWrong, difference) }
+                // Nothing was acknowledged, and nothing is lost.
+                if worlds.mayLackTable, reading.rowCount == 0 { return ContentFinding(.correct, "\(error)") }
+                throw error
+            }
+            if let difference = reading.difference { return ContentFinding(.silentlyWrong, difference) }
+            let (outcome, detail) = worlds.judge(reading.content)
+            guard outcome == .correct else { return ContentFinding(outcome, detail) }
+            if let difference = try goOn(session, reading.content) {
+                return ContentFinding(.silentlyWrong, "when it went on: \(difference)")
+            }
+            try session.close()
+            if let engine = context.engine as? any CheckingEngine, engine.capabilities.contains(.checks) {
+                try engine.check(location)
+            }
+            return ContentFinding(.correct)
+        }
+    }
+
+    /// One more transaction; answers what is wrong after it.
+    private func goOn(_ session: any TableSession, _ content: HistoryContent) throws -> String? {
+        let change = HistoryChange.insert([1 << 20], HistoryRow(number: 1, length: 3))
+        try change.perform(on: session)
+        let reading = HistoryReading()
+        try session.readAll(try HistoryTables.schema(), into: reading)
+        return reading.difference ?? reading.content.difference(from: change.applied(to: content))
+    }
+}
+
+/// The gravest of what was found in a trial.
+struct TroubleFinding {
+    private(set) var outcome = Outcome.correct
+    var detail = ""
+
+    mutating func take(_ outcome: Outcome, _ detail: String) {
+        if outcome.gravity > self.outcome.gravity { (self.outcome, self.detail) = (outcome, detail) }
+    }
+
+    mutating func take(_ finding: (outcome: Outcome, detail: String)?) {
+        if let finding { take(finding.outcome, finding.detail) }
+    }
+}

@@ -1,0 +1,94 @@
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Rights that a process gives up, or a world of its own that it goes into: for trials under a limit that root is exempt
+/// from, and for file systems that nobody else sees. Nothing of it can be taken back, so that it is for children.
+package enum ProcessRights {
+    package static var isRoot: Bool { geteuid() == 0 }
+
+    #if canImport(Glibc)
+        private typealias SetUsers = @convention(c) (UInt32, UInt32, UInt32) -> Int32
+        private typealias Unshare = @convention(c) (Int32) -> Int32
+        private typealias Capabilities =
+            @convention(c) (UnsafeMutablePointer<UInt32>, UnsafeMutablePointer<UInt32>) -> Int32
+
+        private static func find<Function>(_ name: String, as type: Function.Type) -> Function? {
+            // A null handle searches the whole program, as RTLD_DEFAULT does, whose macro Swift does not import.
+            guard let symbol = dlsym(nil, name) else { return nil }
+            return unsafeBitCast(symbol, to: type)
+        }
+    #endif
+
+    /// Counts from now on as a user of its own, which has no other process, and is bound by a limit of processes as
+    /// users are. Files are reached as before: the effective user stays.
+    package static func becomeLonelyUser() throws(HarnessError) {
+        #if canImport(Glibc)
+            // Far from the users that a machine has, and another one for each process.
+            let user = 1_000_000_000 + UInt32(bitPattern: getpid())
+            guard let setUsers = find("setresuid", as: SetUsers.self), setUsers(user, .max, .max) == 0 else {
+                throw HarnessError("this process may not become another user: \(systemMessage())")
+            }
+            // Who may set limits aside is bound by none of them.
+            try drop([.administration, .resources])
+        #else
+            throw HarnessError("users are not changed on this system")
+        #endif
+    }
+
+    /// Mounts of this process and its children are seen by nobody else from now on, and are gone with the last of them.
+    package static func takeOwnMounts() throws(HarnessError) {
+        #if canImport(Glibc)
+            let (newMounts, newUsers): (Int32, Int32) = (0x0002_0000, 0x1000_0000)
+            let (user, group, isRoot) = (geteuid(), getegid(), Self.isRoot)
+            guard let unshare = find("unshare", as: Unshare.self),
+                unshare(isRoot ? newMounts : newMounts | newUsers) == 0
+            else {
+                throw HarnessError("this process may have no mounts of its own: \(systemMessage())")
+            }
+            if !isRoot { try becomeRootAmongOwnUsers(user, group) }
+            let (recursive, isPrivate): (UInt, UInt) = (1 << 14, 1 << 18)
+            guard mount("none", "/", nil, recursive | isPrivate, nil) == 0 else {
+                throw HarnessError("mounts cannot be kept from others: \(systemMessage())")
+            }
+        #else
+            throw HarnessError("mounts are not private on this system")
+        #endif
+    }
+
+    #if canImport(Glibc)
+        /// Who made users of its own is one of them, and may mount what needs no device.
+        private static func becomeRootAmongOwnUsers(_ user: UInt32, _ group: UInt32) throws(HarnessError) {
+            do {
+                try FileTree.writeText("/proc/self/setgroups", "deny")
+                try FileTree.writeText("/proc/self/uid_map", "0 \(user) 1")
+                try FileTree.writeText("/proc/self/gid_map", "0 \(group) 1")
+            } catch {
+                throw HarnessError("this process may have no users of its own: \(error)")
+            }
+        }
+
+        /// By their numbers in the kernel.
+        private enum Capability: UInt32 {
+            case administration = 21
+            case resources = 24
+        }
+
+        private static func drop(_ dropped: [Capability]) throws(HarnessError) {
+            guard let get = find("capget", as: Capabilities.self), let set = find("capset", as: Capabilities.self)
+            else {
+                throw HarnessError("the C library cannot give up rights")
+            }
+            // The version of the call, and this process; then effective, permitted and inheritable, the low halves first.
+            var header: [UInt32] = [0x2008_0522, 0]
+            var sets = [UInt32](repeating: 0, count: 6)
+            guard get(&header, &sets) == 0 else { throw HarnessError("rights cannot be read: \(systemMessage())") }
+            for place in 0..<3 { for right in dropped { sets[place] &= ~(1 << right.rawValue) } }
+            guard set(&header, &sets) == 0 else { throw HarnessError("rights cannot be given up: \(systemMessage())") }
+        }
+    #endif
+}

@@ -1,0 +1,105 @@
+import CaseFiles
+import ProgramTrials
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Scenarios
+
+@Suite("Limits, full disks, slow spells, deaths at calls and forks")
+struct ProcessTroubleTests {
+    @Test(
+        "an address of a limit is read back in its one spelling",
+        arguments: [
+            "limit:descriptors,0", "limit:descriptors,3", "limit:file-size,65536", "limit:file-size,1,ignored",
+            "limit:threads,0", "limit:address-space,67108864",
+        ])
+    func limitAddresses(text: String) throws {
+        let limit = try #require(ProcessLimit(text))
+        #expect(limit.description == text && FaultAddress(text: text).fault == .limit)
+        #expect((limit.signal != nil) == (text == "limit:file-size,65536"))
+    }
+
+    @Test(
+        "what is no limit is none",
+        arguments: [
+            "limit:", "limit:descriptors", "limit:descriptors,-1", "limit:descriptors,03", "limit:threads,1,ignored",
+            "limit:file-size,1,IGNORED", "limit:file-size,1,", "io:write#1,EIO",
+        ])
+    func noLimits(text: String) { #expect(ProcessLimit(text) == nil) }
+
+    @Test("limits lie between nothing and what is needed")
+    func limits() {
+        #expect(ResourceLimits.limits(.descriptors, need: 2).map(\.amount) == [0, 1, 2, 3])
+        #expect(ResourceLimits.limits(.threads, need: 0).map(\.amount) == [0])
+        #expect(ResourceLimits.limits(.threads, need: 3).map(\.amount) == [0, 1, 2])
+        let sizes = ResourceLimits.limits(.fileSize, need: 120_000)
+        #expect(sizes.first?.amount == 0 && sizes.allSatisfy { $0.amount < 120_000 })
+        #expect(sizes.count { $0.isSignalIgnored } * 2 == sizes.count && Set(sizes).count == sizes.count)
+        let spaces = ResourceLimits.limits(.addressSpace, need: 100 << 20).map(\.amount)
+        #expect(spaces == [1, 4, 16, 25, 50, 64, 75].map { $0 << 20 })
+        #expect(ResourceLimits.limits(.addressSpace, need: 0).isEmpty)
+    }
+
+    @Test("deaths are chosen on both sides of calls that change something")
+    func kills() {
+        var calls = HistoryCalls()
+        calls.counts = ["write": 10, "sync": 5, "read": 9, "open": 4]
+        let all = KillAtCall.kills(calls, count: 0, seed: Seed(1))
+        #expect(all.count == 30 && all.allSatisfy(\.isKill))
+        let some = KillAtCall.kills(calls, count: 7, seed: Seed(1))
+        #expect(some.count == 7 && Set(some.map(\.group)).count == 2)
+        #expect(some.allSatisfy { CallFault("\($0)") == $0 && FaultAddress(text: "\($0)").fault == .kill })
+    }
+
+    @Test("rooms go from nothing to what is needed, evenly")
+    func rooms() {
+        #expect(DiskFull.rooms(need: 400 << 10, count: 4) == [0, 100, 200, 300])
+        #expect(DiskFull.rooms(need: 2 << 10, count: 4) == [0, 1])
+        #expect(DiskFull.rooms(need: 0, count: 3) == [0])
+    }
+
+    @Test("a session that no longer reads is found, one that was opened anew is not blamed")
+    func readers() {
+        let operations = [
+            HistoryOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
+            HistoryOperation(label: "b", action: "reopen"),
+        ]
+        let full: [HistoryEvent] = [.began(1), .failed(1, "full")]
+        #expect(DiskFull.objection(full + [.sawNothing("no")], operations)?.outcome == .refused)
+        #expect(DiskFull.objection(full + [.saw(HistoryContent()), .sawNothing("no")], operations) == nil)
+        #expect(DiskFull.objection([.failed(2, "full"), .sawNothing("no")], operations) == nil)
+        #expect(DiskFull.objection([.failed(0, "full")], operations) == nil)
+    }
+
+    @Test("a course is back when its median is within the limit for good")
+    func recovery() throws {
+        var course = SpellCourse()
+        course.before = Array(repeating: 100, count: 20)
+        course.during = Array(repeating: 5_000, count: 10)
+        course.after = Array(repeating: 900, count: 15) + Array(repeating: 150, count: 15)
+        course.ends = (1...30).map { UInt64($0) * 10 }
+        #expect(course.limit == 200 && course.shows && course.isBack)
+        // The last nine of which most are slow end with the 19th.
+        #expect(course.recovery == 190)
+        #expect(SpellCourse(course.text) == course && SpellCourse("1\n2\n") == nil)
+        course.after.append(contentsOf: Array(repeating: 900, count: 5))
+        course.ends.append(contentsOf: [310, 320, 330, 340, 350])
+        #expect(!course.isBack && course.recovery == nil)
+        course.after = Array(repeating: 100, count: 9) + [900] + Array(repeating: 100, count: 9)
+        course.ends = (1...19).map { UInt64($0) * 10 }
+        #expect(course.recovery == 0)
+        course.during = Array(repeating: 150, count: 10)
+        #expect(!course.shows)
+    }
+
+    @Test("an address of a fork is read back in its one spelling")
+    func forks() {
+        for way in ForkWay.allCases {
+            #expect(ForkWay.of(way.address(3)) == way && way.address(3).fault == .fork)
+        }
+        for text in ["fork:exit", "fork:exit,03", "fork:other,1", "fork:exit,-1", "kill:3"] {
+            #expect(ForkWay.of(FaultAddress(text: text)) == nil, "\(text)")
+        }
+    }
+}
