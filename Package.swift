@@ -38,8 +38,8 @@ let engines: [Target] = [
     engine(
         "StrataEngine",
         [
-            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataStorage",
-            "StrataFiles",
+            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataRepair",
+            "StrataStorage", "StrataFiles",
         ]),
     engine(
         "LMDBEngine",

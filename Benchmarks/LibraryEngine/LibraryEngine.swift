@@ -56,7 +56,8 @@ package struct LibraryEngine: Engine {
     }
 
     package func reasonToDecline(_ durability: DurabilityClass) -> String? {
-        description.settings[durability] == nil ? "\(name) does not have the durability class \(durability.rawValue)" : nil
+        description.settings[durability] == nil
+            ? "\(name) does not have the durability class \(durability.rawValue)" : nil
     }
 
     package func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session {

@@ -26,7 +26,7 @@
         package var version: String { RocksDBSettings.version }
 
         package let capabilities: Set<Capability> = [
-            .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .checks,
+            .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .threads, .checks, .salvages,
             .keyedRows,
         ]
 

@@ -31,8 +31,7 @@
 
         package let capabilities: Set<Capability> = [
             .tables, .persistent, .links, .queries, .updates, .deletions, .snapshots, .compaction, .threads,
-            .processes, .probes, .transactions, .checks, .lists,
-            .columnChanges, .keyedRows,
+            .processes, .probes, .transactions, .checks, .salvages, .lists, .columnChanges, .keyedRows,
         ]
 
         package let library = "sqlite"

@@ -87,5 +87,9 @@ package enum ScenarioRegistration {
         registry.register(BitFlip())
         registry.register(Truncate())
         registry.register(ZeroedPage())
+        registry.register(SwappedPages())
+        registry.register(StalePage())
+        registry.register(MisdirectedWrite())
+        registry.register(SalvageTrials())
     }
 }

@@ -20,7 +20,7 @@ package struct StorageEngine: Engine {
     package let version = StrataEngine().version
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch, .threads,
-        .processes, .simulatedDisk, .transactions, .checks, .keyedRows,
+        .processes, .simulatedDisk, .transactions, .checks, .salvages, .keyedRows,
     ]
 
     /// Those of Strata that need no objects.

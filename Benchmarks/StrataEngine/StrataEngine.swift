@@ -19,7 +19,7 @@ package struct StrataEngine: Engine {
     package let capabilities: Set<Capability> = [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
         .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk, .transactions,
-        .checks, .lists, .columnChanges, .keyedRows,
+        .checks, .salvages, .lists, .columnChanges, .keyedRows,
     ]
 
     package let promises = [

@@ -48,6 +48,16 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case checkOpensOnly = "check-opens-only"
     /// The engine's check reports damage where there is none.
     case checkAlarm = "check-alarm"
+    /// A salvage loses a row more than it says.
+    case salvageDropsRow = "salvage-drops-row"
+    /// A salvage gives a row a value of another one.
+    case salvageMixesRows = "salvage-mixes-rows"
+    /// A salvage says that a row more is lost than is.
+    case salvageOverclaims = "salvage-overclaims"
+    /// A salvage says that nothing is lost, whatever is.
+    case salvageSilent = "salvage-silent"
+    /// A salvage loses all rows of a table, and does not speak of it.
+    case salvageForgetsTable = "salvage-forgets-table"
     /// The engine names no lock file, as if it had none.
     case lockFileAlone = "lock-file-alone"
     /// The second session of a process waits 300 ms before each of its commits.

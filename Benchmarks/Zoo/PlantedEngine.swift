@@ -4,7 +4,9 @@ import SimulatedDisk
 import StrataFiles
 
 /// Another engine, but for one mistake.
-package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, ListEngine, ColumnChangingEngine {
+package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine, ListEngine,
+    ColumnChangingEngine
+{
     let base: any Engine
     let mistake: EngineMistake
 
@@ -135,6 +137,17 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Lis
         if mistake == .checkAlarm { throw EngineError(.damaged, "planted alarm") }
     }
 
+    private func salvaging() -> (any SalvagingEngine)? { base as? any SalvagingEngine }
+    package var salvageMeans: String { salvaging()?.salvageMeans ?? "" }
+    package func reasonNotToSalvage() -> String? { salvaging()?.reasonNotToSalvage() }
+
+    package func salvage(
+        _ damaged: DatabaseLocation, into rescued: DatabaseLocation
+    ) throws(EngineError) -> SalvageClaim? {
+        guard let salvaging = salvaging() else { throw EngineError(.unsupported, "\(name) salvages nothing") }
+        return try PlantedSalvage(base: salvaging, mistake: mistake).run(damaged, into: rescued)
+    }
+
     private func refuseEmptyLock(at location: DatabaseLocation) throws(EngineError) {
         for file in base.files(at: location) where file.role == .lock {
             let size: Int
@@ -160,8 +173,8 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Lis
 }
 
 /// The same for an engine that runs on the simulated disk as well.
-struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine, ListEngine,
-    ColumnChangingEngine
+struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine,
+    ListEngine, ColumnChangingEngine
 {
     let planted: PlantedEngine
     let simulated: any SimulatableEngine
@@ -185,6 +198,15 @@ struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, Check
     func files(at location: DatabaseLocation) -> [DatabaseFile] { planted.files(at: location) }
 
     func check(_ location: DatabaseLocation) throws(EngineError) { try planted.check(location) }
+
+    var salvageMeans: String { planted.salvageMeans }
+    func reasonNotToSalvage() -> String? { planted.reasonNotToSalvage() }
+
+    func salvage(
+        _ damaged: DatabaseLocation, into rescued: DatabaseLocation
+    ) throws(EngineError) -> SalvageClaim? {
+        try planted.salvage(damaged, into: rescued)
+    }
 
     var hasOwnLists: Bool { planted.hasOwnLists }
 

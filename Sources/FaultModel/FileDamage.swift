@@ -19,8 +19,9 @@ package struct FileDamage: Hashable, Sendable, CustomStringConvertible {
         /// What belongs on one page was written over another: a write that went to the wrong place.
         case misdirect
 
-        var word: String { self == .flip ? "bit" : rawValue }
-        var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
+        /// As its addresses begin.
+        package var word: String { self == .flip ? "bit" : rawValue }
+        package var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
     }
 
     package let kind: Kind

@@ -1,3 +1,4 @@
+import FaultModel
 import Harness
 import RunRecords
 import Testing
@@ -34,13 +35,48 @@ import Testing
                 bytes.indices.dropLast(wanted.count).first { Array(bytes[$0..<($0 + wanted.count)]) == wanted })
         }
 
-        @Test("undamaged files are correct, in both shapes", arguments: ["clean", "log"])
+        @Test("undamaged files are correct, in every shape", arguments: ["clean", "log", "deleted", "compacted"])
         func undamaged(shape: String) throws {
             try Self.withSweep(shape: shape) { sweep, _ in
                 #expect(sweep.files.map(\.name) == (shape == "log" ? ["data", "data-wal"] : ["data"]))
                 let first = sweep.files[0]
                 let trial = try sweep.judge(FaultAddress(.flip, 0), first.name, damaged: first.bytes)
                 #expect(trial.outcome == .correct, "\(trial.detail)")
+            }
+        }
+
+        @Test("a page of an older copy is no value that there was at the end, and a whole older file is lost commits")
+        func older() throws {
+            try EnginesUnderTest.withDirectory { directory in
+                let context = try CaseUnderTest.context(StalePage(), on: SQLiteEngine(), in: directory)
+                let sweep = try DamageSweep(context, keepsOlder: true)
+                defer { sweep.removeCopies() }
+                let older = try #require(sweep.older).files[0].bytes
+                let stale = sweep.damagesWithHeads(.age, count: 0, random: "all")
+                #expect(stale.count > 3 && Set(stale).count == stale.count)
+                let trial = try sweep.judge(FaultAddress(.age, 0), sweep.files[0].name, damaged: older)
+                #expect(trial.outcome == .lostCommit && trial.detail.contains("the last 3"), "\(trial)")
+                let change = try #require(sweep.change(at: FaultAddress(text: "\(stale[stale.count / 2])")))
+                let mixed = try sweep.judge(
+                    FaultAddress(.age, 0), sweep.files[0].name, damaged: change.applied(to: sweep.files[0].bytes))
+                #expect(mixed.outcome != .correct && mixed.outcome != .lostCommit, "\(mixed)")
+            }
+        }
+
+        @Test("the first pages of a file are always among those that are swapped, and each trial has one spelling")
+        func heads() throws {
+            try Self.withSweep(shape: "clean") { sweep, _ in
+                for kind in [FileDamage.Kind.swap, .misdirect] {
+                    let damages = sweep.damagesWithHeads(kind, count: 2, random: "two")
+                    #expect(damages.contains(FileDamage(kind, 0, 4_096)))
+                    #expect(damages.contains(FileDamage(kind, 0, 8_192)))
+                    #expect(damages.contains(FileDamage(kind, 4_096, 0)) == (kind == .misdirect))
+                    #expect(Set(damages).count == damages.count && damages.count <= 8)
+                }
+                let swapped = FaultAddress(.swap, 4_096, 8_192)
+                #expect(sweep.place(of: swapped) == "file data, page 1, offset 0, in turn with page 2")
+                let misdirected = FaultAddress(.misdirect, 8_192, 4_096)
+                #expect(sweep.place(of: misdirected) == "file data, page 1, offset 0, written over with page 2")
             }
         }
 

@@ -79,6 +79,10 @@ struct FaultAddressTests {
             #expect(address.faultWord == kind.rawValue)
         }
         #expect(FaultAddress(.flip, 3).text == "bit:3")
+        #expect(FaultAddress(.swap, 0, 8_192).places == [0, 8_192] && FaultAddress(.age, 4).places == [4])
+        for text in ["swap:1", "swap:1,2,3", "misdirect:a,2", "bit:1,2", "cut:", "kill:3", "rows"] {
+            #expect(FaultAddress(text: text).places == nil, "\(text)")
+        }
         #expect(FaultAddress(text: "crash:op=17,state=0x3fa2").fault == .crash)
         for text in ["rows", "thread 0", "after: the close", "", ":3"] {
             let address = FaultAddress(text: text)
@@ -103,6 +107,25 @@ struct SweepMapTests {
         #expect(places == ["0 0", "0 4096", "0 8191", "1 0", "1 99", nil])
         #expect(map.address(ofTrial: 1) == FaultAddress(kind, positions[1]))
         #expect(map.files[0].owner(ofPage: 1) == "Dog" && map.files[0].owner(ofPage: 0) == nil)
+    }
+
+    @Test("a fault of two pages is where it changed something, and keeps both through its file")
+    func pairs() throws {
+        let misdirected = SweepMap(fault: .misdirect, positions: [4_096, 0], others: [0, 4_096], files: Self.files)
+        #expect(misdirected.address(ofTrial: 0).text == "misdirect:4096,0")
+        #expect(misdirected.place(ofTrial: 0)?.offset == 0 && misdirected.place(ofTrial: 1)?.offset == 4_096)
+        let swapped = SweepMap(fault: .swap, positions: [0, 4_096], others: [4_096, 0], files: Self.files)
+        #expect(swapped.place(ofTrial: 0)?.offset == 0 && swapped.place(ofTrial: 1)?.offset == 0)
+        let value = try JSONReader.read(swapped.json.text)
+        #expect(try SweepMap(json: try JSONObjectReader(value, path: "map"), limit: 2) == swapped)
+        for text in [
+            "{\"fault\":\"swap\",\"positions\":[[0,1,2]],\"files\":[]}",
+            "{\"fault\":\"swap\",\"positions\":[[0,1,2]],\"others\":[[0,1,1]],\"files\":[]}",
+            "{\"fault\":\"bit\",\"positions\":[[0,1,2]],\"others\":[[0,1,2]],\"files\":[]}",
+        ] {
+            let reader = try JSONObjectReader(try JSONReader.read(text), path: "map")
+            #expect(throws: JSONShapeError.self) { try SweepMap(json: reader, limit: 2) }
+        }
     }
 
     @Test(

@@ -1,27 +1,42 @@
 import Harness
 import RunRecords
 
-/// Judges a full read of a database to whose main table rows were appended one transaction each, before it was damaged.
+/// Judges a full read of a damaged database: of one that went through several states, the last of which counts, or of
+/// one to whose main table rows were appended, one transaction each.
 struct DamageReadOracle {
-    private let base: ExactOracle
+    /// Before rows were appended; the last one last.
+    private let states: [ExactOracle]
     private let full: ExactOracle
     private let mainTable: String
     private let baseCount: Int
     private let fullCount: Int
 
-    init(_ tables: TableSet, appended: Table?) {
-        base = ExactOracle(tables)
+    /// - Parameter states: the last one last.
+    init(_ tables: TableSet, states: [ExactOracle], appended: Table?) {
+        self.states = states
         mainTable = tables.main.name
         baseCount = tables.main.rowCount
         fullCount = baseCount + (appended?.rowCount ?? 0)
-        full = appended.map { ExactOracle(tables.appending($0)) } ?? base
+        full = appended.map { ExactOracle(tables.appending($0)) } ?? ExactOracle(tables)
+    }
+
+    init(_ fixture: DamageFixture) throws {
+        self.init(
+            try fixture.context.tables(), states: try fixture.states(), appended: try fixture.appended())
     }
 
     func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation
     ) -> (outcome: Outcome, detail: String) {
         guard fullCount > baseCount else {
-            return DamageOracle.judge(engine: engine, settings: settings, location: location, expected: base)
+            let comparison = StateComparison(states)
+            let finding = DamageOracle.read(
+                engine: engine, settings: settings, location: location, schema: full.schema, into: comparison)
+            if let age = comparison.age {
+                let words = "an earlier state, whole: the last \(age) acknowledged transactions are missing"
+                return (.lostCommit, words)
+            }
+            return (finding.outcome, finding.detail)
         }
         let session: any Session
         do {

@@ -1,144 +1,148 @@
-import Datasets
 import FaultModel
 import Harness
 import RunRecords
-import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A database whose files are damaged in one place per trial, opened and read in full.
-///
-/// Shapes: `clean`: loaded and closed. `log`: the same, then opened again, one-row transactions committed, and its
-/// files copied while it was open, as a kill leaves them: the log has to be replayed.
 ///
 /// What came is compared with the exact data, row by row. In shape `log` the rows of the last transactions may be
 /// missing without a word, because a log ends where its first broken record stands: the last transaction alone is
 /// `fell-back`, since damage in the last record of a log cannot be told from a crash before it was acknowledged; more
-/// is `lost-commit`.
+/// is `lost-commit`. So is a state that is whole and older than the last one.
 ///
 /// The undamaged copy is judged first, by the same way: where that is not read as it was written, no trial would mean
-/// anything. Nor do trials that nothing noticed, none of all.
+/// anything. Nor do trials that nothing noticed, none of all. A trial that would change no byte is never tried.
 struct DamageSweep {
-    static let shape = ScenarioParameter(
-        "shape", default: "clean", allowed: ["clean", "log"], summary: "closed, or killed with its log present")
-    /// One-row transactions in the log of shape `log`.
-    static let loggedCommits = 20
-
     let context: CaseContext
     let damaged: DamagedFiles
+    /// The same files in an earlier copy, empty where they were not there; nil where none was kept.
+    let older: DamagedFiles?
     /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
     /// closed syncs, and a sweep opens thousands. What a killed process leaves there, the next run removes.
     private let scratch: ScratchDirectory
     private let oracle: DamageReadOracle
-
-    // MARK: Fixture
-
-    static func fixture(for test: Case) -> FixtureRequest {
-        test.parameter("shape") == "log" ? FixtureRequest(recipe: "log") : FixtureRequest()
-    }
-
-    static func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
-        guard try context.text("shape") == "log" else {
-            let session = try context.open(location, as: (any TableSession).self)
-            try session.load(try context.tables())
-            try session.close()
-            return
-        }
-        let live = try context.emptyLocation("live")
-        let loading = try context.open(live, as: (any TableSession).self)
-        try loading.load(try context.tables())
-        try loading.close()
-        let session = try context.open(live, as: (any TableSession).self)
-        _ = try session.insertEach(try loggedRows(context), latency: nil)
-        for file in context.engine.files(at: live) where file.role != .lock {
-            try FileTree.copy(from: file.path, to: location.directory + "/" + name(of: file.path))
-        }
-        try session.close()
-    }
-
-    private static func loggedRows(_ context: CaseContext) throws -> Table {
-        let count = try context.tables().main.rowCount
-        guard try context.tables().main.name == "DamagePerson" else {
-            throw HarnessError("\(context.test.scenario) runs on the data set damage alone")
-        }
-        return DamageDataset.persons(count..<(count + loggedCommits), dogCount: count)
-    }
-
-    private static func name(of path: String) -> String {
-        String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
-    }
-
-    // MARK: Trials
+    /// Why the engine cannot make the shape; nil where it can.
+    private let objection: String?
 
     /// Reads the fixture. Nothing is opened.
-    init(_ context: CaseContext) throws {
+    init(_ context: CaseContext, keepsOlder: Bool = false) throws {
         self.context = context
+        let fixture = try DamageFixture(context, keepsOlder: keepsOlder)
+        objection = fixture.shape.reasonToDecline(context.engine)
         let location = try context.fixtureLocation()
-        let paths = context.engine.files(at: location).filter { $0.role != .lock }.map(\.path)
-        damaged = DamagedFiles(try paths.map { (Self.name(of: $0), try FileTree.readBytes($0)) })
-        guard damaged.byteCount > 0 else {
+        damaged = DamagedFiles(try Self.files(context.engine, at: location))
+        if keepsOlder {
+            let kept = DatabaseLocation(directory: location.directory + "/" + DamageFixture.older)
+            let bytes = Dictionary(try Self.files(context.engine, at: kept)) { first, _ in first }
+            older = DamagedFiles(damaged.files.map { ($0.name, bytes[$0.name] ?? []) })
+        } else {
+            older = nil
+        }
+        guard damaged.byteCount > 0 || objection != nil else {
             throw HarnessError("the fixture of \(context.test.engine) has no files")
         }
         let memory = ScratchDirectory.memory
         scratch = try ScratchDirectory.make(in: FileTree.isDirectory(memory) ? memory : context.directory)
-        let logged = try context.text("shape") == "log" ? try Self.loggedRows(context) : nil
-        oracle = DamageReadOracle(try context.tables(), appended: logged)
+        oracle = try DamageReadOracle(fixture)
         context.report.note(
             "files: " + files.map { "\($0.name) \($0.bytes.count) bytes" }.joined(separator: ", "))
+    }
+
+    private static func files(
+        _ engine: any Engine, at location: DatabaseLocation
+    ) throws -> [(name: String, bytes: [UInt8])] {
+        let paths = engine.files(at: location).filter { $0.role != .lock }.map(\.path)
+        return try paths.map { (DamageFixture.name(of: $0), try FileTree.readBytes($0)) }
     }
 
     /// In the order of the engine's list.
     var files: [DamagedFiles.File] { damaged.files }
 
-    private func file(at position: Int) throws -> DamagedFiles.File {
-        guard let file = damaged.file(at: position) else {
-            throw HarnessError("position \(position) is beyond the files")
-        }
-        return file
-    }
-
-    /// Where the address points to: file, page of 4 KiB and byte in it. Each address names a bit or a byte.
-    func place(of address: FaultAddress) -> String {
-        guard let position = address.position else { return "\(address)" }
-        return damaged.place(of: address.fault.byte(at: position), pageSize: Self.pageBytes)
-    }
-
     static let pageBytes = 4_096
 
-    /// Runs a trial per address, as `CaseContext.sweep` does, and removes the copies. A replay may ask for any of
-    /// `positions`. `damage` gives the file's bytes as the trial finds them.
+    // MARK: What is tried
+
+    /// So many damages of that kind as `count` says, chosen by the seed; all of them where it is 0.
+    func damages(_ kind: FileDamage.Kind, count: Int, random label: String) -> [FileDamage] {
+        var random = context.random(label)
+        return damaged.damages(
+            kind, count: count == 0 ? nil : count, pageSize: Self.pageBytes, older: older, random: &random)
+    }
+
+    /// The same, and beside them those of the first pages of each file with each other: headers stand there, and a
+    /// sample seldom meets them.
+    func damagesWithHeads(_ kind: FileDamage.Kind, count: Int, random label: String) -> [FileDamage] {
+        var chosen = Set(damages(kind, count: count, random: label))
+        for file in files {
+            let pages = (0..<3).map { file.start + $0 * Self.pageBytes }
+            for page in pages {
+                let heads =
+                    kind.hasTwoPlaces
+                    ? pages.map { FileDamage(kind, page, $0) }.filter { kind != .swap || $0.position < $0.other }
+                    : [FileDamage(kind, page)]
+                chosen.formUnion(heads.filter { change($0) != nil })
+            }
+        }
+        return chosen.sorted { ($0.position, $0.other) < ($1.position, $1.other) }
+    }
+
+    private func change(_ damage: FileDamage) -> FileChange? {
+        damaged.change(damage, pageSize: Self.pageBytes, older: older)
+    }
+
+    /// What the address does to which file; nil where it changes nothing, or is none of damage.
+    func change(at address: FaultAddress) -> FileChange? {
+        FileDamage(address.text).flatMap { change($0) }
+    }
+
+    /// Where the address points to: file, page of 4 KiB and byte in it.
+    func place(of address: FaultAddress) -> String {
+        guard let damage = FileDamage(address.text) else { return "\(address)" }
+        let place = damaged.place(of: damage.byte, pageSize: Self.pageBytes)
+        guard damage.kind.hasTwoPlaces else { return place }
+        let other = damage.kind == .misdirect ? damage.position : max(damage.position, damage.other)
+        let page = (other - (damaged.file(at: other)?.start ?? 0)) / Self.pageBytes
+        return place + (damage.kind == .swap ? ", in turn with page \(page)" : ", written over with page \(page)")
+    }
+
+    // MARK: Trials
+
+    /// Runs a trial per damage, as `CaseContext.sweep` does, and removes the copies. A replay may ask for any damage
+    /// of the same kinds.
+    func run(_ damages: [FileDamage]) throws {
+        try run(damages) { address, location in
+            let (outcome, detail) = oracle.judge(
+                engine: context.engine, settings: context.settings, location: location)
+            return Trial(address: address, outcome: outcome, detail: detail)
+        }
+        if context.onlyTrial == nil, !context.report.isCut, context.report.brokenTrials.isEmpty,
+            context.report.outcomes.keys.allSatisfy({ $0 == .correct })
+        {
+            context.report.inconclusive("no trial touched anything that is read")
+        }
+    }
+
+    /// The same with a judge of one's own, who gets the damaged copy that nobody has opened.
     func run(
-        _ addresses: [FaultAddress], among positions: Range<Int>,
-        _ damage: @escaping (_ position: Int, _ file: DamagedFiles.File) throws -> [UInt8]
+        _ damages: [FileDamage], secondsPerTrial: Double = 5,
+        judge: @escaping (_ address: FaultAddress, _ location: DatabaseLocation) throws -> Trial
     ) throws {
         defer { removeCopies() }
-        let report = context.report
-        guard let kind = addresses.first?.fault else {
-            report.inconclusive("the files hold nothing that could be damaged")
-            return
+        if let objection { return context.report.inconclusive(objection) }
+        let kinds = Set(damages.map(\.kind))
+        guard !kinds.isEmpty else {
+            return context.report.inconclusive("the files hold nothing that could be damaged")
         }
         try context.describeSweep(files.map { ($0.name, $0.bytes) })
         try judgeUndamaged()
-        let changes = TrialTally(context, "changed")
         try context.sweep(
-            addresses, accepts: { $0.isFault(kind, at: positions) }, directories: [scratch.files],
-            place: { place(of: $0) }
+            damages.map { FaultAddress(text: $0.description) }, secondsPerTrial: secondsPerTrial,
+            accepts: { address in
+                FileDamage(address.text).map { kinds.contains($0.kind) } == true && change(at: address) != nil
+            }, directories: [scratch.files], place: { place(of: $0) }
         ) { address in
-            guard let position = address.position else { throw HarnessError("no position: \(address)") }
-            let file = try file(at: kind.byte(at: position))
-            let damaged = try damage(position, file)
-            if damaged != file.bytes { try changes.add() }
-            return try judge(address, file.name, damaged: damaged)
-        }
-        context.require(try changes.count(), "no trial changed a byte")
-        if context.onlyTrial == nil, !report.isCut, report.brokenTrials.isEmpty,
-            report.outcomes.keys.allSatisfy({ $0 == .correct })
-        {
-            report.inconclusive("no trial touched anything that is read")
+            guard let change = change(at: address) else { throw HarnessError("\(address) changes nothing") }
+            let file = files[change.file]
+            return try judge(address, try write(address, file.name, damaged: change.applied(to: file.bytes)))
         }
     }
 
@@ -166,17 +170,30 @@ struct DamageSweep {
 
     /// Writes the files with `damaged` in place of the file of that name, opens, reads and judges. Runs in a child.
     func judge(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> Trial {
-        // Two children run at a time: each has a directory of its own.
-        let directory = scratch.files + "/" + Self.name(of: context.trialDirectory)
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        for file in files {
-            try FileTree.writeBytes(directory + "/" + file.name, file.name == name ? damaged : file.bytes)
-        }
-        let location = DatabaseLocation(directory: directory)
-        if address.fault.damagesFiles { try context.keepDatabase(at: location) }
+        let location = try write(address, name, damaged: damaged)
         let (outcome, detail) = oracle.judge(
             engine: context.engine, settings: context.settings, location: location)
         return Trial(address: address, outcome: outcome, detail: detail)
+    }
+
+    /// What a full read of the database there comes to.
+    func read(at location: DatabaseLocation) -> (outcome: Outcome, detail: String) {
+        oracle.judge(engine: context.engine, settings: context.settings, location: location)
+    }
+
+    /// The copy of a trial. Two children run at a time: each has a directory of its own.
+    private func write(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> DatabaseLocation {
+        let location = DatabaseLocation(
+            directory: scratch.files + "/" + DamageFixture.name(of: context.trialDirectory))
+        try place(at: location) { $0.name == name ? damaged : $0.bytes }
+        if address.fault.damagesFiles { try context.keepDatabase(at: location) }
+        return location
+    }
+
+    /// Writes the files into a directory that holds nothing else afterwards.
+    func place(at location: DatabaseLocation, _ bytes: (DamagedFiles.File) -> [UInt8]) throws {
+        try FileTree.remove(location.directory)
+        try FileTree.createDirectory(location.directory)
+        for file in files { try FileTree.writeBytes(location.directory + "/" + file.name, bytes(file)) }
     }
 }

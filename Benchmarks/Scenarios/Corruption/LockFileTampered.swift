@@ -46,7 +46,7 @@ struct LockFileTampered: Scenario {
             for process in processes where !process.hears(1 + random.below(10)) {
                 return try trial.notWriting(process, address)
             }
-            for file in context.engine.files(at: trial.location) 
+            for file in context.engine.files(at: trial.location)
             where file.role == .lock && !FileTree.isDirectory(file.path) {
                 try Self.tamper(way, file.path)
                 try changes.add()

@@ -1,14 +1,17 @@
+import FaultModel
 import Harness
 import RunRecords
 
-/// A file of the database cut short per trial: at every page boundary, and at lengths chosen by the seed.
+/// A file of the database cut short per trial: at every page boundary and at lengths chosen by the seed, or at every
+/// length.
 struct Truncate: DamageScenario {
     let slug = "truncate"
     let question = "When the file was cut short, does a reader get wrong data, or crash?"
     let parameters = [
-        DamageSweep.shape,
+        DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 0...1_000_000, summary: "random lengths beside every page boundary"),
+            "trials", default: "200", range: 0...1_000_000,
+            summary: "random lengths beside every page boundary; 0 cuts at every length"),
     ]
 
     /// The position in an address is that of the first byte that is gone, counted over all files in the engine's order.
@@ -16,12 +19,10 @@ struct Truncate: DamageScenario {
         let sweep = try DamageSweep(context)
         var random = context.random("cuts")
         let count = try context.integer("trials")
-        var cuts = Set(count > 0 ? sweep.damaged.positions(count: count, scale: 1, random: &random) : [])
+        var cuts = Set(sweep.damaged.positions(count: count, scale: 1, random: &random))
         for file in sweep.files {
-            cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: 4_096))
+            cuts.formUnion(stride(from: file.start, to: file.start + file.bytes.count, by: DamageSweep.pageBytes))
         }
-        try sweep.run(cuts.sorted().map { FaultAddress(.cut, $0) }, among: 0..<sweep.damaged.byteCount) { cut, file in
-            Array(file.bytes.prefix(cut - file.start))
-        }
+        try sweep.run(cuts.sorted().map { FileDamage(.cut, $0) })
     }
 }

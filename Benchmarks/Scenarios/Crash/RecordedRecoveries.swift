@@ -27,7 +27,9 @@ struct RecordedRecoveries {
     ///
     /// Call it before an engine was opened in this process.
     mutating func record(from step: CrashAddress.Step, _ image: DiskImage, _ directories: Set<String>) throws {
-        guard let executable = context.executable, let library = RecordedStep.library(besides: executable) else { return }
+        guard let executable = context.executable, let library = RecordedStep.library(besides: executable) else {
+            return
+        }
         let disk = try RecordedDisk(
             image, directories: directories, at: context.directory + "/recovery-\(runs.count)", context)
         let recovery = try RecordedStep.run(context, [Self.task], at: disk.location, library: library)

@@ -14,7 +14,7 @@ package final class CaseReport {
     /// Trials in front of the next one that a replay has not run, and that stand in the trial file of the case.
     private var leftOutCount = 0
     /// Of a sweep over closed files: where its trials strike.
-    package private(set) var sweptPositions: (fault: FaultKind, positions: [Int])?
+    package private(set) var sweptPositions: (fault: FaultKind, positions: [Int], others: [Int])?
     package private(set) var sweptFiles: [SweepMap.File] = []
     package private(set) var messages: [String] = []
     package private(set) var brokenTrials: [String] = []
@@ -94,8 +94,9 @@ package final class CaseReport {
 
     func noteSweep(_ addresses: [FaultAddress]) {
         guard let fault = addresses.first?.fault, fault.damagesFiles else { return }
-        let positions = addresses.compactMap { $0.fault == fault ? $0.position : nil }
-        if positions.count == addresses.count { sweptPositions = (fault, positions) }
+        let places = addresses.compactMap { $0.fault == fault ? $0.places : nil }
+        guard places.count == addresses.count else { return }
+        sweptPositions = (fault, places.map { $0[0] }, fault.hasTwoPlaces ? places.map { $0[1] } : [])
     }
 
     /// nil for what is no sweep over files, or did not describe them.
@@ -103,7 +104,9 @@ package final class CaseReport {
         guard let sweptPositions, !sweptFiles.isEmpty, sweptPositions.positions.count == trialCodes.count else {
             return nil
         }
-        return SweepMap(fault: sweptPositions.fault, positions: sweptPositions.positions, files: sweptFiles)
+        return SweepMap(
+            fault: sweptPositions.fault, positions: sweptPositions.positions, others: sweptPositions.others,
+            files: sweptFiles)
     }
 
     /// A trial that broke the harness: stands in the trial file as 0, and makes the case's verdict `harness-error`.

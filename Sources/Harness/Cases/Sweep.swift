@@ -52,11 +52,3 @@ extension CaseContext {
         if chosen.isEmpty { report.inconclusive("there was nothing to be tried") }
     }
 }
-
-extension FaultAddress {
-    /// Whether it is, in its one spelling, that fault at one of those places.
-    package func isFault(_ fault: FaultKind, at positions: Range<Int>) -> Bool {
-        guard let position, positions.contains(position) else { return false }
-        return self == FaultAddress(fault, position)
-    }
-}

@@ -31,6 +31,8 @@ package enum Capability: String, Sendable, CaseIterable {
     case compaction
     /// The engine is a `CheckingEngine`.
     case checks
+    /// The engine is a `SalvagingEngine`.
+    case salvages
     /// The engine is a `CompactOnLaunchEngine`.
     case compactOnLaunch = "launch-compaction"
     /// Sessions of several threads may work on one location.

@@ -65,6 +65,21 @@ package enum DamageOracle {
         return finding
     }
 
+    /// The same by a comparison of one's own, of all tables of the schema.
+    package static func read(
+        engine: any Engine, settings: EngineSettings, location: DatabaseLocation, schema: TableSet,
+        into comparison: some ContentComparison
+    ) -> ContentFinding {
+        do throws(EngineError) {
+            guard let tables = try engine.open(location, settings: settings) as? any TableSession else {
+                return ContentFinding(.refused, "\(engine.name) has no tables")
+            }
+            return read(tables, schema, comparison)
+        } catch {
+            return ContentFinding(error.kind == .damaged ? .detectedAtOpen : .refused, error.description)
+        }
+    }
+
     /// The same of rows that are made as they are read.
     package static func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation,

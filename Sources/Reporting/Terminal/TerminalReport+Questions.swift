@@ -27,7 +27,29 @@ extension TerminalReport {
             }
             lines += table.lines(width: width, indent: 3, colour: colour)
         }
+        if question == .safe { lines += salvageLines }
         return lines
+    }
+
+    /// What checks and salvages made of damaged copies; empty for a run without.
+    private var salvageLines: [String] {
+        let rows = digest.salvageRows
+        if rows.isEmpty { return [] }
+        let columns = SalvageRow.columns
+        var table = TextTable(leftColumns: 2, namesLeftOut: true)
+        table.rows.append((["", ""] + columns.map(\.words)).map { TextTable.Cell($0, .faint) })
+        table.droppable = columns.indices.filter { !columns[$0].isBad }.map { $0 + 2 }
+        for (index, row) in rows.enumerated() {
+            let isNew = index == 0 || rows[index - 1].fault != row.fault
+            let cells = columns.map { column in
+                let count = row.figures[column.count]
+                let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
+                return TextTable.Cell(Figure.grouped(count, gap: " "), style)
+            }
+            table.rows.append([TextTable.Cell(isNew ? row.fault : ""), TextTable.Cell(row.engine)] + cells)
+        }
+        return ["", " " + styled(RunDigest.salvageQuestion, .strong)]
+            + table.lines(width: width, indent: 3, colour: colour)
     }
 
     /// A table whose first heading names the durability class.

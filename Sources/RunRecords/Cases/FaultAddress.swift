@@ -6,6 +6,12 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case cut
     /// A page of zeros.
     case zero
+    /// Two pages of a file in each other's places.
+    case swap
+    /// A page as it was in an older copy.
+    case age
+    /// A page that was written over another one.
+    case misdirect
     /// A process ended by SIGKILL.
     case kill
     /// A process that is stopped.
@@ -37,10 +43,22 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case check
 
     /// Those that change bytes of closed files, at a place that the address names.
-    package var damagesFiles: Bool { [.flip, .cut, .zero].contains(self) }
+    package var damagesFiles: Bool { self == .flip || self == .cut || self == .zero || self == .age || hasTwoPlaces }
 
-    /// The byte of all files together that the position of an address of this kind lies in.
-    package func byte(at position: Int) -> Int { self == .flip ? position / 8 : position }
+    /// Those whose addresses name two pages: `swap:0,8192`.
+    package var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
+
+    /// The first byte of all files together that an address of this kind changes.
+    /// - Parameter other: of those with two places the second one.
+    package func byte(at position: Int, _ other: Int? = nil) -> Int {
+        switch self {
+        case .flip: position / 8
+        // What was written over stands there.
+        case .misdirect: other ?? position
+        case .swap: min(position, other ?? position)
+        default: position
+        }
+    }
 }
 
 /// Names one trial of a case, for people and for `assay replay`: a typed fault and its place (`bit:123456`,
@@ -56,6 +74,10 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ fault: FaultKind, _ position: Int) {
         text = "\(fault.rawValue):\(position)"
+    }
+
+    package init(_ fault: FaultKind, _ position: Int, _ other: Int) {
+        text = "\(fault.rawValue):\(position),\(other)"
     }
 
     package var description: String { text }
@@ -76,5 +98,13 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
     package var position: Int? {
         guard fault != .check, let colon = text.firstIndex(of: ":") else { return nil }
         return Int(text[text.index(after: colon)...])
+    }
+
+    /// The numbers of an address of damage: two where the fault has two places, else one; nil for anything else.
+    package var places: [Int]? {
+        guard fault.damagesFiles, let colon = text.firstIndex(of: ":") else { return nil }
+        let parts = text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Int($0) }
+        return numbers.count == parts.count && numbers.count == (fault.hasTwoPlaces ? 2 : 1) ? numbers : nil
     }
 }

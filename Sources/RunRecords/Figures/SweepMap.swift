@@ -38,20 +38,26 @@ package struct SweepMap: Hashable, Sendable {
     package var fault: FaultKind
     /// By trial, in the order of `CaseDetails.trialCodes`: the number in its address.
     package var positions: [Int]
+    /// Of a fault with two places the second number, by trial; else empty.
+    package var others: [Int]
     /// In the engine's order: positions count through them.
     package var files: [File]
 
-    package init(fault: FaultKind, positions: [Int], files: [File]) {
+    package init(fault: FaultKind, positions: [Int], others: [Int] = [], files: [File]) {
         self.fault = fault
         self.positions = positions
+        self.others = others
         self.files = files
     }
 
-    package func address(ofTrial index: Int) -> FaultAddress { FaultAddress(fault, positions[index]) }
+    package func address(ofTrial index: Int) -> FaultAddress {
+        others.isEmpty
+            ? FaultAddress(fault, positions[index]) : FaultAddress(fault, positions[index], others[index])
+    }
 
     /// Where the fault of a trial struck: the index of its file, and the byte in it; nil beyond the files.
     package func place(ofTrial index: Int) -> (file: Int, offset: Int)? {
-        var byte = fault.byte(at: positions[index])
+        var byte = fault.byte(at: positions[index], others.isEmpty ? nil : others[index])
         for (file, entry) in files.enumerated() {
             if byte < entry.byteCount { return (file, byte) }
             byte -= entry.byteCount
@@ -62,30 +68,42 @@ package struct SweepMap: Hashable, Sendable {
 
 extension SweepMap {
     package var json: JSONValue {
-        .object([
-            JSONMember("fault", .string(fault.rawValue)),
-            JSONMember(
-                "positions",
-                .array(
-                    Self.runs(positions).map { .array([.integer($0.first), .integer($0.step), .integer($0.count)]) })
-            ),
-            JSONMember("files", .array(files.map(\.json))),
-        ])
+        var members = [
+            JSONMember("fault", .string(fault.rawValue)), JSONMember("positions", Self.json(positions)),
+        ]
+        if !others.isEmpty { members.append(JSONMember("others", Self.json(others))) }
+        return .object(members + [JSONMember("files", .array(files.map(\.json)))])
+    }
+
+    private static func json(_ positions: [Int]) -> JSONValue {
+        .array(runs(positions).map { .array([.integer($0.first), .integer($0.step), .integer($0.count)]) })
     }
 
     /// - Parameter limit: positions that there may be: a map for more trials than the case has is none of it.
     package init(json: JSONObjectReader, limit: Int) throws(JSONShapeError) {
-        var positions: [Int] = []
-        for element in try json.array("positions") {
-            guard case .array(let run) = element, run.count == 3, case .integer(let first) = run[0],
-                case .integer(let step) = run[1], case .integer(let count) = run[2], count > 0,
-                count <= limit - positions.count, Self.fits(first: Int(first), step: Int(step), count: Int(count))
-            else { throw JSONShapeError(path: json.path + ".positions", expected: "first, step and count") }
-            for index in 0..<Int(count) { positions.append(Int(first) + index * Int(step)) }
+        let fault = try json.choice("fault", of: FaultKind.self)
+        let positions = try Self.numbers("positions", json, limit: limit)
+        let others = json.has("others") ? try Self.numbers("others", json, limit: limit) : []
+        guard others.count == (fault.hasTwoPlaces ? positions.count : 0) else {
+            throw JSONShapeError(path: json.path + ".others", expected: "a number for each trial with two places")
         }
         var files: [File] = []
         for file in try json.objects("files") { files.append(try File(json: file)) }
-        self.init(fault: try json.choice("fault", of: FaultKind.self), positions: positions, files: files)
+        self.init(fault: fault, positions: positions, others: others, files: files)
+    }
+
+    private static func numbers(
+        _ name: String, _ json: JSONObjectReader, limit: Int
+    ) throws(JSONShapeError) -> [Int] {
+        var numbers: [Int] = []
+        for element in try json.array(name) {
+            guard case .array(let run) = element, run.count == 3, case .integer(let first) = run[0],
+                case .integer(let step) = run[1], case .integer(let count) = run[2], count > 0,
+                count <= limit - numbers.count, fits(first: Int(first), step: Int(step), count: Int(count))
+            else { throw JSONShapeError(path: json.path + "." + name, expected: "first, step and count") }
+            for index in 0..<Int(count) { numbers.append(Int(first) + index * Int(step)) }
+        }
+        return numbers
     }
 
     /// Whether all of an arithmetic row are places in files.

@@ -20,7 +20,8 @@ struct EngineExampleTests {
         let shell = try ShellProcess(try TestDirectory())
         let library = "\(shell.directory.path)/\(example.library)"
         // What has to be built first is named by the environment.
-        let end = try shell.run("make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
+        let end = try shell.run(
+            "make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
         try #require(end.status == .exited(0), "\(end.output)")
         return (shell, library)
     }

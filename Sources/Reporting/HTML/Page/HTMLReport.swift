@@ -42,8 +42,8 @@ struct HTMLReport {
     private var parts: [any ReportPart] {
         [
             VerdictSection(page: page), PeerSection(page: page), ScaleSection(page: page), MatrixSection(page: page),
-            FaultSection(page: page), SafetySection(page: page), SpeedSection(page: page), SizeSection(page: page),
-            CostSection(page: page),
+            FaultSection(page: page), SalvageSection(page: page), SafetySection(page: page),
+            SpeedSection(page: page), SizeSection(page: page), CostSection(page: page),
             OutcomeSection(page: page, question: .deleted), OutcomeSection(page: page, question: .migrations),
             CaseSection(page: page), SettingsSection(page: page), EnvironmentSection(page: page),
         ]
@@ -84,7 +84,8 @@ struct HTMLReport {
         [("verdict", "Verdict")] + (PeerTable(digest) == nil ? [] : [("peers", "Peers")])
             + (digest.scaleFigures.isEmpty ? [] : [(ScaleSection.anchor, "Growth")]) + [
                 ("matrix", "Matrix")
-            ] + (digest.faultRows.isEmpty ? [] : [(FaultSection.anchor, "Faults")]) + [
+            ] + (digest.faultRows.isEmpty ? [] : [(FaultSection.anchor, "Faults")])
+            + (digest.salvageRows.isEmpty ? [] : [(SalvageSection.anchor, "Salvage")]) + [
                 ("safe", "Safety"), ("fast", "Speed"), ("large", "Size"),
             ] + (header.measures ? [("cost", "Cost")] : []) + [
                 ("deleted", "Deleted objects"), ("migrations", "Migrations"), ("cases", "All cases"),

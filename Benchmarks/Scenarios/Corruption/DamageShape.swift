@@ -1,0 +1,38 @@
+import Harness
+import RunRecords
+
+/// What a database went through before it is damaged.
+enum DamageShape: String, CaseIterable {
+    /// Loaded and closed.
+    case clean
+    /// The same, then opened again, one-row transactions committed, and its files copied while it was open, as a kill
+    /// leaves them: the log has to be replayed.
+    case log
+    /// Loaded and closed, then half of the rows deleted, in runs, and closed: there are free pages.
+    case deleted
+    /// The same, and compacted.
+    case compacted
+
+    static let parameter = ScenarioParameter(
+        "shape", default: DamageShape.clean.rawValue, allowed: allCases.map(\.rawValue),
+        summary: "closed; killed with its log present; half of the rows deleted; the same and compacted")
+
+    init(of test: Case) throws {
+        guard let shape = test.parameter("shape").flatMap(DamageShape.init) else {
+            throw HarnessError("scenario \(test.scenario) has no such shape")
+        }
+        self = shape
+    }
+
+    /// Why the engine cannot make it; nil where it can.
+    func reasonToDecline(_ engine: any Engine) -> String? {
+        let needed: Set<Capability> =
+            switch self {
+            case .clean, .log: []
+            case .deleted: [.deletions]
+            case .compacted: [.deletions, .compaction]
+            }
+        let missing = needed.subtracting(engine.capabilities).map(\.rawValue).sorted()
+        return missing.isEmpty ? nil : "\(engine.name) lacks \(missing.joined(separator: ", ")) for this shape"
+    }
+}

@@ -1,0 +1,24 @@
+import Harness
+import RunRecords
+
+/// What belongs on one page of a database's file was written over another one, too: what does a reader get?
+///
+/// The page that was hit is whole, and as its engine wrote it, for another place.
+struct MisdirectedWrite: DamageScenario {
+    let slug = "misdirected-write"
+    let question = "When a page was written over with another one, does a reader get wrong data, or crash?"
+    let parameters = [
+        DamageShape.parameter,
+        ScenarioParameter(
+            "trials", default: "200", range: 0...1_000_000,
+            summary: "pairs chosen by the seed, beside those of the first pages; 0: each page over the next one"),
+    ]
+
+    /// The positions in an address are those of the first bytes of the page that was written, and of the one that it
+    /// hit, counted over all files.
+    func run(_ context: CaseContext) throws {
+        let sweep = try DamageSweep(context)
+        let count = try context.integer("trials")
+        try sweep.run(sweep.damagesWithHeads(.misdirect, count: count, random: "misdirected writes"))
+    }
+}

@@ -1,0 +1,26 @@
+import Harness
+import RunRecords
+
+/// A page of a database's files is as it was in an earlier copy, as after a write that a disk acknowledged and lost:
+/// what does a reader get?
+///
+/// The page is whole, in its place, and as its engine wrote it, for an earlier time. Header pages count too: an engine
+/// that finds there an older state, whole, has lost what was acknowledged since.
+struct StalePage: DamageScenario {
+    let slug = "stale-page"
+    let question = "When a page is as it was before the last changes, does a reader get wrong or old data, or crash?"
+    let requires: Set<Capability> = [.tables, .persistent, .updates]
+    let keepsOlder = true
+    let parameters = [
+        DamageShape.parameter,
+        ScenarioParameter(
+            "trials", default: "200", range: 0...1_000_000,
+            summary: "pages that changed, chosen by the seed, beside the first ones; 0: every one of them"),
+    ]
+
+    /// The position in an address is that of the page's first byte, counted over all files in the engine's order.
+    func run(_ context: CaseContext) throws {
+        let sweep = try DamageSweep(context, keepsOlder: keepsOlder)
+        try sweep.run(sweep.damagesWithHeads(.age, count: try context.integer("trials"), random: "stale pages"))
+    }
+}

@@ -1,0 +1,37 @@
+import Harness
+import RunRecords
+
+/// Compares a full read with the last state of a database, and with those before it: a state that is whole and older
+/// than the last one is another failure than a value that never was there.
+final class StateComparison: ContentComparison {
+    private let comparisons: [FullReadComparison]
+    private var isOver = false
+
+    /// - Parameter states: the last one last; at least one.
+    init(_ states: [ExactOracle]) {
+        comparisons = states.map { FullReadComparison($0) }
+    }
+
+    var difference: String? { comparisons.last?.difference }
+
+    func receive(table: String, row: Int, values: [Value]) -> Bool {
+        for comparison in comparisons where comparison.difference == nil {
+            _ = comparison.receive(table: table, row: row, values: values)
+        }
+        return comparisons.contains { $0.difference == nil }
+    }
+
+    func finish() {
+        isOver = true
+        for comparison in comparisons { comparison.finish() }
+    }
+
+    /// How many transactions older than the last state the read is, where it came to its end and is whole; nil where it
+    /// is the last one, or none.
+    var age: Int? {
+        guard isOver, difference != nil, let found = comparisons.lastIndex(where: { $0.difference == nil }) else {
+            return nil
+        }
+        return comparisons.count - 1 - found
+    }
+}

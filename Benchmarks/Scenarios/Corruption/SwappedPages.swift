@@ -1,0 +1,22 @@
+import Harness
+import RunRecords
+
+/// Two pages of a database's file stand in each other's places: what does a reader get?
+///
+/// Each is whole, and as its engine wrote it: a checksum of the page alone finds nothing wrong.
+struct SwappedPages: DamageScenario {
+    let slug = "swapped-pages"
+    let question = "When two pages stand in each other's places, does a reader get wrong data, or crash?"
+    let parameters = [
+        DamageShape.parameter,
+        ScenarioParameter(
+            "trials", default: "200", range: 0...1_000_000,
+            summary: "pairs chosen by the seed, beside those of the first pages; 0: each page with the next one"),
+    ]
+
+    /// The positions in an address are those of the first bytes of both pages, counted over all files.
+    func run(_ context: CaseContext) throws {
+        let sweep = try DamageSweep(context)
+        try sweep.run(sweep.damagesWithHeads(.swap, count: try context.integer("trials"), random: "swapped pages"))
+    }
+}

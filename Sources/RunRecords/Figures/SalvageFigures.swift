@@ -1,0 +1,71 @@
+/// What checks and salvages of damaged copies came to, for one sort of damage of a case.
+///
+/// It travels as samples of one metric, whose labels are the fault and the count with a bar between, so that the CSV has
+/// them too.
+package struct SalvageFigures: Hashable, Sendable {
+    package enum Count: String, Sendable, CaseIterable {
+        case copies
+        /// Copies of which a read gave something wrong, or ended its process, without a word.
+        case wrongReads = "wrong reads"
+        /// Copies in which a check found nothing, though a read was wrong or was refused.
+        case missedChecks = "checks missed"
+        /// Copies of which a salvage made a database.
+        case salvaged
+        case rowsRight = "rows right"
+        /// Right but for values that are said to be lost.
+        case rowsPartial = "rows partial"
+        case rowsWrong = "rows wrong"
+        case rowsMissing = "rows missing"
+        /// Salvages that said truly what is missing.
+        case trueClaims = "true claims"
+        case falseClaims = "false claims"
+    }
+
+    package var fault: String
+    package private(set) var counts: [Count: Int] = [:]
+
+    package init(fault: String) { self.fault = fault }
+
+    package subscript(count: Count) -> Int {
+        get { counts[count] ?? 0 }
+        set { counts[count] = newValue }
+    }
+
+    package func label(_ count: Count) -> String { "\(fault)|\(count.rawValue)" }
+
+    /// In the order of `Count`, with a space between.
+    package var line: String { ([fault] + Count.allCases.map { "\(self[$0])" }).joined(separator: " ") }
+
+    /// nil for what is no such line.
+    package init?(line: some StringProtocol) {
+        let parts = line.split(separator: " ")
+        let numbers = parts.dropFirst().compactMap { Int($0) }
+        guard let fault = parts.first, numbers.count == Count.allCases.count, parts.count == numbers.count + 1 else {
+            return nil
+        }
+        self.init(fault: String(fault))
+        for (count, number) in zip(Count.allCases, numbers) { self[count] = number }
+    }
+
+    package mutating func add(_ other: SalvageFigures) {
+        for count in Count.allCases { self[count] += other[count] }
+    }
+}
+
+extension Metric {
+    package static let salvageCount = Metric("salvage_count", unit: "count", .neutral, .measured)
+}
+
+extension CaseResult {
+    /// By fault, in the order in which the case tells them; empty for a case that salvaged nothing.
+    package var salvageFigures: [SalvageFigures] {
+        var list: [SalvageFigures] = []
+        for sample in samples where sample.metric.name == Metric.salvageCount.name {
+            let parts = sample.label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, let count = SalvageFigures.Count(rawValue: parts[1]) else { continue }
+            if list.last?.fault != parts[0] { list.append(SalvageFigures(fault: parts[0])) }
+            list[list.count - 1][count] = Int(sample.value)
+        }
+        return list
+    }
+}
