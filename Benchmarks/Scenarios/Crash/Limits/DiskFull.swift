@@ -96,7 +96,7 @@ struct DiskFull: Scenario {
         let tally = TroubleTally(context, "full disks")
         try context.sweep(
             rooms.map { FaultAddress(.full, $0) }, secondsPerTrial: 90,
-            accepts: { $0.isFault(.full, at: 0..<(1 << 20)) }
+            accepts: { address in address.position.map { $0 < 1 << 20 && address == FaultAddress(.full, $0) } ?? false }
         ) { address in
             try ProcessRights.takeOwnMounts()
             let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk")

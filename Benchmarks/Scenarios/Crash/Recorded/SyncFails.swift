@@ -54,7 +54,7 @@ struct SyncFails: Scenario {
         }
         func tell(_ event: HistoryEvent) throws { try PlayedHistory.say("\(event.line)\n") }
         var player = HistoryPlayer(
-            context, at: location, HistoryDraw.everyAction(of: context.test), closes: true, tell: tell)
+            context, at: location, HistoryDraw.everyAction(of: context.test), HistoryTrouble(), tell: tell)
         try player.play()
         try tell(.counted(CallKind.sync.rawValue, witness.faultCount(CallKind.sync.rawValue)))
     }
