@@ -112,7 +112,9 @@ struct TroubledHistory {
         case .signalled(SIGKILL) where trouble.fault?.isKill == true && history.struck > 0: break
         case .signalled(let signal) where signal == trouble.signal:
             worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
-        case .signalled(let signal): worst.take(.crashed, "signal \(signal) in the process that met the error")
+        case .signalled(let signal):
+            let words = history.lastWords.isEmpty ? "" : ": \(history.lastWords)"
+            worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")
         case .hung(let seconds):
             worst.take(.hung, "the process that met the error was not done after \(seconds) s")
         case .tooLarge(let bytes):

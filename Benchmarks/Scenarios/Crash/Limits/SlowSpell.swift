@@ -2,12 +2,12 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Commits of a few rows by one writer, in the middle of which the disk is slow for a while: how long they take before,
+/// Commits by one writer, each of which adds 1 to a row, in the middle of which the disk is slow for a while: how long they take before,
 /// meanwhile and afterwards, and how long until they are as fast as before.
 ///
 /// The preloaded library delays syncs and writes; first the same is done without a delay, as a control. A commit that
 /// never returns is `hung`, and so is a writer that is not back within the bound: twice the median from before, by the
-/// median of nine commits, for good. Where the spell does not show in the commits, or the control is no faster, the case
+/// median of the commits of a tenth of a second, for good. Where the spell does not show in the commits, or the control is no faster, the case
 /// is `inconclusive`.
 struct SlowSpell: Scenario {
     let slug = "slow-spell"
