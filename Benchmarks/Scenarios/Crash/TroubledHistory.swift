@@ -95,7 +95,8 @@ struct TroubledHistory {
         if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
         takeEnd(of: history, trouble, into: &worst)
         worst.take(objection(history.events))
-        for case .stuck(let text) in history.events {
+        // Where not even the making of the database was acknowledged, there is none to go on with.
+        for case .stuck(let text) in history.events where !worlds.mayLackTable {
             worst.take(.refused, "no transaction went through when the trouble was over: \(text)")
         }
         // It may have ended before it came to that.
