@@ -4,6 +4,12 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A history played in a process of its own, which may meet a trouble and may end in the middle.
 struct HistoryProcess {
     enum End: Equatable {
@@ -94,11 +100,11 @@ struct HistoryProcess {
         }
     }
 
-    /// What calls are denied to others than this library sees (threads of the C library, maps of its own) shows in an
-    /// error or in the end. A fault of the library's own is counted.
+    /// What calls are denied that the library does not see (maps of the C library's own, stores through a map that has no
+    /// room) shows in an error or in the end. A fault of the library's own is counted.
     private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
         guard trouble.isThere, trouble.fault == nil else { return false }
-        if case .signalled(let signal) = end, signal == trouble.signal { return true }
+        if case .signalled(let signal) = end, signal != SIGKILL { return true }
         return events.contains { if case .failed = $0 { true } else { false } }
     }
 
