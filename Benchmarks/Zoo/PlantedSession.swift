@@ -226,10 +226,17 @@ extension PlantedSession: UpdateSession, DeletionSession {
             _ = try session.increment(table: table, column: column, key: key, times: times - 1, latency: latency)
             return times
         }
-        for _ in 0..<times where try !isSwallowed() {
-            _ = try session.increment(table: table, column: column, key: key, times: 1, latency: latency)
+        var done = 0
+        for _ in 0..<times {
+            guard try !isSwallowed() else {
+                done += 1
+                continue
+            }
+            try change({ () throws(EngineError) in
+                done += try session.increment(table: table, column: column, key: key, times: 1, latency: latency)
+            }) {}
         }
-        return times
+        return done
     }
 
     func delete(table: String, keys: [Int64]) throws(EngineError) {

@@ -54,8 +54,8 @@ struct ProcessTroubleTests {
 
     @Test("rooms go from nothing to what is needed, evenly")
     func rooms() {
-        #expect(DiskFull.rooms(need: 400 << 10, count: 4) == [0, 100, 200, 300])
-        #expect(DiskFull.rooms(need: 2 << 10, count: 4) == [0, 1])
+        #expect(DiskFull.rooms(need: 400 << 10, count: 4) == [0, 50, 100, 200])
+        #expect(DiskFull.rooms(need: 400 << 10, count: 4, least: 70) == [70, 100, 200])
         #expect(DiskFull.rooms(need: 0, count: 3) == [0])
     }
 
@@ -77,18 +77,25 @@ struct ProcessTroubleTests {
         var course = SpellCourse()
         course.before = Array(repeating: 100, count: 20)
         course.during = Array(repeating: 5_000, count: 10)
-        course.after = Array(repeating: 900, count: 15) + Array(repeating: 150, count: 15)
-        course.ends = (1...30).map { UInt64($0) * 10 }
+        // Ten commits in a tenth of a second.
+        func commits(_ latencies: [UInt64]) {
+            course.after = latencies.flatMap { Array(repeating: $0, count: 10) }
+            course.ends = (1...UInt64(course.after.count)).map { $0 * 10_000_000 }
+        }
+        commits([900, 900, 150, 150])
         #expect(course.limit == 200 && course.shows && course.isBack)
-        // The last nine of which most are slow end with the 19th.
-        #expect(course.recovery == 190)
+        #expect(course.recovery == 200_000_000)
         #expect(SpellCourse(course.text) == course && SpellCourse("1\n2\n") == nil)
-        course.after.append(contentsOf: Array(repeating: 900, count: 5))
-        course.ends.append(contentsOf: [310, 320, 330, 340, 350])
+        commits([150, 150, 900, 100])
+        #expect(course.recovery == 300_000_000)
+        commits([900, 150, 900])
         #expect(!course.isBack && course.recovery == nil)
-        course.after = Array(repeating: 100, count: 9) + [900] + Array(repeating: 100, count: 9)
-        course.ends = (1...19).map { UInt64($0) * 10 }
+        commits([100, 100])
+        course.after[3] = 5_000
         #expect(course.recovery == 0)
+        course.after = [100]
+        course.ends = [10]
+        #expect(course.recovery == nil)
         course.during = Array(repeating: 150, count: 10)
         #expect(!course.shows)
     }

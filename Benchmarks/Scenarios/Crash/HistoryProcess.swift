@@ -4,6 +4,12 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A history played in a process of its own, which may meet a trouble and may end in the middle.
 struct HistoryProcess {
     enum End: Equatable {
@@ -18,6 +24,8 @@ struct HistoryProcess {
 
     let events: [HistoryEvent]
     let end: End
+    /// The last line of its standard error, where it ended by a signal.
+    let lastWords: String
     /// Calls that the trouble struck; 1 where the system ended the process for it, or the engine told of an error.
     let struck: Int
 
@@ -31,7 +39,8 @@ struct HistoryProcess {
         // The child counts in memory of this process, so that the count outlives it.
         if trouble.isThere { _ = witness.setFault(nil) }
         let strikesBefore = trouble.isThere ? trouble.strikes(witness) : 0
-        let child = try ForkedChild.start { output in
+        let errorFile = context.trialDirectory + "/history.stderr"
+        let child = try ForkedChild.start(errorFile: errorFile) { output in
             var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
             func tell(_ event: HistoryEvent) throws {
                 needs?.look()
@@ -75,6 +84,11 @@ struct HistoryProcess {
         for case .broke(let reason) in events { throw HarnessError("a history broke: \(reason)") }
         let strikes = trouble.isThere ? trouble.strikes(witness) - strikesBefore : 0
         struck = strikes > 0 ? strikes : Self.isStruck(events, end, trouble) ? 1 : 0
+        if case .signalled = end, stopped == nil {
+            lastWords = Self.lastLine(of: errorFile)
+        } else {
+            lastWords = ""
+        }
         if let stopped {
             self.end = stopped
             return
@@ -86,12 +100,22 @@ struct HistoryProcess {
         }
     }
 
-    /// What calls are denied to others than this library sees (threads of the C library, maps of its own) shows in an
-    /// error or in the end. A fault of the library's own is counted.
+    /// What calls are denied that the library does not see (maps of the C library's own, stores through a map that has no
+    /// room) shows in an error or in the end. A fault of the library's own is counted.
     private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
         guard trouble.isThere, trouble.fault == nil else { return false }
-        if case .signalled(let signal) = end, signal == trouble.signal { return true }
+        if case .signalled(let signal) = end, signal != SIGKILL { return true }
         return events.contains { if case .failed = $0 { true } else { false } }
+    }
+
+    /// An assertion that failed, an exception that nobody caught: in the program's own words, shortened.
+    private static func lastLine(of file: String) -> String {
+        do {
+            let line = try FileTree.readText(file).split(separator: "\n").last
+            return line.map { String($0.prefix(300)) } ?? ""
+        } catch {
+            return ""
+        }
     }
 
     /// Calls by kind, of a history that came to its end.

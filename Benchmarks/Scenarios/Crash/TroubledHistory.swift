@@ -95,7 +95,8 @@ struct TroubledHistory {
         if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
         takeEnd(of: history, trouble, into: &worst)
         worst.take(objection(history.events))
-        for case .stuck(let text) in history.events {
+        // Where not even the making of the database was acknowledged, there is none to go on with.
+        for case .stuck(let text) in history.events where !worlds.mayLackTable {
             worst.take(.refused, "no transaction went through when the trouble was over: \(text)")
         }
         // It may have ended before it came to that.
@@ -112,7 +113,9 @@ struct TroubledHistory {
         case .signalled(SIGKILL) where trouble.fault?.isKill == true && history.struck > 0: break
         case .signalled(let signal) where signal == trouble.signal:
             worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
-        case .signalled(let signal): worst.take(.crashed, "signal \(signal) in the process that met the error")
+        case .signalled(let signal):
+            let words = history.lastWords.isEmpty ? "" : ": \(history.lastWords)"
+            worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")
         case .hung(let seconds):
             worst.take(.hung, "the process that met the error was not done after \(seconds) s")
         case .tooLarge(let bytes):

@@ -23,6 +23,7 @@ struct DiskFull: Scenario {
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
         ScenarioParameter("keys", default: "24", range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter("trials", default: "12", range: 1...1_000, summary: "amounts of room that are left"),
+        ScenarioParameter("least", default: "0", range: 0...1_000_000, summary: "KiB that are left at least"),
         ScenarioParameter(
             "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
             summary: "what is full: it is made, mounted and seen by the trial alone"),
@@ -51,14 +52,14 @@ struct DiskFull: Scenario {
             }
     }
 
-    /// How many KiB are left: from nothing to what the history takes, evenly.
-    static func rooms(need: Int, count: Int) -> [Int] {
-        var rooms: [Int] = []
-        for number in 0..<count {
-            let room = (need >> 10) * number / count
-            if rooms.last != room { rooms.append(room) }
-        }
-        return rooms
+    /// How many KiB are left, below what the history takes: nothing, even steps, and halves of halves, since some take
+    /// more room than they write. At least so many.
+    static func rooms(need: Int, count: Int, least: Int = 0) -> [Int] {
+        let kibibytes = need >> 10
+        let halves = count / 2
+        let even = (0..<(count - halves)).map { kibibytes * $0 / (count - halves) }
+        let steps = (0..<halves).map { kibibytes >> ($0 + 2) }
+        return Set((even + steps).map { max(least, $0) }).sorted()
     }
 
     /// The session that met the full disk has to go on reading: nil where it did. One that was about to be opened anew
@@ -91,7 +92,8 @@ struct DiskFull: Scenario {
         playing.objection = { Self.objection($0, operations) }
         guard let need = try playing.playWhole(isMeasured: true)?.calls.need(.disk) else { return }
         let history = playing
-        let rooms = Self.rooms(need: need, count: try context.integer("trials"))
+        let rooms = Self.rooms(
+            need: need, count: try context.integer("trials"), least: try context.integer("least"))
         context.report.note("a history takes \(need >> 10) KiB of disk")
         let tally = TroubleTally(context, "full disks")
         try context.sweep(
@@ -99,7 +101,7 @@ struct DiskFull: Scenario {
             accepts: { address in address.position.map { $0 < 1 << 20 && address == FaultAddress(.full, $0) } ?? false }
         ) { address in
             try ProcessRights.takeOwnMounts()
-            let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk")
+            let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk", holding: need)
             defer { disk.unmount() }
             let room = (address.position ?? 0) << 10
             let (outcome, detail) = try Self.attempt(history, disk, room, tally)

@@ -13,7 +13,7 @@ import RunRecords
 /// Its closures run in the writer and in the child; `wait` and what it found, in the trial.
 final class ForkedTwin {
     private static let commits = 20
-    private static let seconds = 15.0
+    private static let seconds = 8.0
 
     private let context: CaseContext
     private let location: DatabaseLocation

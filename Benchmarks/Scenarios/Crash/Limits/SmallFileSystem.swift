@@ -15,8 +15,8 @@ struct SmallFileSystem {
     enum Kind: String, CaseIterable {
         case tmpfs, ext4, xfs, btrfs
 
-        /// The smallest that its tools make, or what is enough.
-        fileprivate var mebibytes: Int {
+        /// The smallest that its tools make, or what most histories fit in.
+        fileprivate var leastMebibytes: Int {
             switch self {
             case .tmpfs, .ext4: 48
             case .xfs: 320
@@ -59,7 +59,11 @@ struct SmallFileSystem {
     private var ballast: String { directory + "/ballast" }
 
     /// Makes and mounts it.
-    init(_ kind: Kind, at directory: String) throws {
+    ///
+    /// `bytes`: what has to fit while it is not filled.
+    init(_ kind: Kind, at directory: String, holding bytes: Int = 0) throws {
+        // As much again for what is written beside, and for the file system itself.
+        let mebibytes = max(kind.leastMebibytes, 16 + bytes >> 19)
         self.kind = kind
         self.directory = directory
         try FileTree.createDirectory(directory)
@@ -67,11 +71,11 @@ struct SmallFileSystem {
         if let maker = kind.maker {
             try FileTree.remove(image)
             try FileTree.writeBytes(image, [UInt8]())
-            try FileTree.truncate(image, to: kind.mebibytes << 20)
+            try FileTree.truncate(image, to: mebibytes << 20)
             try Self.run(maker + [image], log: directory + ".log")
             options = ["-o", "loop", image]
         } else {
-            options = ["-o", "size=\(kind.mebibytes)m", "none"]
+            options = ["-o", "size=\(mebibytes)m", "none"]
         }
         try Self.run(["mount", "-t", kind.rawValue] + options + [directory], log: directory + ".log")
     }
@@ -138,10 +142,13 @@ struct SmallFileSystem {
     /// Gives the room back. Called again it does nothing.
     func makeRoom() throws {
         guard FileTree.exists(ballast) else { return }
+        var status = stat()
+        guard stat(ballast, &status) == 0 else { throw HarnessError("no ballast: \(systemMessage())") }
+        let wanted = freeBytes + Int(status.st_blocks) * 512 / 2
         try FileTree.remove(ballast)
         // Some give room back when a transaction of their own is over.
         if kind == .btrfs { sync() }
-        for _ in 0..<500 where freeBytes < 4 << 20 { usleep(10_000) }
-        guard freeBytes >= 4 << 20 else { throw HarnessError("\(kind.rawValue) does not give back the room") }
+        for _ in 0..<500 where freeBytes < wanted { usleep(10_000) }
+        guard freeBytes >= wanted else { throw HarnessError("\(kind.rawValue) does not give back the room") }
     }
 }

@@ -1,7 +1,8 @@
 /// The latencies of commits before, in and after a time in which the disk was slow.
 struct SpellCourse: Equatable {
-    /// Commits whose median decides: a single one that is slow is no spell.
+    /// Commits whose median decides, at least, and nanoseconds that they last, at least: a few that are slow are no spell.
     static let window = 9
+    static let windowNanoseconds: UInt64 = 100_000_000
 
     /// Nanoseconds, in the order of the commits.
     var before: [UInt64] = []
@@ -18,21 +19,37 @@ struct SpellCourse: Equatable {
     /// What counts as back.
     var limit: UInt64 { 2 * Self.median(before) }
 
-    /// Whether the last commits are back.
-    var isBack: Bool {
-        after.count >= Self.window && Self.median(after.suffix(Self.window)) <= limit
+    /// Where windows of commits after the spell end, in the order of time, each a place behind its last commit. Commits
+    /// at the end that are too few for a window are in none.
+    private var windowEnds: [Int] {
+        var found: [Int] = []
+        var (first, start) = (0, UInt64(0))
+        for place in after.indices where place + 1 - first >= Self.window {
+            guard ends[place] - start >= Self.windowNanoseconds else { continue }
+            found.append(place + 1)
+            (first, start) = (place + 1, ends[place])
+        }
+        return found
     }
+
+    /// Whether the last commits are back.
+    var isBack: Bool { recovery != nil }
 
     /// Whether the spell is seen in the commits that were made in it.
     var shows: Bool { !before.isEmpty && !during.isEmpty && Self.median(during) > limit }
 
-    /// Nanoseconds until the commits were back for good; nil where they were not by the end.
+    /// Nanoseconds until the commits were back for good, at the end of the last window that was not; nil where the last
+    /// window was not, or there is none.
     var recovery: UInt64? {
-        guard isBack else { return nil }
-        var place = after.count - Self.window
-        while place >= 0, Self.median(after[place..<(place + Self.window)]) <= limit { place -= 1 }
-        // The last commits that were not yet back end with this one; those that wait for the first window are back.
-        return place < 0 ? 0 : ends[place + Self.window - 1]
+        let places = windowEnds
+        var slow: UInt64 = 0
+        for (number, end) in places.enumerated() {
+            let start = number == 0 ? 0 : places[number - 1]
+            guard Self.median(after[start..<end]) > limit else { continue }
+            if number == places.count - 1 { return nil }
+            slow = ends[end - 1]
+        }
+        return places.isEmpty ? nil : slow
     }
 
     // MARK: As text
