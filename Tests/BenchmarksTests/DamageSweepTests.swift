@@ -48,7 +48,7 @@ import Testing
         @Test("a page of an older copy is no value that there was at the end, and a whole older file is lost commits")
         func older() throws {
             try EnginesUnderTest.withDirectory { directory in
-                let context = try CaseUnderTest.context(StalePage(), on: SQLiteEngine(), in: directory)
+                let context = try CaseUnderTest.context(StalePage(), on: SQLiteEngine(), size: 500, in: directory)
                 let sweep = try DamageSweep(context, keepsOlder: true)
                 defer { sweep.removeCopies() }
                 let older = try #require(sweep.older).files[0].bytes

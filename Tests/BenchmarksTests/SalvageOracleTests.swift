@@ -113,7 +113,8 @@ struct SalvageOracleTests {
         var mixed = Self.sound()
         mixed["Person"]?[2]?[1] = .integer(8)
         var invented = Self.sound()
-        invented["Person"]?[9] = invented["Person"]?[2]
+        let one = invented["Person"]?[2]
+        invented["Person"]?[9] = one
         for rows in [mixed, invented] {
             let finding = Self.compare(rows, Self.claim(0))
             #expect(finding.wrong == 1)

@@ -114,7 +114,7 @@ struct DamageSweep {
                 engine: context.engine, settings: context.settings, location: location)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
-        if context.onlyTrial == nil, !context.report.isCut, context.report.brokenTrials.isEmpty,
+        if context.onlyTrial == nil, !damages.isEmpty, !context.report.isCut, context.report.brokenTrials.isEmpty,
             context.report.outcomes.keys.allSatisfy({ $0 == .correct })
         {
             context.report.inconclusive("no trial touched anything that is read")
@@ -130,7 +130,10 @@ struct DamageSweep {
         if let objection { return context.report.inconclusive(objection) }
         let kinds = Set(damages.map(\.kind))
         guard !kinds.isEmpty else {
-            return context.report.inconclusive("the files hold nothing that could be damaged")
+            return context.report.inconclusive(
+                older == nil
+                    ? "the files hold nothing that could be damaged"
+                    : "no page of the earlier copy was written over since: the files only grew, or are others")
         }
         try context.describeSweep(files.map { ($0.name, $0.bytes) })
         try judgeUndamaged()

@@ -1,7 +1,7 @@
 /// What checks and salvages of damaged copies came to, for one sort of damage of a case.
 ///
-/// It travels as samples of one metric, whose labels are the fault and the count with a bar between, so that the CSV has
-/// them too.
+/// It travels as samples of one metric, whose labels are the fault and the count with a bar between, so that the CSV
+/// has them too.
 package struct SalvageFigures: Hashable, Sendable {
     package enum Count: String, Sendable, CaseIterable {
         case copies
