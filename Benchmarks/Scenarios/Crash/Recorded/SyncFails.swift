@@ -143,6 +143,8 @@ private struct SyncFailureTrials {
     private func attempt(_ fault: CallFault, _ disks: TrialTally) throws -> (Outcome, String, isStruck: Bool) {
         for turn in 0..<3 {
             let place = context.trialDirectory + "/run-\(turn)"
+            // Trials that follow one another have one directory.
+            try FileTree.remove(place)
             try FileTree.createDirectory(place)
             let location = DatabaseLocation(directory: place + "/database")
             try FileTree.createDirectory(location.directory)
