@@ -43,9 +43,6 @@ struct PlayedHistory {
     func play(
         _ context: CaseContext, at location: DatabaseLocation, say: (String) throws -> Void = Self.say
     ) throws {
-        let witness = IOWitness.shared
-        // It counts from now on.
-        _ = witness?.setFault(nil)
         var number = 0
         func transaction(_ body: () throws -> Void) throws {
             try say("\(Word.begun) \(number)\n")
@@ -73,7 +70,10 @@ struct PlayedHistory {
             }
         }
         try session.close()
-        if let witness { try say("\(Word.syncs) \(witness.faultCount(CallKind.sync.rawValue))\n") }
+        if let counts = IOWitness.shared?.counts() {
+            // A write that is synced by itself stands in the record as a write and a sync.
+            try say("\(Word.syncs) \(counts.syncCalls + counts.syncedWriteCalls + counts.mapSyncs)\n")
+        }
     }
 
     /// Prints a line, which the recorder sees in its place among the file calls.
