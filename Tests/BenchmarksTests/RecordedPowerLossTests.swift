@@ -96,7 +96,8 @@ struct RecordedPowerLossTests {
         #expect(steps.contains { $0.operation >= marks.acknowledged.last ?? .max })
         var rebuild = CrashRebuild(base: run.base, trace: run.operations, profile: .strict)
         return try steps.enumerated().map { number, step in
-            let image = try #require(rebuild.image(at: step))
+            let rebuilt = rebuild.image(at: step)
+            let image = try #require(rebuilt)
             let disk = try RecordedDisk(
                 image, directories: run.directories(at: step.operation), at: "\(directory)/disk-\(number)", context)
             return try disk.judge(by: sweep.truth(at: step.operation))

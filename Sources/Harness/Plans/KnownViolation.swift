@@ -9,6 +9,8 @@ package struct KnownViolation: Sendable, Equatable {
     package var outcome: Outcome
     /// nil: on any data set.
     package var dataset: String?
+    /// Parameters that the case has to have; others may have any value.
+    package var parameters: [String: String] = [:]
     package var reason: String
 
     package init(scenario: String, engine: String, outcome: Outcome, dataset: String? = nil, reason: String) {
@@ -22,9 +24,12 @@ package struct KnownViolation: Sendable, Equatable {
     func covers(_ test: Case, _ outcome: Outcome) -> Bool {
         scenario == test.scenario && engine == test.engine && self.outcome == outcome
             && (dataset == nil || dataset == test.dataset)
+            && parameters.allSatisfy { name, value in
+                test.parameters.contains { $0.name == name && $0.value == value }
+            }
     }
 
-    /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset.
+    /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset and parameters.
     ///
     /// `registries`: what the names are looked up in; nil where nobody goes by them.
     package static func read(
@@ -34,7 +39,7 @@ package struct KnownViolation: Sendable, Equatable {
         for node in try JSONNode.read(text, file: file).elements(file) {
             let reader = PlanObject(
                 try node.members(file), file: file, what: "a known violation",
-                known: ["scenario", "engine", "outcome", "dataset", "reason"])
+                known: ["scenario", "engine", "outcome", "dataset", "parameters", "reason"])
             try reader.checkNames()
             guard let scenario = try reader.string("scenario"), let engine = try reader.string("engine"),
                 let outcomeName = try reader.string("outcome"), let reason = try reader.string("reason"),
@@ -50,12 +55,30 @@ package struct KnownViolation: Sendable, Equatable {
                     at: reader.member("outcome")?.value.position ?? node.position)
             }
             if let registries { try checkNames(reader, file: file, registries) }
-            list.append(
-                KnownViolation(
-                    scenario: scenario, engine: engine, outcome: outcome, dataset: try reader.string("dataset"),
-                    reason: reason))
+            var entry = KnownViolation(
+                scenario: scenario, engine: engine, outcome: outcome, dataset: try reader.string("dataset"),
+                reason: reason)
+            entry.parameters = try parameters(reader, file: file, of: scenario, registries)
+            list.append(entry)
         }
         return list
+    }
+
+    private static func parameters(
+        _ reader: PlanObject, file: String, of scenario: String, _ registries: Registries?
+    ) throws(PlanError) -> [String: String] {
+        guard let member = reader.member("parameters") else { return [:] }
+        let known = registries?.scenarios.scenario(named: scenario)?.parameters.map(\.name)
+        var parameters: [String: String] = [:]
+        for parameter in try member.value.members(file) {
+            if let known, !known.contains(parameter.name) {
+                throw PlanError(
+                    file: file, NearestName.complaint("parameter", parameter.name, among: known),
+                    at: parameter.value.position)
+            }
+            parameters[parameter.name] = try parameter.value.name(file).text
+        }
+        return parameters
     }
 
     /// A name that nothing has would excuse nothing, and nobody would hear of it.

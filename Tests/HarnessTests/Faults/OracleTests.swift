@@ -145,9 +145,16 @@ struct VerdictRuleTests {
         func run(_ context: CaseContext) throws {}
     }
 
-    private static let test = Case(
-        scenario: "probe", family: .corruption, engine: "memory", dataset: "", size: 0, parameters: [], seed: Seed(1),
-        durability: .full)
+    private static let test = probe(shape: nil)
+
+    private static func probe(shape: String?) -> Case {
+        let parameters = [("shape", shape), ("trials", "3")].compactMap { name, value in
+            value.map { CaseParameter(name: name, value: $0) }
+        }
+        return Case(
+            scenario: "probe", family: .corruption, engine: "memory", dataset: "", size: 0, parameters: parameters,
+            seed: Seed(1), durability: .full)
+    }
 
     private func judge(
         _ outcome: Outcome, promises: [Promise.Kind], expects: Promise.Kind? = .detectsDamage,
@@ -242,5 +249,24 @@ struct VerdictRuleTests {
         let other = KnownViolation(
             scenario: "probe", engine: "memory", outcome: .silentlyWrong, dataset: "people", reason: "because")
         #expect(judge(.silentlyWrong, promises: [.detectsDamage], known: [other]) == .violation)
+        var ofShape = entry
+        ofShape.parameters = ["shape": "log"]
+        #expect(judge(.silentlyWrong, promises: [.detectsDamage], known: [ofShape]) == .violation)
+        #expect(!ofShape.covers(Self.test, .silentlyWrong) && entry.covers(Self.test, .silentlyWrong))
+        #expect(ofShape.covers(Self.probe(shape: "log"), .silentlyWrong))
+        #expect(!ofShape.covers(Self.probe(shape: "clean"), .silentlyWrong))
+    }
+
+    @Test("a list of what is known is read with its parameters, and a name that nothing has is refused")
+    func knownList() throws {
+        let text = """
+            [{ scenario: "probe", engine: "memory", outcome: "silently-wrong", parameters: { shape: "log" },
+               reason: "because" }]
+            """
+        let list = try KnownViolation.read(text, file: "known.json5")
+        #expect(list.map(\.parameters) == [["shape": "log"]])
+        #expect(throws: PlanError.self) {
+            try KnownViolation.read(text.replacing("parameters", with: "parameter"), file: "known.json5")
+        }
     }
 }
