@@ -41,7 +41,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
         var files = base.files(at: location)
         if mistake == .lockFileAlone { files.removeAll { $0.role == .lock } }
         if mistake == .compactionGrows {
-            let copy = PlantedSession.leftover(location)
+            let copy = PlantedCopy.path(at: location)
             if FileTree.exists(copy) { files.append(DatabaseFile(path: copy, role: .data)) }
         }
         return files
@@ -258,7 +258,7 @@ struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, Check
     ) throws(EngineError) -> any Session {
         if planted.mistake == .compactionNothing { return try open(on: disk, location, settings: settings) }
         let leaves = planted.mistake == .compactionLeftover
-        let leftover = PlantedSession.leftover(location)
+        let leftover = PlantedCopy.path(at: location)
         if leaves { try plant { () throws(FileError) in _ = try disk.open(leftover, .createNew) } }
         let session = try simulated.openCompacting(on: disk, location, settings: planted.real(settings))
         if leaves { try plant { () throws(FileError) in try disk.remove(leftover) } }

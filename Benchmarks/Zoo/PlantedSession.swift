@@ -16,7 +16,6 @@ final class PlantedSession: Session {
     private static let transactions = Atomic<Int>(0)
     private static let sessions = Atomic<Int>(0)
     private static let hasFailed = Atomic<Bool>(false)
-    private static let slowInARow = Atomic<Int>(0)
     /// What was let go of and is still pinned: nobody ever closes it.
     private static let neverClosed = Mutex<[Abandoned]>([])
 
@@ -45,17 +44,8 @@ final class PlantedSession: Session {
         self.location = location
         self.older = older
         number = Self.sessions.add(1, ordering: .relaxed).newValue
-        if engine.mistake == .instructionsMore { Self.work(300_000) }
+        if engine.mistake == .instructionsMore { PlantedWork.work(300_000) }
     }
-
-    /// Where what was worked out stays, so that no compiler leaves the work out.
-    private static let worked = Atomic<UInt64>(0)
-
-    private static func work(_ steps: UInt64) {
-        for step in 0..<steps { worked.store(step &* 6_364_136_223_846_793_005, ordering: .relaxed) }
-    }
-
-    static func leftover(_ location: DatabaseLocation) -> String { location.directory + "/compaction-copy" }
 
     func role<Role>(_ role: Role.Type) throws(EngineError) -> Role {
         guard let session = base as? Role else {
@@ -92,7 +82,7 @@ final class PlantedSession: Session {
             throw EngineError(.refused, "planted: a transaction has failed before")
         }
         let start = MonotonicClock.now()
-        defer { if mistake == .slowForGood { Self.stayAsSlow(as: MonotonicClock.now() - start) } }
+        defer { if mistake == .slowForGood { PlantedWork.stayAsSlow(as: MonotonicClock.now() - start) } }
         do {
             try body()
         } catch {
@@ -104,18 +94,6 @@ final class PlantedSession: Session {
             default: break
             }
             throw error
-        }
-    }
-
-    /// Longer than a disk takes, and so many times in a row that it is no accident.
-    private static func stayAsSlow(as nanoseconds: UInt64) {
-        let (slow, enough) = (35_000_000, 4)
-        if slowInARow.load(ordering: .relaxed) >= enough {
-            usleep(20_000)
-        } else if nanoseconds >= slow {
-            slowInARow.add(1, ordering: .relaxed)
-        } else {
-            slowInARow.store(0, ordering: .relaxed)
         }
     }
 
@@ -186,7 +164,7 @@ extension PlantedSession: TableSession {
     }
 
     func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-        if mistake == .allocationMore { for _ in reads.keys { free(strdup("a read")) } }
+        if mistake == .allocationMore { for _ in reads.keys { PlantedWork.allocate() } }
         return bent(try altered(try role((any TableSession).self).readPoints(reads, latency: latency), reads))
     }
 
@@ -311,39 +289,21 @@ extension PlantedSession: QuerySession, LinkSession, HeldObjectSession {
 
 extension PlantedSession: CompactionSession {
     func compact() throws(EngineError) {
+        let copy = PlantedCopy(files: engine.base.files(at: location), location)
         switch mistake {
         case .compactionNothing: return
-        case .compactionGrows: try plant { try copyFile() }
+        case .compactionGrows: try copy.make()
         case .compactionHoards:
-            var hoard: [UInt8] = []
-            try plant { hoard = try hoarded() }
+            let hoard = try copy.inMemory()
             try role((any CompactionSession).self).compact()
             return withExtendedLifetime(hoard) {}
         case .compactionLeftover:
-            try plant { try copyFile() }
+            try copy.make()
             try role((any CompactionSession).self).compact()
-            return try plant { try FileTree.remove(Self.leftover(location)) }
+            return try copy.remove()
         default: break
         }
         try role((any CompactionSession).self).compact()
-    }
-
-    private func plant(_ body: () throws -> Void) throws(EngineError) {
-        do { try body() } catch { throw EngineError(.unsupported, "the mistake cannot be planted: \(error)") }
-    }
-
-    private func copyFile() throws {
-        let file = engine.base.files(at: location).first { $0.role == .data }
-        if let file { try FileTree.writeBytes(Self.leftover(location), try FileTree.readBytes(file.path)) }
-    }
-
-    /// As many bytes as the database has, and what every compaction may take.
-    private func hoarded() throws -> [UInt8] {
-        let bytes = try engine.base.files(at: location).reduce(8 << 20) { try $0 + FileTree.size($1.path) }
-        let hoard = [UInt8](repeating: 0x5A, count: bytes)
-        // Long enough for whoever looks now and then.
-        usleep(50_000)
-        return hoard
     }
 }
 

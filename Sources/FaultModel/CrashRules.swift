@@ -65,8 +65,13 @@ package struct CrashCoverage: Sendable, Equatable, CustomStringConvertible {
     package var legal = LegalCount.exactly(0)
     /// States built.
     package var visited = 0
+    /// Those among them that lack something a program had asked for.
+    package var lacking = 0
     /// States handed out: their bytes had not been seen before.
     package var distinct = 0
+    /// Those among them that lack something. Where a write and its sync follow each other, the disk that lacks the
+    /// write is the one before it, and there are none.
+    package var distinctLacking = 0
     /// Crash points of which every legal state was visited.
     package var exhaustivePoints = 0
 
@@ -78,7 +83,9 @@ package struct CrashCoverage: Sendable, Equatable, CustomStringConvertible {
         one.units += other.units
         one.legal = one.legal + other.legal
         one.visited += other.visited
+        one.lacking += other.lacking
         one.distinct += other.distinct
+        one.distinctLacking += other.distinctLacking
         one.exhaustivePoints += other.exhaustivePoints
     }
 

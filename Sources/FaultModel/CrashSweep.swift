@@ -62,6 +62,7 @@ package struct CrashSweep: Sendable {
         let units = point.units(rules)
         report.units = units.reduce(0) { $0 + $1.size }
         report.legal = units.reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        let everything = point.normalized(StateMask(allBelow: point.bitCount))
         var masks: Set<StateMask> = []
         var seen = self.seen
         self.seen = []
@@ -72,9 +73,11 @@ package struct CrashSweep: Sendable {
             guard masks.insert(mask).inserted else { return true }
             var image = point.image(of: mask)
             report.visited += 1
+            if mask != everything { report.lacking += 1 }
             let digest = image.digest()
             guard seen.insert(digest ^ splitMix(context)).inserted else { return true }
             report.distinct += 1
+            if mask != everything { report.distinctLacking += 1 }
             image.dropUnnamed()
             let step = CrashAddress.Step(operation: point.operation, state: mask)
             goesOn = try body(CrashState(step: step, image: image, digest: digest))

@@ -5,8 +5,8 @@
         import Darwin
     #endif
 
-    /// Where processes of a campaign note which rarely taken branches they took, so that those can be named that none of
-    /// them did: a line per branch and process, in a file that the environment names.
+    /// Where processes of a campaign note which rarely taken branches they took, so that those can be named that none
+    /// of them did: a line per branch and process, in a file that the environment names.
     package enum CoverageFile {
         package static let variable = "ASSAY_COVERAGE_MARKS"
 

@@ -41,32 +41,8 @@ struct HistoryProcess {
         let strikesBefore = trouble.isThere ? trouble.strikes(witness) : 0
         let errorFile = context.trialDirectory + "/history.stderr"
         let child = try ForkedChild.start(errorFile: errorFile) { output in
-            var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
-            func tell(_ event: HistoryEvent) throws {
-                needs?.look()
-                try FileTree.writeAll(output, Array("\(event.line)\n".utf8), path: "the pipe of a history")
-            }
-            do {
-                do {
-                    // The files that engines lock and talk through can fail as well as others.
-                    _ = witness.setIgnoredNames([])
-                    guard witness.setFault(trouble.fault?.words) else {
-                        throw HarnessError("the preloaded library does not know \(trouble.fault?.words ?? "no fault")")
-                    }
-                    try trouble.begin?()
-                    var player = HistoryPlayer(context, at: location, operations, trouble, tell: tell)
-                    try player.play()
-                    for event in needs?.events ?? [] { try tell(event) }
-                    let kinds = CallKind.allCases.map(\.rawValue) + HistoryCalls.unstruckKinds
-                    for kind in kinds { try tell(.counted(kind, witness.faultCount(kind))) }
-                } catch {
-                    try tell(.broke("\(error)"))
-                    return 3
-                }
-            } catch {
-                return 2
-            }
-            return 0
+            let part = HistoryPart(context: context, location: location, operations: operations, trouble: trouble)
+            return part.play(witness, tellingOn: output)
         }
         defer { if trouble.isThere { _ = witness.setFault(nil) } }
         let patience = Patience(for: child.processID)
@@ -100,8 +76,8 @@ struct HistoryProcess {
         }
     }
 
-    /// What calls are denied that the library does not see (maps of the C library's own, stores through a map that has no
-    /// room) shows in an error or in the end. A fault of the library's own is counted.
+    /// What calls are denied that the library does not see (maps of the C library's own, stores through a map that has
+    /// no room) shows in an error or in the end. A fault of the library's own is counted.
     private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
         guard trouble.isThere, trouble.fault == nil else { return false }
         if case .signalled(let signal) = end, signal != SIGKILL { return true }
@@ -131,26 +107,40 @@ struct HistoryProcess {
     }
 }
 
-/// The file calls of a history.
-struct HistoryCalls: CallCounting {
-    /// What no fault strikes.
-    static let unstruckKinds = ["unseen", "maps", "streams"]
+/// What the child does: it plays, and tells the process that started it.
+private struct HistoryPart {
+    let context: CaseContext
+    let location: DatabaseLocation
+    let operations: [HistoryOperation]
+    let trouble: HistoryTrouble
 
-    var counts: [String: Int] = [:]
-
-    func need(_ kind: HistoryNeeds.Kind) -> Int { counts[kind.rawValue] ?? 0 }
-
-    func count(_ kind: CallKind) -> Int { counts[kind.rawValue] ?? 0 }
-
-    /// For a report: what was struck, and what could not be.
-    var words: String {
-        let struck = CallKind.allCases.filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }
-        var words = "\(count(CallKind.allCases)) file calls in a history: \(struck.joined(separator: ", "))"
-        let missing = [
-            ("unseen", "system calls by number"), ("maps", "shared writable maps, whose stores are no calls"),
-            ("streams", "streams of the C library that write"),
-        ].compactMap { kind, text in counts[kind].flatMap { $0 > 0 ? "\($0) \(text)" : nil } }
-        if !missing.isEmpty { words += "; NOT STRUCK: \(missing.joined(separator: ", "))" }
-        return words
+    /// Returns the status to end with: 3 after telling what broke, 2 where nothing can be told.
+    func play(_ witness: IOWitness, tellingOn output: Int32) -> Int32 {
+        var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
+        func tell(_ event: HistoryEvent) throws {
+            needs?.look()
+            try FileTree.writeAll(output, Array("\(event.line)\n".utf8), path: "the pipe of a history")
+        }
+        do {
+            do {
+                // The files that engines lock and talk through can fail as well as others.
+                _ = witness.setIgnoredNames([])
+                guard witness.setFault(trouble.fault?.words) else {
+                    throw HarnessError("the preloaded library does not know \(trouble.fault?.words ?? "no fault")")
+                }
+                try trouble.begin?()
+                var player = HistoryPlayer(context, at: location, operations, trouble, tell: tell)
+                try player.play()
+                for event in needs?.events ?? [] { try tell(event) }
+                let kinds = CallKind.allCases.map(\.rawValue) + HistoryCalls.unstruckKinds
+                for kind in kinds { try tell(.counted(kind, witness.faultCount(kind))) }
+            } catch {
+                try tell(.broke("\(error)"))
+                return 3
+            }
+        } catch {
+            return 2
+        }
+        return 0
     }
 }

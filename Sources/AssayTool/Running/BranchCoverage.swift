@@ -10,8 +10,8 @@ import RunRecords
 /// Which of the branches that engines seldom take some process of a campaign took: what none of them did, nothing was
 /// tried of.
 ///
-/// Branches are noted in builds with the trait Zoo alone. All processes that are started after this was made note theirs
-/// in one file, by its name in their environment.
+/// Branches are noted in builds with the trait Zoo alone. All processes that are started after this was made note
+/// theirs in one file, by its name in their environment.
 struct BranchCoverage {
     private static let variable = "ASSAY_COVERAGE_MARKS"
 

@@ -6,8 +6,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// Rights that a process gives up, or a world of its own that it goes into: for trials under a limit that root is exempt
-/// from, and for file systems that nobody else sees. Nothing of it can be taken back, so that it is for children.
+/// Rights that a process gives up, or a world of its own that it goes into: for trials under a limit that root is
+/// exempt from, and for file systems that nobody else sees. Nothing of it can be taken back, so that it is for
+/// children.
 package enum ProcessRights {
     package static var isRoot: Bool { geteuid() == 0 }
 
@@ -83,7 +84,8 @@ package enum ProcessRights {
             else {
                 throw HarnessError("the C library cannot give up rights")
             }
-            // The version of the call, and this process; then effective, permitted and inheritable, the low halves first.
+            // The version of the call, and this process; then effective, permitted and inheritable, the low halves
+            // first.
             var header: [UInt32] = [0x2008_0522, 0]
             var sets = [UInt32](repeating: 0, count: 6)
             guard get(&header, &sets) == 0 else { throw HarnessError("rights cannot be read: \(systemMessage())") }

@@ -123,8 +123,8 @@ package struct EngineError: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
         /// The engine says that the database is damaged, or not a database.
         case damaged
-        /// What the engine gave, and called right, is not what it was given: bytes that are no row, or nothing where the
-        /// tables are described. The adapter noticed, as an application would; the engine said nothing.
+        /// What the engine gave, and called right, is not what it was given: bytes that are no row, or nothing where
+        /// the tables are described. The adapter noticed, as an application would; the engine said nothing.
         case untold
         /// A typed error of another sort.
         case refused

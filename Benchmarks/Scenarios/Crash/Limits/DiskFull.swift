@@ -7,9 +7,9 @@ import Seeds
 /// A history with large rows on a small file system of its own, which has so many KiB left: each trial has fewer than
 /// the history needs. When it has played all that it can, room is made, and the same process goes on.
 ///
-/// An error is allowed while there is no room, and what was acknowledged stays; the session that met the full disk reads
-/// on. When there is room again a transaction goes through, in that session or in a fresh one of the same process, and
-/// another process judges what is there.
+/// An error is allowed while there is no room, and what was acknowledged stays; the session that met the full disk
+/// reads on. When there is room again a transaction goes through, in that session or in a fresh one of the same
+/// process, and another process judges what is there.
 struct DiskFull: Scenario {
     let slug = "disk-full"
     let family = Family.crash

@@ -8,9 +8,9 @@ import Harness
 
 /// A limit that a process sets itself before it opens a database.
 ///
-/// The canonical form is `limit:KIND,N`: `limit:descriptors,3`, `limit:threads,0` and `limit:address-space,67108864` are so
-/// many, or bytes, beyond what the process has; `limit:file-size,65536` is a size in bytes, `limit:file-size,65536,ignored`
-/// the same where the signal of that limit is ignored, so that it is an error.
+/// The canonical form is `limit:KIND,N`: `limit:descriptors,3`, `limit:threads,0` and `limit:address-space,67108864`
+/// are so many, or bytes, beyond what the process has; `limit:file-size,65536` is a size in bytes,
+/// `limit:file-size,65536,ignored` the same where the signal of that limit is ignored, so that it is an error.
 struct ProcessLimit: Hashable, CustomStringConvertible {
     enum Kind: String, CaseIterable {
         case descriptors
@@ -82,8 +82,8 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
         #endif
     }
 
-    /// The limit under which so many more descriptors can be had: it is one of numbers, of which the lowest free ones are
-    /// given out.
+    /// The limit under which so many more descriptors can be had: it is one of numbers, of which the lowest free ones
+    /// are given out.
     private static func firstNumbers(beyondOpen count: Int) -> Int {
         var number = 0
         var left = count
@@ -96,8 +96,8 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
         }
     }
 
-    /// Leaves the allocator some memory that it need not ask the kernel for. A small allocation that fails ends a program
-    /// in Swift, the harness first of all: what this limit is about are maps of files and stacks of threads.
+    /// Leaves the allocator some memory that it need not ask the kernel for. A small allocation that fails ends a
+    /// program in Swift, the harness first of all: what this limit is about are maps of files and stacks of threads.
     private static func fillHeap() {
         let size = 32 << 10
         let blocks = (0..<1_024).compactMap { _ in malloc(size) }

@@ -9,8 +9,8 @@ import Seeds
     import Darwin
 #endif
 
-/// A history on an engine's own files in a process with fewer descriptors, threads, address space, or smaller files than
-/// the history needs: each trial has one limit, and the process that judges what is left has none.
+/// A history on an engine's own files in a process with fewer descriptors, threads, address space, or smaller files
+/// than the history needs: each trial has one limit, and the process that judges what is left has none.
 ///
 /// What is needed is measured without a limit first, and the limits lie between nothing and that. An error is always
 /// allowed. Who is ended by the signal that the system has for a file that is too large is `memory-limit`: what was

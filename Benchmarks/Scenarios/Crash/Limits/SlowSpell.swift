@@ -2,8 +2,8 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Commits by one writer, each of which adds 1 to a row, in the middle of which the disk is slow for a while: how long they take before,
-/// meanwhile and afterwards, and how long until they are as fast as before.
+/// Commits by one writer, each of which adds 1 to a row, in the middle of which the disk is slow for a while: how long
+/// they take before, meanwhile and afterwards, and how long until they are as fast as before.
 ///
 /// The preloaded library delays syncs and writes; first the same is done without a delay, as a control. A commit that
 /// never returns is `hung`, and so is a writer that is not back within the bound: twice the median from before, by the
@@ -73,8 +73,8 @@ struct SlowSpell: Scenario {
         guard let recovery = spell.recovery, recovery <= bound else {
             guard control.recovery.map({ $0 <= bound }) ?? false else {
                 return report.inconclusive(
-                    "THE MACHINE IS UNSTEADY: commits were not as fast as before within the bound, nor were they in the "
-                        + "control, without a slow disk")
+                    "THE MACHINE IS UNSTEADY: commits were not as fast as before within the bound, nor were they in "
+                        + "the control, without a slow disk")
             }
             let words =
                 "not back within \(bound / 1_000_000) ms: the last commits take "

@@ -1,6 +1,7 @@
 /// The latencies of commits before, in and after a time in which the disk was slow.
 struct SpellCourse: Equatable {
-    /// Commits whose median decides, at least, and nanoseconds that they last, at least: a few that are slow are no spell.
+    /// Commits whose median decides, at least, and nanoseconds that they last, at least: a few that are slow are no
+    /// spell.
     static let window = 9
     static let windowNanoseconds: UInt64 = 100_000_000
 

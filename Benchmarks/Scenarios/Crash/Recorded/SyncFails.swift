@@ -7,11 +7,11 @@ import RunRecords
 
 /// A sync of a history fails, the system forgets what the sync should have written, and then power goes.
 ///
-/// Linux tells of a write error once, marks the pages clean, and lets the next sync succeed without them; programs go on
-/// reading them from memory. Who tries the sync again, or opens anew and trusts what can be read, then acknowledges what
-/// is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync fails, and of
-/// the disks that are opened afterwards every one lacks what that sync should have written, but for what was written
-/// again later.
+/// Linux tells of a write error once, marks the pages clean, and lets the next sync succeed without them; programs go
+/// on reading them from memory. Who tries the sync again, or opens anew and trusts what can be read, then acknowledges
+/// what is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync fails,
+/// and of the disks that are opened afterwards every one lacks what that sync should have written, but for what was
+/// written again later.
 struct SyncFails: Scenario {
     let slug = "sync-fails"
     let family = Family.crash

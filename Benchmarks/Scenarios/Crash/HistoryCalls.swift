@@ -1,0 +1,26 @@
+import CaseFiles
+import ProgramTrials
+
+/// The file calls of a history.
+struct HistoryCalls: CallCounting {
+    /// What no fault strikes.
+    static let unstruckKinds = ["unseen", "maps", "streams"]
+
+    var counts: [String: Int] = [:]
+
+    func need(_ kind: HistoryNeeds.Kind) -> Int { counts[kind.rawValue] ?? 0 }
+
+    func count(_ kind: CallKind) -> Int { counts[kind.rawValue] ?? 0 }
+
+    /// For a report: what was struck, and what could not be.
+    var words: String {
+        let struck = CallKind.allCases.filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }
+        var words = "\(count(CallKind.allCases)) file calls in a history: \(struck.joined(separator: ", "))"
+        let missing = [
+            ("unseen", "system calls by number"), ("maps", "shared writable maps, whose stores are no calls"),
+            ("streams", "streams of the C library that write"),
+        ].compactMap { kind, text in counts[kind].flatMap { $0 > 0 ? "\($0) \(text)" : nil } }
+        if !missing.isEmpty { words += "; NOT STRUCK: \(missing.joined(separator: ", "))" }
+        return words
+    }
+}

@@ -1,0 +1,37 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Work that nobody asked for.
+enum PlantedWork {
+    private static let slowInARow = Atomic<Int>(0)
+    /// Where what was worked out stays, so that no compiler leaves the work out.
+    private static let worked = Atomic<UInt64>(0)
+
+    static func work(_ steps: UInt64) {
+        for step in 0..<steps { worked.store(step &* 6_364_136_223_846_793_005, ordering: .relaxed) }
+    }
+
+    /// One allocation, freed at once.
+    static func allocate() {
+        let memory = malloc(16)
+        worked.store(UInt64(UInt(bitPattern: memory)), ordering: .relaxed)
+        free(memory)
+    }
+
+    /// Longer than a disk takes, and so many times in a row that it is no accident.
+    static func stayAsSlow(as nanoseconds: UInt64) {
+        let (slow, enough) = (35_000_000, 4)
+        if slowInARow.load(ordering: .relaxed) >= enough {
+            usleep(20_000)
+        } else if nanoseconds >= slow {
+            slowInARow.add(1, ordering: .relaxed)
+        } else {
+            slowInARow.store(0, ordering: .relaxed)
+        }
+    }
+}
