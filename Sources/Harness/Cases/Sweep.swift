@@ -12,18 +12,20 @@ extension CaseContext {
     /// A replay of one trial runs that one only, where `accepts` says that it can be: by default one of `addresses`.
     /// `directories`: where trials keep files beside their own directory, looked at when one ends badly. `place`: what
     /// the address means, for the people who read of a trial that was not `correct`, however it ended.
-    package func sweep(
+    ///
+    /// Returns: trials that were run; fewer than `addresses` where the case was cut.
+    @discardableResult package func sweep(
         _ addresses: [FaultAddress], secondsPerTrial: Double = 5, megabytes: Int = 1_024,
         accepts: ((FaultAddress) -> Bool)? = nil, directories: [String] = [], place: ((FaultAddress) -> String)? = nil,
         trial: @escaping (FaultAddress) throws -> Trial
-    ) throws {
+    ) throws -> Int {
         var chosen = addresses
         if let onlyTrial {
             let index = addresses.firstIndex(of: onlyTrial)
             guard index != nil || accepts?(onlyTrial) == true else {
                 report.replayed?.decline(addresses.prefix(1))
                 report.leaveOut(addresses.count)
-                return
+                return 0
             }
             // Other trials may stand in front of the sweep: that of the undamaged copy, those of another sweep.
             report.replayed?.accept(index: index.map { report.nextPlace + $0 })
@@ -48,7 +50,9 @@ extension CaseContext {
             }
         }
         report.leaveOut(addresses.count - chosen.count)
-        report.add(.trials, Double(ends.count { $0 != nil }), statistic: "count")
+        let tried = ends.count { $0 != nil }
+        report.add(.trials, Double(tried), statistic: "count")
         if chosen.isEmpty { report.inconclusive("there was nothing to be tried") }
+        return tried
     }
 }

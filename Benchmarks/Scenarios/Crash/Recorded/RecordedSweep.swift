@@ -54,7 +54,7 @@ struct RecordedSweep {
         let addresses = steps.map { CrashAddress([$0]) } + recoveries.addresses
         let start = MonotonicClock.now()
         var opened = 0
-        try context.sweep(
+        let tried = try context.sweep(
             addresses.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 20,
             accepts: { address in CrashAddress(address.text).flatMap { recoveries.disk(at: $0, &rebuild) } != nil },
             place: { address in CrashAddress(address.text).map { words($0, recoveries) } ?? "" },
@@ -78,7 +78,7 @@ struct RecordedSweep {
         let seconds = Double(MonotonicClock.now() - start) / 1e9
         if !recoveries.words.isEmpty { context.report.note(recoveries.words) }
         try report(
-            coverage, steps, tried: addresses.count, lacking: lacking.count(), unmade: unmade.count(),
+            coverage, steps, tried: tried, lacking: lacking.count(), unmade: unmade.count(),
             seconds: seconds)
     }
 
@@ -114,8 +114,10 @@ struct RecordedSweep {
         let report = context.report
         let rate = Double(tried) / max(seconds, 1e-9)
         report.add(.acknowledgedLacking, Double(lacking), count: tried)
-        report.add(.statesPerSecond, rate, count: tried)
-        report.add(.statesPerSecond, rate / Double(TrialRunner.standardChildCount), count: tried, label: "a core")
+        if tried > 0 {
+            report.add(.statesPerSecond, rate, count: tried)
+            report.add(.statesPerSecond, rate / Double(TrialRunner.standardChildCount), count: tried, label: "a core")
+        }
         var words =
             "\(contents.count - 1) transactions, profile \(rules.profile.rawValue), \(coverage), opened \(tried)"
         if lacking > 0 { words += "; \(lacking) of them lack what had been acknowledged" }
@@ -124,6 +126,8 @@ struct RecordedSweep {
         }
         report.note(words)
         context.require(marks.acknowledged.count, "nothing was acknowledged")
+        // The last ones were not opened where the time was up.
+        let steps = context.onlyTrial == nil ? steps.prefix(tried) : steps[...]
         let behind = steps.count { $0.operation >= marks.acknowledged.last ?? .max }
         context.require(behind, "no disk was opened on which all transactions were acknowledged")
         context.require(coverage.lacking, "no write was ever at risk: a loss of power could take nothing")
