@@ -10,6 +10,10 @@ import RunRecords
 enum CrowdRules {
     private static let threadCount = 4
     private static let rounds = 50
+    /// In every so many rounds a transaction stays open for a while after it has read: others that do not wait for it
+    /// are then met on any machine, and not by luck.
+    private static let slowRounds = 10
+    private static let slowMicroseconds: UInt32 = 5_000
 
     /// What holds where others are at work.
     static let rules: [ConformanceRule] = [
@@ -77,7 +81,7 @@ enum CrowdRules {
             try store.change([([0], [0, 0])])
             _ = try ThreadGroup.run(threadCount) { thread in
                 for round in 0..<rounds {
-                    try store.increment([0])
+                    try store.increment([0], pause: round % slowRounds == 0 ? slowMicroseconds : 0)
                     try store.change([([1, UInt8(thread), UInt8(round)], [UInt8(thread)])])
                     _ = try store.entries()
                 }
@@ -103,12 +107,13 @@ private final class TransactionSlot: @unchecked Sendable {
 }
 
 extension LibraryStore {
-    /// A number of two bytes, one more than it was.
-    fileprivate func increment(_ key: [UInt8]) throws(EngineError) {
+    /// A number of two bytes, one more than it was. `pause`: microseconds between reading and writing it.
+    fileprivate func increment(_ key: [UInt8], pause: UInt32 = 0) throws(EngineError) {
         try write { transaction throws(EngineError) in
             guard let old = try transaction.value(key), old.count == 2 else {
                 throw EngineError(.refused, "the counter is not there")
             }
+            if pause > 0 { usleep(pause) }
             let value = Int(old[0]) << 8 + Int(old[1]) + 1
             try transaction.change(key, [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)])
         }
