@@ -35,6 +35,7 @@ struct DamageRecovery {
             let outcome = try make()
             let kept = try keep()
             try replace()
+            DamageRegister.removeRecord(ofStoreAt: path, fileSystem)
             var report = kept
             report.outcome = outcome
             return report

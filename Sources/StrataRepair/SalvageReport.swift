@@ -156,6 +156,8 @@ package struct SalvageOptions: Sendable {
     package var cipher: (any Cipher)?
     /// Called now and then with the rows written so far.
     package var progress: (@Sendable (_ rows: Int) -> Void)?
+    /// The caller has the store open, and nothing is written to it meanwhile.
+    package var isOpenHere = false
 
     package init() {}
 }

@@ -38,7 +38,7 @@ final class SalvageSource {
             guard try file.tryLock(byte: LockByte.open, exclusive: false) else {
                 throw FileError.keptOut(path: path)
             }
-            if fileSystem.isShared, try file.isLocked(byte: LockByte.attached) {
+            if fileSystem.isShared, !options.isOpenHere, try file.isLocked(byte: LockByte.attached) {
                 throw FileError.keptOut(path: path)
             }
             pageCount = try Self.pageCount(file)

@@ -55,20 +55,55 @@ public struct _CollectionColumn {
     // MARK: Reading
 
     /// Calls `body` with the collection; `otherwise` when the owner is gone or the collection is damaged.
+    /// - Parameter pastDamage: answers from what can be read, once it is known that not all can.
     func read<Value>(
-        _ otherwise: Value, _ body: (CollectionContents) throws(StorageError) -> Value
+        _ otherwise: Value, pastDamage: ((ReadableCollection) -> Value)? = nil,
+        _ body: (CollectionContents) throws(StorageError) -> Value
     ) -> Value {
         guard let instance = owner._instance else { return otherwise }
         instance.checkConfinement()
+        instance.failures.follow()
         guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let location = owner._location
         else { return otherwise }
         do throws(StorageError) {
             guard let contents = try contents(view, location) else { return otherwise }
+            if let pastDamage, isDegraded(instance) { return pastDamage(readable(contents, instance)) }
             return try body(contents)
         } catch {
-            instance.reportDamage(owner, error)
-            return otherwise
+            instance.reportDamage(owner, error, column: property.column)
+            guard let pastDamage, error.isUnreadable else { return otherwise }
+            // Noting the damage has voided the place of the row.
+            guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let place = owner._location
+            else { return otherwise }
+            do throws(StorageError) {
+                guard let contents = try contents(view, place) else { return otherwise }
+                return pastDamage(readable(contents, instance))
+            } catch {
+                return otherwise
+            }
         }
+    }
+
+    /// Whether elements are known to be lost, or to lead to rows that are.
+    func isDegraded(_ instance: RealmInstance) -> Bool {
+        guard instance.failures.isKnown else { return false }
+        if instance.failures.isDamaged(owner, column: property.column) { return true }
+        guard leadsToObjects, nested == nil, let target = owner._access.target(of: property) else { return false }
+        return instance.failures.readableRows(target) != nil
+    }
+
+    /// What can be read of the collection.
+    /// - Complexity: O(elements), once for a row and version.
+    private func readable(_ contents: CollectionContents, _ instance: RealmInstance) -> ReadableCollection {
+        if nested == nil, !instance.isShared, let known = instance.failures.lastCollection,
+            known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
+            known.position == position
+        {
+            return known
+        }
+        let made = ReadableCollection(self, contents, isWhole: true, in: instance)
+        if nested == nil, !instance.isShared, made.stamp == instance.stamp { instance.failures.lastCollection = made }
+        return made
     }
 
     /// The collection as a version has it, or the running write; nil where none stands.
@@ -84,12 +119,12 @@ public struct _CollectionColumn {
 
     /// - Complexity: O(contents).
     var contents: StoredCollection {
-        read(StoredCollection()) { (contents) throws(StorageError) in try contents.all() }
+        read(StoredCollection(), pastDamage: { $0.contents }) { (contents) throws(StorageError) in try contents.all() }
     }
 
-    /// None where the collection is damaged.
+    /// Of a collection that is known to be damaged, the elements that can be read.
     /// - Complexity: O(1); of texts and data O(count) while they stand in the row.
-    var count: Int { read(0) { $0.count } }
+    var count: Int { read(0, pastDamage: { $0.contents.values.count }) { $0.count } }
 
     /// The element at a place of a list or a set; what stands for it behind the end.
     /// - Parameter kind: what it is called when there is none.
@@ -111,7 +146,10 @@ public struct _CollectionColumn {
     /// The value at a place; nil behind the end.
     private func value(at place: Int, _ context: _ElementContext, _ window: ElementWindow?) -> _StoredValue? {
         if place < 0 { return nil }
-        return read(nil) { (contents) throws(StorageError) in
+        func pastDamage(_ known: ReadableCollection) -> _StoredValue? {
+            place < known.contents.values.count ? known.contents.values[place] : nil
+        }
+        return read(nil, pastDamage: pastDamage) { (contents) throws(StorageError) in
             guard place < contents.count else { return nil }
             let part = try contents.part(at: place)
             let value = try contents.element(part, place)
@@ -124,7 +162,10 @@ public struct _CollectionColumn {
     /// The value of a map's key.
     /// - Complexity: O(log count).
     func value(forKey key: String) -> _StoredValue? {
-        read(nil) { (contents) throws(StorageError) in
+        func pastDamage(_ known: ReadableCollection) -> _StoredValue? {
+            known.contents.keys.firstIndex(of: key).map { known.contents.values[$0] }
+        }
+        return read(nil, pastDamage: pastDamage) { (contents) throws(StorageError) in
             let (place, isThere) = try contents.place(ofKey: key)
             return isThere ? try contents.element(contents.part(at: place), place) : nil
         }
@@ -157,7 +198,7 @@ public struct _CollectionColumn {
     /// The place of the first element that equals this value as storage compares; nil when there is none.
     /// - Complexity: O(count), over packed values.
     func firstPlace(of wanted: _StoredValue) -> Int? {
-        read(nil) { (contents) throws(StorageError) in
+        read(nil, pastDamage: { $0.contents.values.firstIndex(of: wanted) }) { (contents) throws(StorageError) in
             try wanted.withCell { (cell) throws(StorageError) in try contents.reader.firstPlace(of: cell) }
         }
     }

@@ -24,8 +24,13 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
             defer { place += 1 }
             return place < unmanaged.count ? unmanaged[place] : nil
         }
-        guard let value = walk.next() else { return nil }
-        return walk.decoded(value, context)
+        while let value = walk.next() {
+            let element: Element = walk.decoded(value, context)
+            // An object that cannot be read is passed over; the walk has reported it.
+            if context.isLost(value) { continue }
+            return element
+        }
+        return nil
     }
 }
 
@@ -67,7 +72,7 @@ final class ElementWalk: CollectionWalk {
         let isInWrite = column.owner._instance?.isInWrite == true
         column.read(()) { (contents) throws(StorageError) in
             if contents.count <= Self.mostAtStart {
-                while place < contents.count { try decode(contents) }
+                while place < contents.count { decodeOrSkip(contents) }
             } else {
                 isOver = false
                 if !isInWrite { version = contents }
@@ -117,38 +122,64 @@ final class ElementWalk: CollectionWalk {
         places.removeAll(keepingCapacity: true)
         position = 0
         if let version {
-            do throws(StorageError) { try decode(version) } catch {
-                column.owner._instance?.reportDamage(column.owner, error)
-                values.removeAll()
-            }
+            decodeOrSkip(version)
         } else {
-            column.read(()) { (contents) throws(StorageError) in try decode(contents) }
+            column.read(()) { (contents) throws(StorageError) in decodeOrSkip(contents) }
         }
         if !values.isEmpty { return true }
         end()
         return false
     }
 
+    /// Where a node cannot be read, all that is left is decoded at once, without what is lost.
+    private func decodeOrSkip(_ contents: CollectionContents) {
+        do throws(StorageError) { try decode(contents) } catch {
+            guard let instance = column.owner._instance else { return }
+            instance.reportDamage(column.owner, error, column: column.property.column)
+            values.removeAll()
+            keys.removeAll()
+            places.removeAll()
+            if error.isUnreadable { decodePastDamage(contents, instance) }
+            place = contents.count
+        }
+    }
+
+    private func decodePastDamage(_ contents: CollectionContents, _ instance: RealmInstance) {
+        let found = ReadableCollection(column, contents, from: place, isWhole: false, in: instance)
+        do throws(StorageError) {
+            if contents.tag.takesNested { try appendPlaces(found.contents, at: found.places, contents.view) }
+            values = found.contents.values
+            keys = found.contents.keys
+        } catch {
+            places.removeAll()
+            instance.reportDamage(column.owner, error, column: column.property.column)
+        }
+    }
+
     private func decode(_ contents: CollectionContents) throws(StorageError) {
         guard place < contents.count else { return }
         var more = StoredCollection()
         try contents.append(from: place, atMost: Self.mostAtOnce, to: &more, isWhole: false)
-        if contents.tag.takesNested { try appendPlaces(more, contents.view) }
+        if contents.tag.takesNested {
+            try appendPlaces(more, at: Array(place..<(place + more.values.count)), contents.view)
+        }
         place += more.values.count
         values += more.values
         keys += more.keys
     }
 
     /// Lists and maps are looked for at once: they go elsewhere when something comes before them.
-    private func appendPlaces(_ more: StoredCollection, _ view: ReadView) throws(StorageError) {
+    private func appendPlaces(
+        _ more: StoredCollection, at standing: [Int], _ view: ReadView
+    ) throws(StorageError) {
         for (index, value) in more.values.enumerated() {
             guard let isKeyed = NestedEncoding.isKeyed(value) else {
                 places.append(nil)
                 continue
             }
-            let step: NestedSteps.Step = more.keys.isEmpty ? .index(place + index) : .key(more.keys[index])
+            let step: NestedSteps.Step = more.keys.isEmpty ? .index(standing[index]) : .key(more.keys[index])
             let there =
-                standing?.inner(step, isKeyed: isKeyed) ?? NestedSteps(steps: [step], isKeyed: isKeyed)
+                self.standing?.inner(step, isKeyed: isKeyed) ?? NestedSteps(steps: [step], isKeyed: isKeyed)
             places.append(try column.place(there, in: view))
         }
     }

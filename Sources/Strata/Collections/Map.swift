@@ -96,7 +96,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     public func contains(key: Key) -> Bool {
         guard let column = _column else { return unmanaged[key] != nil }
-        return column.read(false) { (contents) throws(StorageError) in
+        return column.read(false, pastDamage: { $0.contents.keys.contains(key._mapKey) }) {
+            (contents) throws(StorageError) in
             try contents.place(ofKey: key._mapKey).isThere
         }
     }

@@ -63,7 +63,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func contains(_ object: Element) -> Bool {
         guard let column = _column else { return unmanaged.contains(object) }
         guard let value = column.storedElement(object) else { return false }
-        return column.read(false) { (contents) throws(StorageError) in try contents.place(ofMember: value).isThere }
+        return column.read(false, pastDamage: { $0.contents.values.contains(value) }) {
+            (contents) throws(StorageError) in
+            try contents.place(ofMember: value).isThere
+        }
     }
 
     public func isSubset(of other: some Sequence<Element>) -> Bool {

@@ -65,7 +65,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: that of the query, once per version.
     public var first: Element? {
         guard case .objects(let source) = content else { return isEmpty ? nil : self[0] }
-        return source.key(at: 0).flatMap { Element._decodeElement(.link($0), source.context) }
+        return source.readable(at: 0) { Element._decodeElement(.link($0), source.context) }
     }
 
     /// The object at a place.
@@ -75,7 +75,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     public subscript(position: Int) -> Element {
         if case .values(let values) = content { return Self.value(values, position) }
         let context = source.context
-        if let key = source.key(at: position), let element = Element._decodeElement(.link(key), context) {
+        if let element = source.readable(at: position, { Element._decodeElement(.link($0), context) }) {
             return element
         }
         source.instance.report(
@@ -137,23 +137,30 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @inlinable
     public mutating func next() -> Element? {
         guard let walk else { return nextOther() }
-        guard place < keys.count else { return nil }
-        let key = keys[place]
-        place &+= 1
-        return unsafeBitCast(walk.object(key), to: Element.self)
+        while place < keys.count {
+            let key = keys[place]
+            place &+= 1
+            // A row that cannot be read is passed over; the walk has reported it.
+            if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
+        }
+        return nil
     }
 
     @usableFromInline
     mutating func nextOther() -> Element? {
         guard let source else { return nextValue() }
-        guard place < keys.count else { return nil }
-        defer { place += 1 }
         #if Zoo
             if PlantedMistake.loopLive.isPlanted {
+                guard place < keys.count else { return nil }
+                defer { place += 1 }
                 return source.key(at: place).flatMap { Element._decodeElement(.link($0), source.context) }
             }
         #endif
-        return Element._decodeElement(.link(keys[place]), source.context)
+        while place < keys.count {
+            defer { place += 1 }
+            if let element = Element._decodeElement(.link(keys[place]), source.context) { return element }
+        }
+        return nil
     }
 
     private mutating func nextValue() -> Element? {

@@ -86,9 +86,24 @@ struct SchemaSetup {
     static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
-            try Repair.open(path: configuration.path, options: options, onDamage: configuration.onDamage.repair) {
-                configuration.recoveryHandler?(Realm.Configuration.DamageReport($0))
+            func told(_ report: StrataRepair.DamageReport) {
+                configuration.recoveryHandler?(Realm.Configuration.DamageReport(report))
             }
+            let store = try Repair.open(
+                path: configuration.path, options: options, onDamage: configuration.onDamage.repair, handler: told)
+            guard let failure = try OpenVerification(store, configuration).failure() else { return store }
+            close(store)
+            if configuration.onDamage == .fail { throw failure }
+            do throws(StorageError) {
+                told(
+                    try Repair.mend(
+                        path: configuration.path, options: options, policy: configuration.onDamage.repair,
+                        because: failure))
+            } catch {
+                // Another process has the file open: it is mended at an open that has it alone.
+                guard case .inUse = error else { throw error }
+            }
+            return try Store.open(path: configuration.path, options: options)
         }
     }
 

@@ -28,6 +28,8 @@ final class CollectionObserver: Observer {
         case column(_CollectionColumn)
         /// Anything else.
         case compared(Dependencies)
+        /// Some of it cannot be read: what can be read is found again for each version.
+        case readable
     }
 
     /// - Throws: `invalidInput` for a key path that leads nowhere.
@@ -45,7 +47,7 @@ final class CollectionObserver: Observer {
     private static func keepsKeys(_ tracking: Tracking) -> Bool {
         switch tracking {
         case .table, .column: false
-        case .matches, .backlinks, .compared: true
+        case .matches, .backlinks, .compared, .readable: true
         }
     }
 
@@ -73,16 +75,40 @@ final class CollectionObserver: Observer {
             #endif
             if !changes.isEmpty && !isSilenced { call(.success(changes)) }
         } catch {
+            let failure = (error as? Realm.Error) ?? Realm.Error(.fail, "\(error)")
+            if failure.code == .invalidDatabase, !isReadable { return goOnWithReadable(failure, isSilenced) }
             isActive.clear()
-            if !isSilenced { call(.failure((error as? Realm.Error) ?? Realm.Error(.fail, "\(error)"))) }
+            if !isSilenced { call(.failure(failure)) }
         }
+    }
+
+    private var isReadable: Bool {
+        if case .readable = tracking { return true }
+        return false
+    }
+
+    /// Rows of the collection are known to be lost: the observer hears of it once, and goes on with the others.
+    func damageIsKnown() {
+        guard !isReadable, source.isDegraded else { return }
+        goOnWithReadable(
+            Realm.Error(
+                .invalidDatabase,
+                "some \(source.access.name) of \(source.instance.configuration.path) cannot be read; Realm.damage lists "
+                    + "what is lost. The collection goes on without them"), false)
+    }
+
+    private func goOnWithReadable(_ failure: Realm.Error, _ isSilenced: Bool) {
+        tracking = .readable
+        keys = KeySequence(source.keys())
+        if !isSilenced { call(.failure(failure)) }
     }
 
     private func changes(_ batch: ChangeBatch) throws -> PlaceChanges {
         if batch.schemaDiffers {
             filter = try KeyPathFilter(keyPaths, source.access)
-            tracking = Self.tracking(of: source)
+            if !isReadable { tracking = Self.tracking(of: source) }
         }
+        if isReadable { return readableChanges(batch) }
         do throws(StorageError) {
             let touched = try filter.touched(batch)
             switch tracking {
@@ -105,9 +131,11 @@ final class CollectionObserver: Observer {
                     for (place, _) in places(of: touched) { changes.modifications.append(place) }
                     return changes
                 }
+            case .readable: break
             }
             return try compared(touched, batch)
         } catch {
+            source.note(error)
             throw Realm.Error(error)
         }
     }
@@ -259,6 +287,31 @@ final class CollectionObserver: Observer {
     private func seed() {
         let keys = keys
         source.seed { keys.keys }
+    }
+
+    // MARK: Past damage
+
+    /// What can be read now is compared with what could be read before. Where it cannot be told which rows changed,
+    /// all count as modified.
+    private func readableChanges(_ batch: ChangeBatch) -> PlaceChanges {
+        let old = keys.keys
+        let new = source.keys()
+        keys = KeySequence(new)
+        let difference = SequenceDifference(from: old, to: new)
+        var changes = PlaceChanges(deletions: difference.deletions, insertions: difference.insertions)
+        do throws(StorageError) {
+            let touched = try filter.touched(batch)
+            for (before, _) in difference.kept where touched.contains(old[before]) {
+                changes.modifications.append(before)
+            }
+        } catch {
+            source.note(error)
+            changes.modifications = difference.kept.map(\.old)
+        }
+        changes.deletions.sort()
+        changes.insertions.sort()
+        changes.modifications.sort()
+        return changes
     }
 
     // MARK: Comparing

@@ -152,7 +152,7 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
             let holder = _CollectionColumn(owner, place).holder
         else { return standing }
         do throws(StorageError) { return try NestedFollowing(old: old, new: new).followed(holder, standing) } catch {
-            instance.noteDamage(Realm.Error(error))
+            instance.failures.note(error, in: owner._access)
             return nil
         }
     }

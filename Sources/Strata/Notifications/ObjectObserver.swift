@@ -70,18 +70,45 @@ final class ColumnObserver: Observer {
     private var told: NestedSteps?
     private let filter: KeyPathFilter?
     private let call: (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
+    /// What is called once some of the collection cannot be read.
+    private let pastDamage: PastDamage
+    /// What could be read when the observer was told last, from then on.
+    private var readable: StoredCollection?
+
+    struct PastDamage {
+        /// Once.
+        let failed: (Realm.Error) -> Void
+        /// For each change of what can be read.
+        let changed: (_ old: StoredCollection, _ new: StoredCollection) -> Void
+    }
 
     /// - Parameters:
     ///   - filter: which changes of objects in the collection count; nil for plain values.
+    ///   - pastDamage: told where not all of the collection can be read.
     ///   - call: told of the versions, and of objects that changed.
     init(
-        _ column: _CollectionColumn, _ filter: KeyPathFilter?,
+        _ column: _CollectionColumn, _ filter: KeyPathFilter?, pastDamage: PastDamage,
         _ call: @escaping (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
     ) {
         self.column = column
         told = column.nested?.pinned
         self.filter = filter
+        self.pastDamage = pastDamage
         self.call = call
+    }
+
+    func damageIsKnown() {
+        guard readable == nil, let instance = column.owner._instance, column.isDegraded(instance) else { return }
+        goOnWithReadable(
+            Realm.Error(
+                .invalidDatabase,
+                "elements of '\(column.property.name)' of \(column.owner._access.name) \(column.owner._key) cannot be "
+                    + "read; Realm.damage lists what is lost. The collection goes on without them"))
+    }
+
+    private func goOnWithReadable(_ error: Realm.Error) {
+        readable = column.contents
+        pastDamage.failed(error)
     }
 
     func update(_ batch: ChangeBatch, isSilenced: Bool) {
@@ -89,11 +116,19 @@ final class ColumnObserver: Observer {
             let earlier = told
             told = try standing(batch)
             if column.owner.isInvalidated || column.nested != nil && told == nil { isActive.clear() }
+            if let old = readable {
+                let new = column.contents
+                readable = new
+                if !isSilenced, old.values != new.values || old.keys != new.keys { pastDamage.changed(old, new) }
+                return
+            }
             if isSilenced { return }
             let versions = try ColumnVersions(column, batch, earlier: earlier, later: told)
             try call(versions, try filter?.touched(batch) ?? [])
         } catch {
-            column.owner._access.instance.noteDamage(Realm.Error(error))
+            let owner = column.owner
+            owner._access.instance.reportDamage(owner, error, column: column.property.column)
+            if readable == nil { goOnWithReadable(Realm.Error(error)) }
         }
     }
 

@@ -72,6 +72,13 @@ final class Observation {
         isBehind = false
         guard !entries.isEmpty else { return }
         depth += 1
+        if instance.failures.isKnown, !instance.isInWrite {
+            for entry in entries where entry.isActive.isSet && !entry.isBeingTold {
+                entry.isBeingTold = true
+                entry.observer?.damageIsKnown()
+                entry.isBeingTold = false
+            }
+        }
         var batches = BatchCache(inbox)
         while tellRound(instance, &batches) {}
         depth -= 1

@@ -11,10 +11,13 @@ protocol Observer: AnyObject {
     func update(_ batch: ChangeBatch, isSilenced: Bool)
     /// A newer version is there, and the Realm does not follow by itself.
     func refreshIsRequired()
+    /// Damage of the file is known, and may be of what is observed. Called before each delivery from then on.
+    func damageIsKnown()
 }
 
 extension Observer {
     func refreshIsRequired() {}
+    func damageIsKnown() {}
 }
 
 /// Whether somebody still wants to be told.

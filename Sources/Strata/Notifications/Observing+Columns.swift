@@ -35,7 +35,14 @@ extension _ColumnCollection {
     ) -> NotificationToken {
         observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) {
             collection, column, token in
-            let observer = ColumnObserver(column, nil) { versions, _ in
+            let pastDamage = ColumnObserver.PastDamage(failed: { block(.error($0)) }) { old, new in
+                let difference = SequenceDifference(from: old.values, to: new.values)
+                block(
+                    .update(
+                        collection, deletions: difference.deletions.sorted(), insertions: difference.insertions.sorted(),
+                        modifications: []))
+            }
+            let observer = ColumnObserver(column, nil, pastDamage: pastDamage) { versions, _ in
                 if versions.isEmpty { return }
                 var changes = PlaceChanges()
                 (changes.deletions, changes.insertions) = (versions.deletions, versions.insertions)
@@ -148,7 +155,18 @@ extension Map {
             let filter = try column.context.target.map { (target) throws(Realm.Error) in
                 try KeyPathFilter(keyPaths, target)
             }
-            let observer = ColumnObserver(column, filter) { (versions, touched) throws(StorageError) in
+            let pastDamage = ColumnObserver.PastDamage(failed: { block(.error($0)) }) { old, new in
+                let before = Dictionary(zip(old.keys, old.values), uniquingKeysWith: { $1 })
+                let after = Dictionary(zip(new.keys, new.values), uniquingKeysWith: { $1 })
+                block(
+                    .update(
+                        self, deletions: old.keys.filter { after[$0] == nil }.compactMap { Key._from(mapKey: $0) },
+                        insertions: new.keys.filter { before[$0] == nil }.compactMap { Key._from(mapKey: $0) },
+                        modifications: new.keys.filter { before[$0] != nil && before[$0] != after[$0] }
+                            .compactMap { Key._from(mapKey: $0) }))
+            }
+            let observer = ColumnObserver(column, filter, pastDamage: pastDamage) {
+                (versions, touched) throws(StorageError) in
                 let changes = try EntryChanges(versions, touched)
                 if changes.isEmpty { return }
                 block(

@@ -122,10 +122,13 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             let update = SectionUpdate(from: before, to: known, changed)
             if !update.isEmpty { tell(sections, update) }
         case .error(let error):
-            configuration?.invalidAccessHandler?(
-                Realm.Configuration.InvalidAccessReport(
-                    className: "\(SectionElement.self)", key: nil, version: 0,
-                    message: "sections cannot be followed any more: \(error)"))
+            // The sections go on with what can be read.
+            if let sections { remember(sections) }
+            configuration?.tell(
+                .substituted(
+                    Realm.Configuration.InvalidAccessReport(
+                        className: "\(SectionElement.self)", key: nil, version: 0,
+                        message: "sections lost what cannot be read: \(error)")))
         }
     }
 

@@ -159,7 +159,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         if !_isCurrentRow() {
             if let error = access.tryRelocate(self) { throw error }
         }
-        return try access.instance.collectingDamage(read)
+        return try access.instance.failures.collecting(read)
     }
 }
 

@@ -7,7 +7,7 @@ extension ObjectSource {
     /// - Complexity: O(1) when nothing changed that matters; else O(log n) looks at rows for each changed row, and a
     ///   pass over the keys.
     func keptKeys() -> [Int64]? {
-        guard instance.isInWrite, let stamp = cache?.stamp, stamp >= instance.marks.everything,
+        guard instance.isInWrite, let stamp = cache?.stamp, stamp >= instance.marks.everything, !isDegraded,
             let dependencies = dependencies()
         else { return nil }
         if !dependencies.changed(since: stamp, instance.marks) {
@@ -21,11 +21,8 @@ extension ObjectSource {
         else { return nil }
         // So that they are changed in place when nobody walks them.
         cache = nil
-        let isDone = attempt(false) { () throws(StorageError) in
-            try patch(&keys, rows, view)
-            return true
-        }
-        guard isDone else { return nil }
+        let isDone: Void? = attempt { () throws(StorageError) in try patch(&keys, rows, view) }
+        guard isDone != nil else { return nil }
         cache = (instance.stamp, keys)
         return keys
     }

@@ -1,4 +1,5 @@
 import StrataStorage
+import Synchronization
 
 /// Where the objects of a collection come from, and which of them, in which order: evaluated when looked at, and again
 /// when the Realm shows something else.
@@ -27,6 +28,8 @@ public final class ObjectSource {
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
     /// What a filter of the whole class was bound to, in the schema of a stamp.
     private var bound: (stamp: UInt64, node: BoundPredicate)?
+    /// Of a frozen Realm, whose cache stays: the keys of rows that can be read, for what is known to be damaged.
+    private let readableFrozen = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
     /// Keys that an observer found while it followed the collection.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
 
@@ -76,13 +79,24 @@ public final class ObjectSource {
 
     /// Whether it is the whole class in the order of keys, where storage counts and finds by itself.
     var isWholeTable: Bool {
-        if case .table = base { return steps.isEmpty && !instance.isFrozen }
+        if case .table = base { return steps.isEmpty && !instance.isFrozen && !isDegraded }
         return false
+    }
+
+    /// Whether rows or links that it consists of are known to be damaged: then everything follows from the keys of the
+    /// rows that can be read.
+    var isDegraded: Bool {
+        instance.failures.follow()
+        guard instance.failures.isKnown else { return false }
+        if instance.failures.readableRows(access) != nil { return true }
+        guard case .list(let owner, let property) = base else { return false }
+        return instance.failures.isDamaged(owner, column: owner._access.properties[property].column)
     }
 
     /// The list or set that it is as it stands, which counts and finds by itself.
     private var wholeColumn: _CollectionColumn? {
-        guard case .list(let owner, let property) = base, steps.isEmpty, !owner._access.properties[property].isMap
+        guard case .list(let owner, let property) = base, steps.isEmpty, !owner._access.properties[property].isMap,
+            !isDegraded
         else {
             return nil
         }
@@ -92,13 +106,11 @@ public final class ObjectSource {
     /// What storage is to be asked when it can answer for the collection by itself: all rows of the class, or those
     /// that a filter leaves.
     func rowFilter(_ view: ReadView) -> RowFilter? {
-        guard case .table = base, !instance.isFrozen else { return nil }
+        guard case .table = base, !instance.isFrozen, !isDegraded else { return nil }
         if steps.isEmpty { return .everything }
         guard let first = steps.first, case .filter(let predicate) = first else { return onlySorts ? .everything : nil }
         guard onlySorts else { return nil }
-        return attempt(nil) { () throws(StorageError) in
-            try tableQuery(predicate).rowFilter(view)
-        }
+        return attempt { () throws(StorageError) in try tableQuery(predicate).rowFilter(view) } ?? nil
     }
 
     private func tableQuery(_ predicate: Predicate) -> TableQuery {
@@ -134,18 +146,22 @@ public final class ObjectSource {
             }
         #endif
         instance.checkConfinement()
+        return countByStorage ?? keys().count
+    }
+
+    /// The count where storage or an earlier look knows it; nil where the keys have to be found.
+    private var countByStorage: Int? {
         if isWholeTable, let view = instance.currentView {
-            return attempt(0) { () throws(StorageError) in try view.rowCount(access.table) }
+            return attempt { () throws(StorageError) in try view.rowCount(access.table) }
         }
         if let column = wholeColumn { return column.count }
-        if cache?.stamp == instance.stamp { return keys().count }
+        if cache?.stamp == instance.stamp { return nil }
         if let counted, counted.stamp == instance.stamp { return counted.count }
-        if !isWorthKeeping, let view = instance.currentView, let filter = rowFilter(view) {
-            let count = attempt(0) { () throws(StorageError) in try view.count(access.table, where: filter) }
-            if !instance.isFrozen { counted = (instance.stamp, count) }
-            return count
-        }
-        return keys().count
+        guard !isWorthKeeping, let view = instance.currentView, let filter = rowFilter(view),
+            let count = attempt({ () throws(StorageError) in try view.count(access.table, where: filter) })
+        else { return nil }
+        if !instance.isFrozen { counted = (instance.stamp, count) }
+        return count
     }
 
     /// The key at a place; nil behind the end.
@@ -154,16 +170,27 @@ public final class ObjectSource {
         guard place >= 0 else { return nil }
         if isWholeTable {
             guard let view = instance.currentView else { return nil }
-            return attempt(nil) { () throws(StorageError) in try view.key(at: place, in: access.table)?.rawValue }
+            let found = attempt { () throws(StorageError) in try view.key(at: place, in: access.table) }
+            if let found { return found?.rawValue }
         }
         let keys = keys()
         return place < keys.count ? keys[place] : nil
     }
 
+    /// What `decode` makes of the key at a place. Where it meets a row that cannot be read, places are counted anew
+    /// without it.
+    func readable<Element>(at place: Int, _ decode: (Int64) -> Element?) -> Element? {
+        guard let key = key(at: place) else { return nil }
+        if let element = decode(key) { return element }
+        guard instance.failures.isKnown, let other = self.key(at: place), other != key else { return nil }
+        return decode(other)
+    }
+
     func index(of key: Int64) -> Int? {
         if isWholeTable {
             guard let view = instance.currentView else { return nil }
-            return attempt(nil) { () throws(StorageError) in try view.ordinal(of: RowKey(key), in: access.table) }
+            let found = attempt { () throws(StorageError) in try view.ordinal(of: RowKey(key), in: access.table) }
+            if let found { return found }
         }
         if let column = wholeColumn { return column.firstPlace(of: .link(key)) }
         return keys().firstIndex(of: key)
@@ -175,7 +202,10 @@ public final class ObjectSource {
         #if Zoo
             if PlantedMistake.writeStale.isPlanted, instance.isInWrite, let cache { return cache.keys }
         #endif
-        if let cache, cache.stamp == instance.stamp { return cache.keys }
+        instance.failures.follow()
+        if let cache, cache.stamp == instance.stamp {
+            return instance.isFrozen && instance.failures.isKnown ? readable(cache.keys) : cache.keys
+        }
         instance.checkConfinement()
         if let kept = keptKeys() { return kept }
         let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
@@ -185,18 +215,32 @@ public final class ObjectSource {
         return keys
     }
 
+    /// Those keys of a frozen Realm whose rows can be read, as far as that is known now.
+    private func readable(_ keys: [Int64]) -> [Int64] {
+        guard let rows = instance.failures.readableRows(access) else { return keys }
+        let generation = instance.store.damage.generation
+        if let made = readableFrozen.withLock({ $0 }), made.generation == generation { return made.keys }
+        let readable = keys.filter { rows.contains($0) }
+        readableFrozen.withLock { $0 = (generation, readable) }
+        return readable
+    }
+
     /// Takes keys that were found by other means for the version that is shown, worked out when somebody asks.
     func seed(_ keys: @escaping () -> [Int64]) {
         if !instance.isFrozen { known = (instance.stamp, keys) }
     }
 
-    /// Runs `body`; when storage fails, remembers why and gives `otherwise`.
-    func attempt<Value>(_ otherwise: Value, _ body: () throws(StorageError) -> Value) -> Value {
+    /// Runs `body`; when storage fails, tells of it and gives nil. What can be read is known from then on.
+    func attempt<Value>(_ body: () throws(StorageError) -> Value) -> Value? {
         do throws(StorageError) { return try body() } catch {
-            instance.noteDamage(Realm.Error(error))
-            instance.report(access.name, nil, Realm.Error(error).description)
-            return otherwise
+            note(error)
+            return nil
         }
+    }
+
+    func note(_ error: StorageError) {
+        let isTold = instance.failures.note(error, in: access)
+        instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
     }
 
     /// The same query in another instance of the same file; nil when the owner of a list is not there.
@@ -215,7 +259,13 @@ public final class ObjectSource {
 
     private func evaluate() -> [Int64] {
         guard let view = instance.currentView else { return [] }
-        return attempt([]) { () throws(StorageError) in try evaluate(view) }
+        if !isDegraded {
+            do throws(StorageError) { return try evaluate(view) } catch {
+                note(error)
+                if !error.isUnreadable { return [] }
+            }
+        }
+        return DegradedQuery(self, view).keys()
     }
 
     private func evaluate(_ view: ReadView) throws(StorageError) -> [Int64] {

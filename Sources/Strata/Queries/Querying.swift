@@ -124,7 +124,7 @@ extension ObjectSource {
     fileprivate func explained() -> String {
         guard let view = instance.currentView else { return "\(access.name): the Realm is closed" }
         var lines: [String] = []
-        attempt(()) { () throws(StorageError) in
+        attempt { () throws(StorageError) in
             for (place, step) in steps.enumerated() {
                 switch step {
                 case .filter(let predicate):

@@ -181,7 +181,9 @@ extension Realm {
         guard canWriteAsynchronously(nil) else { return 0 }
         let instance = instance
         return instance.asyncWrites.begin { [unowned instance] turn in
-            if case .failure(let error) = turn { instance.noteDamage(error) } else { block() }
+            guard case .failure(let error) = turn else { return block() }
+            instance.failures.note(error)
+            instance.report("", nil, "a write that was to begin later cannot begin: \(error)")
         }
     }
 

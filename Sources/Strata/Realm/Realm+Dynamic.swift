@@ -20,8 +20,8 @@ extension Realm {
             guard let row = try instance.find(access, primaryKey: value) else { return nil }
             return instance.materialize(access, row) as? DynamicObject
         } catch {
-            instance.noteDamage(Realm.Error(error))
-            instance.report(access.name, nil, Realm.Error(error).description)
+            let isTold = instance.failures.note(error, in: access)
+            instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
             return nil
         }
     }

@@ -1,4 +1,5 @@
 import StrataFiles
+import StrataRepair
 import StrataStorage
 
 #if canImport(FoundationEssentials)
@@ -8,25 +9,38 @@ import StrataStorage
 #endif
 
 extension Realm {
-    /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one.
+    /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one. What was written is
+    /// verified before it gets its name.
+    ///
+    /// Of a damaged file everything that can be read is copied, as `onDamage = .salvage` would take it over; under
+    /// another durability than `full` that is what the file has without the newest commits.
+    /// - Returns: what is missing in the copy, class by class; nothing for a file that is whole.
     /// - Throws: `fileExists` when something stands at `fileURL`.
-    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+    @discardableResult
+    public func writeCopy(
+        toFile fileURL: URL, encryptionKey: Data? = nil
+    ) throws -> [Configuration.DamageReport.ClassReport] {
         let cipher = try Configuration.cipher(encryptionKey)
         if try Self.exists(fileURL.path, instance.configuration) {
             throw Error(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
         }
         do throws(StorageError) { try instance.store.writeCopy(to: fileURL.path, cipher: cipher) } catch {
-            throw Error(error)
+            guard error.isUnreadable, instance.configuration.inMemoryIdentifier == nil else { throw Error(error) }
+            instance.failures.note(error, in: nil)
+            return try instance.writeCopyPastDamage(to: fileURL.path, cipher)
         }
+        return []
     }
 
     /// Writes a compacted copy of the newest version to the configuration's file, encrypted with its key.
+    /// - Returns: what is missing in the copy, as ``writeCopy(toFile:encryptionKey:)`` does.
     /// - Throws: `fileExists` when the file is there, `invalidInput` for a configuration of memory alone.
-    public func writeCopy(configuration: Configuration) throws {
+    @discardableResult
+    public func writeCopy(configuration: Configuration) throws -> [Configuration.DamageReport.ClassReport] {
         guard let fileURL = configuration.fileURL else {
             throw Error(.invalidInput, "a copy needs a file; give the configuration a fileURL")
         }
-        try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
+        return try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
     }
 
     /// Whether the configuration's file is there.
@@ -62,6 +76,38 @@ extension Realm {
     private static func exists(_ path: String, _ configuration: Configuration) throws -> Bool {
         do throws(FileError) { return try configuration.storeOptions.fileSystem.status(path) != nil } catch {
             throw Error(error)
+        }
+    }
+}
+
+extension RealmInstance {
+    /// Copies what can be read of a damaged file, while no transaction of this process runs.
+    fileprivate func writeCopyPastDamage(
+        to path: String, _ cipher: (any Cipher)?
+    ) throws -> [Realm.Configuration.DamageReport.ClassReport] {
+        let options = try configuration.sealedOptions()
+        return try storage { () throws(StorageError) in
+            let plain = path + ".salvaged"
+            var salvage = SalvageOptions()
+            salvage.limits = options.limits
+            salvage.cipher = options.cipher
+            salvage.isOpenHere = true
+            func run() throws(StorageError) -> SalvageReport {
+                try Salvage.run(from: store.path, to: plain, fileSystem: options.fileSystem, options: salvage)
+            }
+            // A write of this instance has the gate already.
+            let report = isInWrite ? try run() : try store.whileNothingIsWritten(run)
+            defer { _ = try? Store.removeFiles(path: plain, options: options) }
+            // Salvaged under the key of the file; the copy has the one that was asked for.
+            let salvaged = try Store.openAlone(path: plain, options: options)
+            do throws(StorageError) {
+                try salvaged.writeCopy(to: path, cipher: cipher)
+                try salvaged.close()
+            } catch {
+                SchemaSetup.close(salvaged)
+                throw error
+            }
+            return report.tables.map(Realm.Configuration.DamageReport.ClassReport.init)
         }
     }
 }

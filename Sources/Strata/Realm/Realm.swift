@@ -101,9 +101,13 @@ public struct Realm: Equatable {
             else { return nil }
             return unsafeDowncast(made, to: type)
         } catch {
-            instance.noteDamage(Realm.Error(error))
-            instance.report(access.name, nil, Realm.Error(error).description)
-            return nil
+            // The index of the key may be what is damaged: the rows that can be read are asked one by one.
+            let isTold = instance.failures.note(error, in: access)
+            instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
+            guard let row = instance.findReadable(access, primaryKey: value),
+                let made = instance.materialize(access, row)
+            else { return nil }
+            return unsafeDowncast(made, to: type)
         }
     }
 

@@ -22,6 +22,18 @@ extension Realm.Configuration {
         case startAfresh
     }
 
+    /// When the pages of a file are verified.
+    public enum Verification: Sendable {
+        /// Each when it is first read.
+        case whenRead
+        /// All of them when the file is opened: before the open returns, which throws `invalidDatabase` for damage, or,
+        /// above ``Realm/Configuration/verificationLimit``, in the background, which reports it.
+        case atOpen
+    }
+
+    /// Bytes of a file that are verified in about 100 ms where the system has them in memory.
+    public static let standardVerificationLimit = 64 << 20
+
     /// What became of a damaged file, and what was lost.
     public struct DamageReport: Sendable {
         public enum Outcome: Sendable {

@@ -95,10 +95,19 @@ extension Realm {
         public var objectTypes: [ObjectBase.Type]?
         public var durability: Durability
         public var invalidAccess: InvalidAccess
+        /// Told of everything that happens to the database where no call can throw it: damage, reads of what is not there,
+        /// a close that failed. Called on the thread that met it. Where neither this nor the handler of the kind is
+        /// set, standard error gets it: the first twenty places of a file in full, then one line with the count.
+        public var report: (@Sendable (Report) -> Void)?
         /// Told of every substituted read. Called on the thread that read.
         public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
-        /// What opening a damaged file does; a Realm that is read-only always throws.
+        /// What opening a damaged file does; a Realm that is read-only always throws. Another policy than `fail` verifies
+        /// the file at its open, as ``Verification/atOpen`` does, and acts as well on damage that an earlier session met.
         public var onDamage: DamagePolicy
+        /// When pages are verified that nobody has read yet.
+        public var verification: Verification
+        /// A file of at most so many bytes is verified before the open returns, a larger one beside it.
+        public var verificationLimit: Int
         /// Told what became of a damaged file before the open returns, on the thread that opens.
         public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
         /// Told when the last Realm of the file is gone and closing it failed, on the thread that let go of it. Without
@@ -123,7 +132,9 @@ extension Realm {
             migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
             maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
-            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (Error) -> Void)? = nil
+            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (Error) -> Void)? = nil,
+            report: (@Sendable (Report) -> Void)? = nil, verification: Verification = .whenRead,
+            verificationLimit: Int = Configuration.standardVerificationLimit
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -147,6 +158,9 @@ extension Realm {
             self.growth = growth
             self.compaction = compaction
             self.closeFailureHandler = closeFailureHandler
+            self.report = report
+            self.verification = verification
+            self.verificationLimit = verificationLimit
         }
 
         /// `default.strata` in the user's data directory, below the program's name.

@@ -24,7 +24,7 @@ final class SharedStore: Sendable {
     /// What was asked of the file when it was opened.
     let isReadOnly: Bool
     private let encryptionKey: Data?
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let open: OpenCount
     /// Where asynchronous writes wait for the write lock, one after the other.
     let writeQueue = DispatchQueue(label: "strata.writes")
@@ -40,8 +40,8 @@ final class SharedStore: Sendable {
         /// The last version that changed the schema, as far as this process saw.
         var schemaVersion = TransactionID(0)
         var token: ObserverToken?
-        /// Of whoever opened or joined last and has one.
-        var closeFailureHandler: (@Sendable (Realm.Error) -> Void)?
+        /// Of the last program that opened or joined the file and has a hook for it: who is told of a close that fails.
+        var teller: Realm.Configuration
     }
 
     private struct WeakInbox { weak var inbox: ChangeInbox? }
@@ -102,7 +102,7 @@ final class SharedStore: Sendable {
                     throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
                 }
                 try SchemaSetup.join(known.store, configuration)
-                known.adopt(configuration.closeFailureHandler)
+                known.adopt(configuration)
                 return known
             }
             if place.store != nil { place.open = OpenCount() }
@@ -127,17 +127,18 @@ final class SharedStore: Sendable {
         self.open = open
         isReadOnly = configuration.readOnly
         encryptionKey = configuration.encryptionKey
+        state = Mutex(State(teller: configuration))
         store = try Self.openStore(configuration, open)
         open.value.add(1, ordering: .relaxed)
-        adopt(configuration.closeFailureHandler)
         let token = store.addObserver { [weak self] notice in self?.receive(notice) }
         state.withLock { $0.token = token }
+        OpenVerification.begin(self, configuration)
     }
 
     deinit {
-        let handler = state.withLock { state in
+        let teller = state.withLock { state in
             state.token?.cancel()
-            return state.closeFailureHandler
+            return state.teller
         }
         var failure: Realm.Error?
         do throws(StorageError) { try store.close() } catch {
@@ -147,7 +148,8 @@ final class SharedStore: Sendable {
         }
         // Before anybody is told, who may open the file again.
         open.value.subtract(1, ordering: .releasing)
-        if let failure { UnclosedStore.tell(failure, handler) }
+        if let failure { teller.tell(.closeFailed(failure)) }
+        StandardErrorReports.end(key.path)
     }
 
     /// The store of a file that no Realm of this process has: one that could not be closed before is closed now, or is
@@ -156,8 +158,7 @@ final class SharedStore: Sendable {
         guard let unclosed = open.takeUnclosed() else { return try SchemaSetup.openStore(configuration) }
         do throws(StorageError) { try unclosed.store.close() } catch {
             guard unclosed.store.isOpen else {
-                UnclosedStore.tell(
-                    UnclosedStore.failure(of: unclosed.store, error, isKept: false), configuration.closeFailureHandler)
+                configuration.tell(.closeFailed(UnclosedStore.failure(of: unclosed.store, error, isKept: false)))
                 return try SchemaSetup.openStore(configuration)
             }
             do { return try unclosed.join(configuration) } catch {
@@ -175,8 +176,9 @@ final class SharedStore: Sendable {
         _ = entry?.store.withLock { $0.open }.takeUnclosed()
     }
 
-    private func adopt(_ handler: (@Sendable (Realm.Error) -> Void)?) {
-        if let handler { state.withLock { $0.closeFailureHandler = handler } }
+    private func adopt(_ configuration: Realm.Configuration) {
+        if configuration.closeFailureHandler == nil && configuration.report == nil { return }
+        state.withLock { $0.teller = configuration }
     }
 
     /// Whether the path leads to another file by now, or to none.

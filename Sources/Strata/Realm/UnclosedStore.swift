@@ -5,12 +5,6 @@ import StrataStorage
 #else
     import Foundation
 #endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// A store that nobody uses any more and that could not be closed: on a full disk, say, nothing else has its newest
 /// commits. It stays open until the file is opened again in this process, which closes it first.
 struct UnclosedStore {
@@ -42,11 +36,5 @@ struct UnclosedStore {
                 ? "what was committed is in its log, and comes back at the next open"
                 : "its last commits may be lost"
         return Realm.Error(cause.code, "closing \(store.path): \(cause.message); \(meaning)")
-    }
-
-    /// Where nobody wants to hear of it, it goes to standard error: it must not be lost without a word.
-    static func tell(_ failure: Realm.Error, _ handler: (@Sendable (Realm.Error) -> Void)?) {
-        if let handler { return handler(failure) }
-        Array("Strata: \(failure)\n".utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -30,6 +30,8 @@ extension Realm {
             case incorrectThread
             /// Called at a moment when it is not allowed: outside a write, or inside one.
             case wrongState
+            /// Places of the file cannot be read, and the program has not acknowledged all of them: nothing is written.
+            case damaged
             /// More versions are in use than `maximumNumberOfActiveVersions` allows.
             case tooManyVersions
 
@@ -77,6 +79,7 @@ extension Realm {
         public static let deleteDenied = Code.deleteDenied
         public static let incorrectThread = Code.incorrectThread
         public static let wrongState = Code.wrongState
+        public static let damaged = Code.damaged
         public static let tooManyVersions = Code.tooManyVersions
     }
 }
@@ -117,7 +120,7 @@ extension Realm.Error {
         case .notAStore(let path), .keyRequired(let path), .wrongKey(let path), .notEncrypted(let path),
             .unsupportedFormat(let path, _), .logMissing(let path), .logMismatch(let path), .logCorrupt(let path, _),
             .logOutdated(let path), .inUse(let path), .beingRead(let path, _), .unshared(let path), .stale(let path),
-            .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path):
+            .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path), .damaged(let path, _):
             path
         default: nil
         }
@@ -167,6 +170,13 @@ extension Realm.Error {
         case .settingsDiffer(let path):
             return (.alreadyOpen, "another process has \(path) open with another durability")
         case .readOnly(let path): return (.filePermissionDenied, "\(path) was opened for reading only")
+        case .damaged(let path, let places):
+            return (
+                .damaged,
+                "\(places == 1 ? "1 place" : "\(places) places") of \(path) cannot be read, so nothing is written; "
+                    + "Realm.damage lists what is lost. Put a copy back, open with onDamage = .salvage, or go on without "
+                    + "it by acknowledgeDamage()"
+            )
         case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):
             return (.fail, "whether \(version) is durable is not known; close every Realm and open it again")

@@ -92,6 +92,48 @@ enum CollectionTree {
         return true
     }
 
+    /// Calls `body` with all runs that can be read, from the one with `place` on, in order. Places are those that the
+    /// branches above give, with what is lost counted.
+    /// - Parameter failed: told why a node cannot be read, or is not what the branch above says.
+    static func forEachReadableRun(
+        from place: Int, in root: NodeReference, _ shape: CollectionShape, of count: Int,
+        reading nodes: some NodeReading, _ body: (CollectionRun) -> Void, failed: (StorageError) -> Void
+    ) {
+        do throws(StorageError) {
+            let level = try level(of: root, shape, nodes)
+            visitReadable(root, level: level, first: 0, expected: count, from: place, shape, nodes, body, failed)
+        } catch {
+            failed(error)
+        }
+    }
+
+    private static func visitReadable(
+        _ reference: NodeReference, level: Int, first: Int, expected: Int, from place: Int, _ shape: CollectionShape,
+        _ nodes: some NodeReading, _ body: (CollectionRun) -> Void, _ failed: (StorageError) -> Void
+    ) {
+        do throws(StorageError) {
+            if level == 0 {
+                let leaf = try leaf(reference, shape, nodes)
+                guard leaf.count == expected else { throw damaged(reference) }
+                return body(CollectionRun(leaf: leaf, first: first))
+            }
+            let branch = try branch(reference, level: level, shape, nodes)
+            guard branch.total == expected else { throw damaged(reference) }
+            var first = first
+            for i in 0..<branch.count {
+                let elements = branch.elements(i)
+                if first + elements > place {
+                    visitReadable(
+                        branch.reference(i), level: level - 1, first: first, expected: elements, from: place, shape,
+                        nodes, body, failed)
+                }
+                first += elements
+            }
+        } catch {
+            failed(error)
+        }
+    }
+
     // MARK: Order
 
     /// The place of the first element of a set, or key of a map, that does not stand before what is looked for; the

@@ -43,6 +43,9 @@ package enum StorageError: Error, Sendable, Equatable {
     case settingsDiffer(path: String)
     /// A write to a store that was opened for reading only.
     case readOnly(path: String)
+    /// So many places of the file are known to be unreadable, and the program has not acknowledged all of them: nothing
+    /// is written.
+    case damaged(path: String, places: Int)
     /// An earlier write or sync failed; reopen the store.
     case poisoned
     /// This commit, or one that it was built on, may or may not be durable; reopen the store to see.
@@ -114,7 +117,7 @@ extension StorageError {
         case .corrupt, .logMissing, .logMismatch, .logCorrupt, .logOutdated: true
         case .file, .noSpace, .notAStore, .keyRequired, .wrongKey, .notEncrypted, .unsupportedFormat, .inUse,
             .beingRead,
-            .unshared, .readOnly,
+            .unshared, .readOnly, .damaged,
             .poisoned, .commitOutcomeUnknown, .closed, .forked, .misuse, .limit, .stale, .busy, .lockFile,
             .settingsDiffer:
             false

@@ -60,6 +60,11 @@ package final class PageMap: Sendable {
         limit.pages.max(min(pages, capacity), ordering: .acquiringAndReleasing)
     }
 
+    /// Has every page verified again when it is next read, those that this process wrote among them.
+    func distrust() {
+        for page in 0..<limit.pages.load(ordering: .acquiring) { tags[page].store(0, ordering: .relaxed) }
+    }
+
     /// Whether the file has pages that did not fit in.
     var isShort: Bool { short.load(ordering: .relaxed) }
 

@@ -190,6 +190,16 @@ final class ProcessTable: Sendable {
         slots.wakeWaiters()
     }
 
+    /// How often some process changed the record of damage beside the store; 0 where none did.
+    var damageChanges: UInt32 { memory[Layout.damageChanges] }
+
+    /// All processes read the record of damage again before they next ask.
+    func damageDidChange() {
+        // Two processes may do so at once: that the word is another one afterwards is all that counts.
+        memory[Layout.damageChanges] = damageChanges &+ 1
+        memory.fence()
+    }
+
     // MARK: Leaving
 
     /// Whether this process has left the table.

@@ -55,6 +55,8 @@ extension ProcessTable {
         static let lastGrant = Word64(840)
         /// ``Durability`` of the owner, plus 1.
         static let durability = Word32(848)
+        /// How often a process changed the record of damage beside the store.
+        static let damageChanges = Word32(852)
         /// What the open grant is based on.
         static let base = Version(base: 896)
 

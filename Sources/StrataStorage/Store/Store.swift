@@ -37,6 +37,8 @@ package final class Store: Sendable {
     let checkpoints: Checkpoints
     let periodicSync: PeriodicSync
     let compaction: CompactionRun
+    /// Which places of the file are known to be unreadable, and whether that keeps transactions from beginning.
+    package let damage: DamageRegister
     /// Guarded by the write gate.
     @exclusivity(unchecked) nonisolated(unsafe) var writer = WriterState()
 
@@ -60,6 +62,7 @@ package final class Store: Sendable {
         checkpoints = Checkpoints(path, options, file, commits, checkpointer)
         periodicSync = PeriodicSync(commits, options)
         compaction = CompactionRun(options)
+        damage = DamageRegister(path: path, storeID: checkpointer.slot.storeID, options: options, processes: processes)
     }
 
     /// Until a checkpoint in progress has ended, others wait for what this process holds: nobody else hurries it.
@@ -173,11 +176,13 @@ package final class Store: Sendable {
     }
 
     /// Waits for the write lock and starts a transaction on the newest committed version.
-    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`; `busy` after ``StoreOptions/writeTimeout``; `stale` when
+    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`; `damaged` while a place is known to be unreadable that the
+    ///   program has not acknowledged; `busy` after ``StoreOptions/writeTimeout``; `stale` when
     ///   the file was replaced or removed; `corrupt` when the free map cannot be read.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         if options.readOnly { throw .readOnly(path: path) }
         try checkOrigin()
+        try damage.checkWrites()
         let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
         guard let permit = gate.acquire(until: deadline) else { throw .busy(path: path) }
         var (base, isOwner) = try writableBase()

@@ -383,3 +383,18 @@ extension CollectionMatcher {
         }
     }
 }
+
+extension CollectionReader {
+    /// Hands out the elements that can be read, a part at a time and in order, past the nodes that cannot.
+    /// - Parameter failed: told why, once for each node.
+    package func forEachReadablePart(
+        from place: Int = 0, _ body: (CollectionPart) -> Void, failed: (StorageError) -> Void
+    ) {
+        guard case .tree(let root, _) = cell else {
+            do throws(StorageError) { if place < count { body(try part(at: place)) } } catch { failed(error) }
+            return
+        }
+        CollectionTree.forEachReadableRun(
+            from: place, in: root, shape, of: count, reading: reader, { body(part($0)) }, failed: failed)
+    }
+}

@@ -253,6 +253,7 @@ final class ClassAccess {
             object._stamp = instance.stamp
             return nil
         } catch {
+            instance.failures.note(error, in: self)
             return Realm.Error(error)
         }
     }

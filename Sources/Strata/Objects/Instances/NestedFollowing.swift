@@ -55,7 +55,7 @@ extension RealmInstance {
         let following = NestedFollowing(old: old, new: new)
         nested.follow(isPinned: isPinned) { holder, standing in
             do throws(StorageError) { return try following.followed(holder, standing) } catch {
-                noteDamage(Realm.Error(error))
+                failures.note(error, in: nil)
                 return nil
             }
         }

@@ -34,13 +34,13 @@ final class ObjectWalk {
 
     deinit { last?.release() }
 
-    /// The object of a row, or one that was never there.
+    /// The object of a row, or one that was never there; nil for a row that cannot be read.
     ///
     /// A call and never inlined: the compiler must not see that two objects may be one, or it would spare the count of
     /// a reference that is in use.
     @usableFromInline
     @inline(never)
-    func object(_ key: Int64) -> ObjectBase {
+    func object(_ key: Int64) -> ObjectBase? {
         if let last {
             if strata_reference_counts(last.toOpaque()) == alone {
                 if last._withUnsafeGuaranteedRef({ move($0, to: key) }) {
@@ -54,7 +54,7 @@ final class ObjectWalk {
             self.last = nil
             last.release()
         }
-        let made = instance.materializeOrInvalid(access, RowKey(key))
+        guard let made = instance.materializeOrInvalid(access, RowKey(key)) else { return nil }
         if kept < Self.patience { last = .passRetained(made) }
         return made
     }

@@ -121,7 +121,7 @@ extension ObjectBase {
                 if !_access.instance.isFrozen { try _hold(column, kind, view, location) }
                 return try body(view, location)
             } catch {
-                return _damaged(error)
+                return _damaged(error, column)
             }
         }
     }
@@ -144,15 +144,15 @@ extension ObjectBase {
         guard column >= 0, let location = _location else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) { return try view.bytes(location, Int(column)).map(body) } catch {
-                return _damaged(error)
+                return _damaged(error, Int(column))
             }
         }
     }
 
     /// Reports that a column could not be read.
     @inline(never)
-    private func _damaged<Value>(_ error: StorageError) -> Value? {
-        _access.instance.reportDamage(self, error)
+    private func _damaged<Value>(_ error: StorageError, _ column: Int) -> Value? {
+        _access.instance.reportDamage(self, error, column: column)
         return nil
     }
 

@@ -1,10 +1,17 @@
 import StrataStorage
 
 extension RealmInstance {
-    /// The object of a row; nil when there is none.
+    /// The object of a row; nil when there is none, and when it cannot be read.
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
         if currentView == nil { return nil }
+        if failures.isKnown, failures.cannotRead(key.rawValue, access) {
+            report(
+                access.name, key.rawValue,
+                "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is lost",
+                isTold: true)
+            return nil
+        }
         return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
                 guard let location = try view.locate(access.table, key) else { return nil }
@@ -24,14 +31,15 @@ extension RealmInstance {
 
     @inline(never)
     private func unreadable(_ access: ClassAccess, _ key: RowKey, _ error: StorageError) -> ObjectBase? {
-        noteDamage(Realm.Error(error))
-        report(access.name, key.rawValue, Realm.Error(error).description)
+        let isTold = failures.note(error, in: access)
+        report(access.name, key.rawValue, Realm.Error(error).description, isTold: isTold)
         return nil
     }
 
-    /// The object of a row, or one that was never there.
-    func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase {
-        materialize(access, key) ?? invalidObject(access, key: key)
+    /// The object of a row, or one that was never there; nil for a row that cannot be read.
+    func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
+        if let made = materialize(access, key) { return made }
+        return failures.cannotRead(key.rawValue, access) ? nil : invalidObject(access, key: key)
     }
 
     /// What stands for an element that is gone: managed, invalidated from the start.
@@ -91,6 +99,23 @@ extension RealmInstance {
         return try value.withCell { (cell) throws(StorageError) in try view.rows(table, column, equalTo: cell).first }
     }
 
+    /// The row of a primary key among those that can be read, whatever became of its index.
+    /// - Complexity: O(rows).
+    func findReadable(_ access: ClassAccess, primaryKey value: _StoredValue) -> RowKey? {
+        guard let view = currentView, let primary = access.primary, let rows = failures.readableRows(access) else {
+            return nil
+        }
+        for key in rows.keys {
+            do throws(StorageError) {
+                guard let location = try view.locate(access.table, RowKey(key)) else { continue }
+                if try view.value(location, primary.column, primary.tag) == value { return RowKey(key) }
+            } catch {
+                failures.note(error, in: access)
+            }
+        }
+        return nil
+    }
+
     private func firstRow(
         _ access: ClassAccess, _ column: Int, _ view: ReadView, _ matches: (_StoredValue) -> Bool
     ) throws(StorageError) -> RowKey? {
@@ -107,7 +132,7 @@ extension RealmInstance {
         guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
         else { return nil }
         do throws(StorageError) { return try view.value(location, property.column, property.tag) } catch {
-            noteDamage(Realm.Error(error))
+            failures.note(error, in: object._access, failures.loss(object, column: property.column))
             return nil
         }
     }
@@ -127,7 +152,7 @@ extension RealmInstance {
             if let value = AnyEncoding.decode(bytes, find: object(of:)) { return value }
             throw view.damage(at: location)
         } catch {
-            reportDamage(object, error)
+            reportDamage(object, error, column: property.column)
             return nil
         }
     }

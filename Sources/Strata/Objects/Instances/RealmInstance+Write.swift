@@ -144,7 +144,7 @@ extension RealmInstance {
     /// Shows the newest version without telling anybody.
     func showNewest() {
         do throws(StorageError) { show(try store.snapshot()) } catch {
-            noteDamage(Realm.Error(error))
+            failures.note(error, in: nil)
             if let snapshot { show(snapshot) } else { invalidate() }
         }
     }
@@ -195,7 +195,7 @@ extension RealmInstance {
             observation.deliver(self)
             return true
         } catch {
-            noteDamage(Realm.Error(error))
+            failures.note(error, in: nil)
             if let old { show(old) }
             return false
         }

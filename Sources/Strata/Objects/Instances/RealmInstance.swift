@@ -42,7 +42,8 @@ final class RealmInstance {
     private(set) var writesBegun: UInt32 = 0
     private var cancelledWrites: Set<UInt32> = []
     private(set) lazy var encoder = _RowEncoder(self)
-    private var damage: Realm.Error?
+    /// What it does about reads that fail.
+    private(set) lazy var failures = ReadFailures(self)
     private var frozenTwin: InstanceReference?
     /// How others refer to the instance without keeping it alive.
     let reference: InstanceReference
@@ -107,6 +108,7 @@ final class RealmInstance {
         if !nested.isEmpty { followNested(to: snapshot) }
         self.snapshot = snapshot
         setView(snapshot.view)
+        failures.follow()
     }
 
     /// Pins a version without showing it: the one that the running write began with.
@@ -259,14 +261,14 @@ final class RealmInstance {
             made.classes.makeAll(in: made)
             return made
         } catch {
-            noteDamage(error)
+            failures.note(error)
             return nil
         }
     }
 
     private func snapshotOrReport() -> Snapshot? {
         do throws(StorageError) { return try store.snapshot() } catch {
-            noteDamage(Realm.Error(error))
+            failures.note(error, in: nil)
             return nil
         }
     }
@@ -294,34 +296,30 @@ final class RealmInstance {
         write.fail(error)
     }
 
-    /// Remembers that something could not be read, for callers that can throw.
-    func noteDamage(_ error: Realm.Error) {
-        // Many threads read a frozen instance at once.
-        if !isShared && damage == nil { damage = error }
-        write?.fail(error)
-    }
-
-    func reportDamage(_ object: ObjectBase, _ error: StorageError) {
-        noteDamage(Realm.Error(error))
-        report(object._access.name, object._key, Realm.Error(error).description)
+    /// A property of an object could not be read: the caller gets its default.
+    func reportDamage(_ object: ObjectBase, _ error: StorageError, column: Int?) {
+        let isTold = failures.note(error, in: object._access, failures.loss(object, column: column))
+        report(object._access.name, object._key, Realm.Error(error).description, isTold: isTold)
     }
 
     func reportInvalidAccess(_ object: ObjectBase) {
         let error = object._access.tryRelocate(object) ?? object._access.deletedError(object)
-        if error.code != .objectDeleted { noteDamage(error) }
         report(object._access.name, object._key, error.description)
     }
 
     /// Tells of a read that found nothing, by the policy of the configuration.
-    func report(_ className: String, _ key: Int64?, _ message: String) {
+    /// - Parameter isTold: the program was told of the damage that is the reason; standard error gets it once.
+    func report(_ className: String, _ key: Int64?, _ message: String, isTold: Bool = false) {
         #if Zoo
             if PlantedMistake.wrongTrap.isPlanted, configuration.invalidAccess == .trap { fatalError("not there") }
             if PlantedMistake.trapIgnored.isPlanted, configuration.invalidAccess == .trap { return }
         #endif
         if configuration.invalidAccess == .trap { fatalError(message) }
-        configuration.invalidAccessHandler?(
-            Realm.Configuration.InvalidAccessReport(
-                className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message))
+        configuration.tell(
+            .substituted(
+                Realm.Configuration.InvalidAccessReport(
+                    className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message)),
+            isTold: isTold)
     }
 
     /// A name that is not there: fails the migration or the write, or is reported.
@@ -329,16 +327,5 @@ final class RealmInstance {
         if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }
         report(access.name, key, error.description)
-    }
-
-    /// Runs `read`, and throws what it could not read.
-    func collectingDamage<Value>(_ read: () -> Value) throws -> Value {
-        if isShared { return read() }
-        let before = damage
-        damage = nil
-        defer { damage = before }
-        let value = read()
-        if let damage { throw damage }
-        return value
     }
 }

@@ -75,6 +75,16 @@ public struct _ElementContext {
     /// The class of objects.
     var target: ClassAccess? { targetReference?.takeUnretainedValue() }
 
+    /// Whether a value leads to a row that cannot be read. O(1) until damage of the file is known.
+    @inline(__always)
+    func isLost(_ value: _StoredValue) -> Bool {
+        guard let reference, let targetReference, case .link(let key) = value else { return false }
+        return reference._withUnsafeGuaranteedRef { instance in
+            guard instance.failures.isKnown else { return false }
+            return targetReference._withUnsafeGuaranteedRef { instance.failures.cannotRead(key, $0) }
+        }
+    }
+
     static var unmanaged: Self { Self(instance: nil, target: nil) }
 
     init(instance: RealmInstance?, target: ClassAccess?) {
@@ -82,7 +92,8 @@ public struct _ElementContext {
         targetReference = target.map { .passUnretained($0) }
     }
 
-    /// The object of a row, or an invalidated one; nil for a collection of no objects.
+    /// The object of a row, or an invalidated one; nil for a collection of no objects, and for a row that cannot be
+    /// read.
     func materialize(_ key: Int64) -> ObjectBase? {
         guard let reference, let targetReference else { return nil }
         return reference._withUnsafeGuaranteedRef { instance in

@@ -114,7 +114,7 @@ struct ObjectMaker {
                     "a \(access.name) with this primary key is there already; pass update: .modified or .all"))
             return instance.invalidObject(access, key: key)
         }
-        let known = instance.materializeOrInvalid(access, key)
+        let known = instance.materializeOrInvalid(access, key) ?? instance.invalidObject(access, key: key)
         let primaryPlace = access.positions[primary.name]
         assign(known, access, pairs.filter { access.positions[$0.0] != primaryPlace }, policy, isNew: false)
         return known
@@ -158,7 +158,7 @@ struct ObjectMaker {
             }
         }
         try write.insert(access, key, instance.encoder.encode(values))
-        return instance.materializeOrInvalid(access, key)
+        return instance.materializeOrInvalid(access, key) ?? instance.invalidObject(access, key: key)
     }
 
     private func assign(

@@ -25,11 +25,12 @@ struct ColumnReader {
 
     /// Calls `body` for each of the keys, in their order, with its value.
     ///
+    /// - Parameter rowByRow: reads nothing but the rows of the keys, whatever stands beside them.
     /// - Complexity: a pass over the column when the keys ascend and are many; else O(log rows) per key and link.
     func forEach(
-        _ keys: [Int64], _ view: ReadView, _ body: (Value) -> Void
+        _ keys: [Int64], _ view: ReadView, rowByRow: Bool = false, _ body: (Value) -> Void
     ) throws(StorageError) {
-        if let column = path.ownStep?.property.column, column >= 0, let tag,
+        if !rowByRow, let column = path.ownStep?.property.column, column >= 0, let tag,
             try keys.count > view.rowCount(access.table) / 16, Self.ascend(keys)
         {
             return try scan(keys, column, tag, view, body)

@@ -42,6 +42,31 @@ struct RowDistinction {
         return keys.indices.filter { seen.insert(groups[$0]).inserted }.map { keys[$0] }
     }
 
+    /// As ``kept(_:_:)``, without the rows whose value cannot be read.
+    /// - Parameter failed: told of each of them.
+    func keptPastDamage(
+        _ keys: [Int64], _ view: ReadView, _ failed: (StorageError, Int64) -> Void
+    ) -> [Int64] {
+        var seen: Set<[DistinctValue]> = []
+        var kept: [Int64] = []
+        for key in keys {
+            do throws(StorageError) {
+                var values: [DistinctValue] = []
+                var isThere = true
+                for reader in readers {
+                    if try reader.reaching([key], view).isEmpty { isThere = false }
+                    try reader.forEach([key], view, rowByRow: true) { value in
+                        values.append(DistinctValue(value.stored(reader.tag)))
+                    }
+                }
+                if isThere, readers.isEmpty || seen.insert(values).inserted { kept.append(key) }
+            } catch {
+                failed(error, key)
+            }
+        }
+        return kept
+    }
+
     private struct Group: Hashable {
         let before: Int
         let value: DistinctValue

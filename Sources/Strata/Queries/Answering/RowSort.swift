@@ -43,6 +43,27 @@ struct RowSort {
     }
 }
 
+extension RowSort {
+    /// As ``sorted(_:_:)``, with rows whose value cannot be read where null stands.
+    /// - Parameter failed: told of each of them.
+    func sortedPastDamage(
+        _ keys: [Int64], _ view: ReadView, _ failed: (StorageError, Int64) -> Void
+    ) -> [Int64] {
+        var order = (0..<UInt32(truncatingIfNeeded: keys.count)).map { $0 }
+        for (reader, descriptor) in columns.reversed() {
+            var column = SortColumn(count: keys.count, descriptor.order)
+            for key in keys {
+                do throws(StorageError) { try reader.forEach([key], view, rowByRow: true) { column.append($0) } } catch {
+                    failed(error, key)
+                    column.append(.null)
+                }
+            }
+            column.sort(&order, ascending: descriptor.ascending)
+        }
+        return order.map { keys[Int($0)] }
+    }
+}
+
 /// The values of one property, in a form that sorts fast.
 struct SortColumn {
     /// An integer that orders like the value; for text and data its first eight bytes. Zero for null.

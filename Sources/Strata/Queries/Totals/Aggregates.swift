@@ -136,7 +136,7 @@ private struct Aggregates {
     private func storedRange() -> (_StoredValue?, _StoredValue?)? {
         guard let source, let (view, column, filter) = stored, let type = reader?.tag?.columnType else { return nil }
         let table = source.access.table
-        return source.attempt((nil, nil)) { () throws(StorageError) in
+        return source.attempt { () throws(StorageError) in
             if type == .integer {
                 let range = try FilteredRows(view, table, filter).integerExtremes(column)
                 return (range.map { .integer($0.lowerBound) }, range.map { .integer($0.upperBound) })
@@ -157,7 +157,7 @@ private struct Aggregates {
 
     private func extreme(_ isBetter: (_StoredValue, _StoredValue) -> Bool) -> _StoredValue? {
         var best: _StoredValue?
-        forEach { value in
+        forEach(restart: { best = nil }) { value in
             if value.number?.isNaN == true { return }
             if let known = best { if isBetter(value, known) { best = value } } else { best = value }
         }
@@ -166,8 +166,16 @@ private struct Aggregates {
 
     /// Doubles are added in the order of the collection, here, so that a sum does not depend on how rows are stored.
     func sum() -> (sum: _StoredValue, count: Int) {
+        if let sum = storedSum() { return sum }
+        var total = Total()
+        forEach(restart: { total = Total() }, { total.add($0) })
+        return (total.value(reader?.tag), total.count)
+    }
+
+    /// The sum of integers, where storage finds the rows by itself and can read them.
+    private func storedSum() -> (sum: _StoredValue, count: Int)? {
         if let source, let reader, reader.tag?.columnType == .integer, let (view, column, filter) = stored {
-            return source.attempt((.integer(0), 0)) { () throws(StorageError) in
+            return source.attempt { () throws(StorageError) in
                 if filter == .everything {
                     let (sum, count) = try view.sum(source.access.table, column)
                     return (.integer(sum), count)
@@ -176,9 +184,7 @@ private struct Aggregates {
                 return (.integer(totals.sum), totals.count)
             }
         }
-        var total = Total()
-        forEach { total.add($0) }
-        return (total.value(reader?.tag), total.count)
+        return nil
     }
 
     /// Numbers of one type, or of several where a property has any.
@@ -218,7 +224,9 @@ private struct Aggregates {
         guard count > 0 else { return nil }
         guard case .integer = sum, !fits(count) else { return sum.number.map { $0 / Double(count) } }
         var total = 0.0
-        forEach { value in if case .integer(let integer) = value { total += Double(integer) } }
+        forEach(restart: { total = 0 }) { value in
+            if case .integer(let integer) = value { total += Double(integer) }
+        }
         return total / Double(count)
     }
 
@@ -230,14 +238,26 @@ private struct Aggregates {
         return !overflow && sum <= Int64.max.magnitude
     }
 
-    /// Calls `body` with every value that is not null.
-    private func forEach(_ body: (_StoredValue) -> Void) {
+    /// Calls `body` with every value that is not null. Where a page on the way cannot be read, `restart` is called, and
+    /// then `body` with every value that can.
+    private func forEach(restart: () -> Void, _ body: (_StoredValue) -> Void) {
         guard let source, let reader else { return unmanaged().filter { !$0.isNull }.forEach(body) }
         guard let view = source.instance.currentView else { return }
-        source.attempt(()) { () throws(StorageError) in
-            try reader.forEach(source.keys(), view) { value in
-                if case .null = value { return }
-                body(value.stored(reader.tag))
+        func add(_ value: ColumnReader.Value) {
+            if case .null = value { return }
+            body(value.stored(reader.tag))
+        }
+        let keys = source.keys()
+        if !source.isDegraded {
+            do throws(StorageError) { return try reader.forEach(keys, view, add) } catch {
+                source.note(error)
+                if !error.isUnreadable { return }
+                restart()
+            }
+        }
+        for key in source.keys() {
+            do throws(StorageError) { try reader.forEach([key], view, rowByRow: true, add) } catch {
+                source.instance.failures.note(error, in: source.access, .value(row: key, column: nil))
             }
         }
     }

@@ -44,7 +44,7 @@ final class CompactionRun: Sendable {
 
     @inline(never)
     private func begin(_ store: Store) {
-        guard store.commits.mayMoveNodes, compaction.begins(afterCommits: store.writer.commits, space(of: store)) else {
+        guard store.commits.mayMoveNodes, !store.damage.refusesWrites, compaction.begins(afterCommits: store.writer.commits, space(of: store)) else {
             return
         }
         // Without a thread a later commit begins it again.
@@ -99,7 +99,7 @@ final class CompactionRun: Sendable {
         if store.commits.isOver { return .finished }
         let patience = scheduling.deadline(after: Self.patience)
         guard let permit = store.gate.acquire(until: patience) else { return .more }
-        guard store.commits.mayMoveNodes else {
+        guard store.commits.mayMoveNodes, !store.damage.refusesWrites else {
             compaction.end()
             permit.giveBack()
             return .finished

@@ -101,6 +101,7 @@ struct StoreCopy {
                 let transaction = try target.beginWrite()
                 try fill(transaction)
                 try transaction.commit()
+                try verify(target)
             }
             try target.close(mayStayOpen: false, last)
         } catch {
@@ -108,6 +109,14 @@ struct StoreCopy {
             do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
             throw error
         }
+    }
+
+    /// What was written is read again before it gets its name.
+    /// - Throws: `corrupt` for the first page that is not what was written.
+    private func verify(_ target: Store) throws(StorageError) {
+        target.pages.distrust()
+        guard let place = try target.survey().first else { return }
+        throw .corrupt(page: place.page, offset: 0, reason: place.reason)
     }
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.

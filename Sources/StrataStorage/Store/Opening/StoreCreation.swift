@@ -201,7 +201,11 @@ struct StoreRemoval {
 
     private func removeLeftovers() throws(FileError) {
         let fileSystem = options.fileSystem
-        for leftover in [Store.logPath(path), ProcessTable.path(path), OfflineCompaction.unfinishedPath(path)] {
+        let leftovers = [
+            Store.logPath(path), ProcessTable.path(path), OfflineCompaction.unfinishedPath(path),
+            DamageRecord.path(path),
+        ]
+        for leftover in leftovers {
             if try fileSystem.status(path) == nil, try fileSystem.status(leftover) != nil {
                 try fileSystem.remove(leftover)
             }

@@ -1,0 +1,60 @@
+import StrataStorage
+
+/// What can be read of a list, set or map some of whose elements are lost, or lead to rows that are.
+struct ReadableCollection {
+    /// In the collection's order.
+    private(set) var contents = StoredCollection()
+    /// Where each element stands in the collection with what is lost.
+    private(set) var places: [Int] = []
+    /// What it belongs to, for ``ReadFailures/lastCollection``.
+    let stamp: UInt64
+    let row: Int64
+    let table: Int
+    let position: Int
+
+    /// Reads past what is lost, and reports it.
+    /// - Parameter place: elements before it are left out.
+    /// - Complexity: O(elements and their bytes).
+    init(
+        _ column: _CollectionColumn, _ found: CollectionContents, from place: Int = 0, isWhole: Bool,
+        in instance: RealmInstance
+    ) {
+        (stamp, row) = (instance.stamp, column.owner._key)
+        (table, position) = (column.owner._access.table, column.position)
+        let lost = instance.failures.loss(column.owner, column: column.property.column)
+        func failed(_ error: StorageError) { instance.failures.note(error, in: column.owner._access, lost) }
+        let isMap = found.tag.collection == .map
+        found.reader.forEachReadablePart(from: place) { part in
+            for at in max(part.first, place)..<part.end {
+                do throws(StorageError) {
+                    let value = isWhole ? try found.whole(part, at) : try found.element(part, at)
+                    let key = isMap ? try part.text(at: at) : nil
+                    try found.view.confirm()
+                    contents.values.append(value)
+                    if let key { contents.keys.append(key) }
+                    places.append(at)
+                } catch {
+                    failed(error)
+                }
+            }
+        } failed: { failed($0) }
+        leaveOutLostRows(column, instance)
+    }
+
+    /// A link to a row that cannot be read is no element; in a map its key stays, and leads to nothing.
+    private mutating func leaveOutLostRows(_ column: _CollectionColumn, _ instance: RealmInstance) {
+        guard column.leadsToObjects, column.nested == nil,
+            let target = column.owner._access.target(of: column.property), instance.failures.readableRows(target) != nil
+        else { return }
+        var kept = StoredCollection()
+        var keptPlaces: [Int] = []
+        for (index, value) in contents.values.enumerated() {
+            let isLost = value.linkKey.map { instance.failures.cannotRead($0, target) } ?? false
+            if isLost && contents.keys.isEmpty { continue }
+            kept.values.append(isLost ? .null : value)
+            if !contents.keys.isEmpty { kept.keys.append(contents.keys[index]) }
+            keptPlaces.append(places[index])
+        }
+        (contents, places) = (kept, keptPlaces)
+    }
+}

@@ -1,0 +1,52 @@
+import Dispatch
+import StrataStorage
+
+/// What an open verifies of a file, beside what it reads anyway.
+struct OpenVerification {
+    private let store: Store
+    private let configuration: Realm.Configuration
+
+    init(_ store: Store, _ configuration: Realm.Configuration) {
+        self.store = store
+        self.configuration = configuration
+    }
+
+    /// Whether the configuration asks for it: by itself, or by a policy that repairs.
+    private var isWanted: Bool {
+        configuration.inMemoryIdentifier == nil
+            && (configuration.verification == .atOpen || configuration.onDamage != .fail && !configuration.readOnly)
+    }
+
+    private var isSmall: Bool { store.contentBytes <= configuration.verificationLimit }
+
+    /// Verifies a file that is small enough, and looks at what earlier sessions met.
+    /// - Returns: why the file is to be mended or refused; nil for one that is whole, as far as is known.
+    func failure() throws(StorageError) -> StorageError? {
+        guard isWanted else { return nil }
+        if configuration.onDamage != .fail, let known = store.damage.places.first(where: { !$0.isAcknowledged })?.place {
+            return .corrupt(page: known.page, offset: 0, reason: known.reason)
+        }
+        guard isSmall, let found = try store.survey().first else { return nil }
+        return .corrupt(page: found.page, offset: 0, reason: found.reason)
+    }
+
+    /// Verifies a larger file while the program goes on, until the last Realm of it is gone.
+    static func begin(_ shared: SharedStore, _ configuration: Realm.Configuration) {
+        let verification = OpenVerification(shared.store, configuration)
+        guard verification.isWanted, !verification.isSmall else { return }
+        DispatchQueue.global(qos: .utility).async { [weak shared] in
+            guard let store = shared?.store else { return }
+            do throws(StorageError) {
+                let places = try store.survey { _ in shared != nil }
+                let schema = try store.snapshot().view.schema
+                store.damage.note(places)
+                for place in store.damage.takeUntold() {
+                    configuration.tell(
+                        .damage(Realm.Damage(place, schema, configuration.path, isAcknowledged: false)))
+                }
+            } catch {
+                // The store was closed meanwhile, or memory is short: each page is verified when it is read.
+            }
+        }
+    }
+}

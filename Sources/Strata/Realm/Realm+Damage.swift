@@ -1,0 +1,126 @@
+import StrataStorage
+
+extension Realm {
+    /// A place of the file that cannot be read, and what is lost with it.
+    public struct Damage: Sendable, CustomStringConvertible {
+        /// What cannot be read.
+        public enum Loss: Sendable, Equatable {
+            /// So many objects, whose keys lie in a range. Collections leave them out.
+            case objects(keys: ClosedRange<Int64>, count: Int)
+            /// A value of one object, or elements of a collection of it. The object itself can be read.
+            case value(key: Int64, property: String?)
+            /// The index, or the inverse links, of a property: what they lead to is found without them, more slowly.
+            case index(property: String?)
+            /// Not known.
+            case unknown
+        }
+
+        /// The class; nil where the page belongs to none that is known.
+        public let className: String?
+        public let loss: Loss
+        /// The first page of the node that does not verify, of 4 096 bytes each; nil where no page is known.
+        public let page: Int?
+        /// What is wrong with the page: `checksum`, `structure`, `unreadable` and others.
+        public let reason: String
+        /// Whether ``Realm/acknowledgeDamage()`` covers it.
+        public let isAcknowledged: Bool
+        /// The path of the file.
+        public let path: String
+
+        /// What is lost, where, and the remedy.
+        public var description: String {
+            let place = page.map { "page \($0)" } ?? "a place that has no page"
+            return "\(path): \(place) is damaged (\(reason)): \(lost). Collections leave out what cannot be read; writes "
+                + "throw `damaged` until acknowledgeDamage(). Remedy: put a copy of the file back, or open it with "
+                + "onDamage = .salvage"
+        }
+
+        private var lost: String {
+            let name = className ?? "a class that is not known"
+            switch loss {
+            case .objects(let keys, let count):
+                let many = count == 1 ? "1 object" : "\(count) objects"
+                return "\(many) of \(name) with keys from \(keys.lowerBound) to \(keys.upperBound)"
+            case .value(let key, let property):
+                return "\(property.map { "'\($0)'" } ?? "a value") of \(name) \(key)"
+            case .index(let property): return "the index of \(name).\(property ?? "?"); no object"
+            case .unknown: return "what it held of \(name) is not known"
+            }
+        }
+
+        var invalidAccessReport: Configuration.InvalidAccessReport {
+            var key: Int64?
+            if case .value(let row, _) = loss { key = row }
+            return Configuration.InvalidAccessReport(
+                className: className ?? "", key: key, version: 0, message: description)
+        }
+    }
+
+    /// Every place of the file that is known to be unreadable, in the order in which they were found, by any process.
+    ///
+    /// It survives the close of the file: it stands in `NAME.damage` beside it.
+    public var damage: [Damage] {
+        let schema = instance.currentView?.schema ?? StoreSchema()
+        return instance.store.damage.places.map { place, isAcknowledged in
+            Damage(place, schema, instance.configuration.path, isAcknowledged: isAcknowledged)
+        }
+    }
+
+    /// Verifies every page of the version that the Realm shows: rows, indexes, links, values, collections, and then every
+    /// rule of the format, as `strata check` does for a closed file. What is damaged is reported, and in ``damage`` from
+    /// then on.
+    ///
+    /// - Parameter progress: told the share that is done, from 0 to 1, on the calling thread.
+    /// - Returns: what cannot be read in this version, acknowledged or not; nothing for a file that is whole.
+    /// - Throws: `wrongState` for a Realm that was invalidated; what is no damage.
+    /// - Complexity: reads the version whole.
+    @discardableResult
+    public func verify(progress: ((Double) -> Void)? = nil) throws -> [Damage] {
+        try instance.requireHere()
+        guard let view = instance.currentView else {
+            throw Error(.wrongState, "the Realm was invalidated; refresh it before it is verified")
+        }
+        let survey = DamageSurvey(view) { share in
+            progress?(share)
+            return true
+        }
+        var places = try storage { () throws(StorageError) in try survey.run() }
+        if places.isEmpty, !instance.isInWrite {
+            do { try instance.store.verifyRules(of: view) } catch let error as StorageError {
+                guard let place = DamagedPlace(error, table: nil) else { throw Error(error) }
+                places.append(place)
+            } catch {
+                throw Error(.invalidDatabase, "\(instance.configuration.path) breaks a rule of its format: \(error)")
+            }
+        }
+        instance.failures.noteFound(places)
+        let register = instance.store.damage
+        return places.map {
+            Damage($0, view.schema, instance.configuration.path, isAcknowledged: register.isAcknowledged($0))
+        }
+    }
+
+    /// Says that the program knows of every place in ``damage`` and goes on with what can be read: writes work again.
+    ///
+    /// What is found later refuses writes again. A write that has to read a page that is lost, such as the update or the
+    /// deletion of an object that cannot be read, throws `invalidDatabase` and changes nothing.
+    public func acknowledgeDamage() { instance.store.damage.acknowledge() }
+}
+
+extension Realm.Damage {
+    init(_ place: DamagedPlace, _ schema: StoreSchema, _ path: String, isAcknowledged: Bool) {
+        let table = place.table.flatMap { id in schema.tables.first { $0.id == id } }
+        func name(_ column: UInt16?) -> String? { table?.columns.first { $0.id.rawValue == column }?.name }
+        className = table?.name
+        switch place.loss {
+        case .rows(let keys, let count): loss = .objects(keys: keys, count: count)
+        case .value(let row, let column): loss = .value(key: row, property: name(column))
+        case .entries(let column): loss = .index(property: name(column))
+        case .unknown: loss = .unknown
+        }
+        page = place.page.rawValue == 0 ? nil : Int(place.page.rawValue)
+        reason = place.reason.rawValue
+        self.isAcknowledged = isAcknowledged
+        self.path = path
+    }
+}

@@ -1,0 +1,102 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension Realm.Configuration {
+    /// Something that happened to a database where no call could throw it.
+    public enum Report: Sendable, CustomStringConvertible {
+        /// A place of the file that cannot be read. Told once for each place and process.
+        case damage(Realm.Damage)
+        /// A read of something that is not there, or cannot be read: the caller got the documented default.
+        case substituted(InvalidAccessReport)
+        /// The last Realm of the file is gone, and closing it failed.
+        case closeFailed(Realm.Error)
+
+        /// What happened, and the remedy.
+        public var description: String {
+            switch self {
+            case .damage(let damage): damage.description
+            case .substituted(let report): report.message
+            case .closeFailed(let error): "\(error)"
+            }
+        }
+    }
+
+    /// Hands a report to the program's hooks, and to standard error where it has set none.
+    ///
+    /// ``invalidAccessHandler`` and ``closeFailureHandler`` get their own kind of report, ``report`` gets every one.
+    /// - Parameter isTold: standard error has it already.
+    func tell(_ told: Report, isTold: Bool = false) {
+        var isHeard = isTold
+        switch told {
+        case .damage(let damage):
+            // A program that sets this handler alone hears of damage by it, as it does of damaged values.
+            if report == nil, let invalidAccessHandler {
+                invalidAccessHandler(damage.invalidAccessReport)
+                isHeard = true
+            }
+        case .substituted(let substituted):
+            if let invalidAccessHandler {
+                invalidAccessHandler(substituted)
+                isHeard = true
+            }
+        case .closeFailed(let error):
+            if let closeFailureHandler {
+                closeFailureHandler(error)
+                isHeard = true
+            }
+        }
+        if let report {
+            report(told)
+            isHeard = true
+        }
+        if !isHeard { StandardErrorReports.add("\(told)", of: path) }
+    }
+}
+
+/// Reports of programs that have set no hook: lines on standard error.
+///
+/// Of each file the first twenty different ones are printed in full, then one line says that more are counted, and the
+/// close of the file prints the count.
+enum StandardErrorReports {
+    /// So many lines of a file are printed in full.
+    static let limit = 20
+
+    private struct Told {
+        var lines: Set<String> = []
+        var others = 0
+    }
+
+    private static let files = Mutex<[String: Told]>([:])
+
+    static func add(_ line: String, of path: String) {
+        let printed: String? = files.withLock { files in
+            var told = files[path] ?? Told()
+            defer { files[path] = told }
+            if told.lines.contains(line) { return nil }
+            if told.lines.count < limit {
+                told.lines.insert(line)
+                return line
+            }
+            told.others += 1
+            return told.others == 1
+                ? "\(path): \(limit) reports were printed, and further ones are counted; Realm.damage lists what cannot "
+                    + "be read, and Realm.Configuration.report gets every report" : nil
+        }
+        if let printed { print(printed) }
+    }
+
+    /// The last Realm of the file is gone.
+    static func end(_ path: String) {
+        let others = files.withLock { $0.removeValue(forKey: path)?.others ?? 0 }
+        if others > 0 { print("\(path): \(others) further reports since it was opened") }
+    }
+
+    private static func print(_ line: String) {
+        Array("Strata: \(line)\n".utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

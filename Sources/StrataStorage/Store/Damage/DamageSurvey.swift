@@ -1,0 +1,151 @@
+/// Verifies every page that one version reaches, past those that cannot be read: rows, indexes, backlinks, long values
+/// and collections.
+package struct DamageSurvey {
+    private let view: ReadView
+    /// Called a row group apart with the share of the version that is done, from 0 to 1; false ends the survey.
+    private let goesOn: (Double) -> Bool
+    private var places: [DamagedPlace] = []
+    private var done = 0
+    private var total = 1
+
+    /// - Parameter goesOn: called with the share that is done; false ends the survey.
+    package init(_ view: ReadView, goesOn: @escaping (Double) -> Bool = { _ in true }) {
+        self.view = view
+        self.goesOn = goesOn
+    }
+
+    /// - Returns: what is lost; nothing where every page verifies.
+    /// - Throws: what is no damage.
+    /// - Complexity: reads the version whole.
+    package consuming func run() throws(StorageError) -> [DamagedPlace] {
+        let tables = view.state.tables.indices
+        var rows: [ReadableRows] = []
+        for table in tables {
+            let readable = try view.readableRows(table)
+            places += readable.places
+            rows.append(readable)
+        }
+        total = max(1, rows.reduce(0) { $0 + $1.keys.count })
+        for table in tables where try !survey(table, rows[table].keys) { break }
+        return places
+    }
+
+    /// Columns whose values may stand in nodes of their own.
+    private func columns(_ table: Int) -> [Int] {
+        view.state.schema.tables[table].columns.indices.filter {
+            view.state.layouts[table].kinds[$0 + RowSet.firstUserColumn] == .bytes
+        }
+    }
+
+    /// - Returns: false where the survey ends.
+    private mutating func survey(_ table: Int, _ keys: [Int64]) throws(StorageError) -> Bool {
+        let columns = columns(table)
+        var group: UnsafeRawPointer?
+        var long: [Int] = []
+        for key in keys where !columns.isEmpty {
+            guard let place = try readable({ () throws(StorageError) in try view.locate(table, RowKey(key)) }) ?? nil
+            else { continue }
+            if place.group != group {
+                group = place.group
+                long = columns.filter { mayBeLong(Group(place.group), table, $0) }
+                if !goesOn(Double(done) / Double(total)) { return false }
+            }
+            for column in long { try survey(table, key, column, place) }
+            done += 1
+        }
+        return goesOn(Double(done) / Double(total))
+    }
+
+    /// Whether a group has values of a column in nodes of their own, or may have: a segment that cannot be read says
+    /// nothing.
+    private func mayBeLong(_ group: Group, _ table: Int, _ column: Int) -> Bool {
+        let id = view.state.layouts[table].ids[column + RowSet.firstUserColumn]
+        guard let position = group.position(of: id, near: column + RowSet.firstUserColumn) else { return false }
+        let first = group.firstSegment(position)
+        for number in first..<(first + group.segmentCount(position)) {
+            do throws(StorageError) {
+                if try group.segment(number, view.reader).flags & Segment.hasLong != 0 { return true }
+            } catch {
+                return true
+            }
+        }
+        for index in 0..<group.patched where group.patch(index).column == position {
+            if group.patch(index).segment.flags & Segment.hasLong != 0 { return true }
+        }
+        return group.inserted > 0 && group.insertedSegment(position).flags & Segment.hasLong != 0
+    }
+
+    private mutating func survey(
+        _ table: Int, _ key: Int64, _ column: Int, _ place: RowLocation
+    ) throws(StorageError) {
+        let definition = view.state.schema.tables[table]
+        do throws(StorageError) {
+            guard let long = try view.longValue(place, column) else { return }
+            if long.isTree {
+                try verify(long, key, definition, definition.columns[column])
+            } else {
+                _ = try view.reader.node(long.reference, .value)
+            }
+        } catch {
+            let loss = DamagedPlace.Loss.value(row: key, column: definition.columns[column].id.rawValue)
+            guard let place = DamagedPlace(error, table: definition.id, loss: loss) else { throw error }
+            places.append(place)
+        }
+    }
+
+    /// - Throws: `corrupt` for the first node of a collection's tree that is not right.
+    private func verify(
+        _ root: LongValue, _ key: Int64, _ table: TableDefinition, _ column: ColumnDefinition
+    ) throws(StorageError) {
+        guard let check = CollectionCheck(view, table, column) else { throw .structure(root.reference) }
+        var reached = ReachedPages(version: view.state.version) { _ in }
+        do { try check.checkTree(root, row: key, &reached) } catch {
+            throw (error as? StorageError) ?? .structure(root.reference)
+        }
+    }
+
+    /// Nil where something on the way cannot be read, which the survey of the rows has noted.
+    private func readable<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value? {
+        do throws(StorageError) { return try body() } catch {
+            if error.isUnreadable { return nil }
+            throw error
+        }
+    }
+}
+
+extension Store {
+    /// Verifies the newest visible version, and notes what cannot be read.
+    /// - Parameter goesOn: called with the share that is done; false ends the survey.
+    /// - Returns: what is lost that the program has not acknowledged; nothing where every page verifies.
+    /// - Throws: `closed`, `forked`; what is no damage.
+    /// - Complexity: reads the version whole.
+    package func survey(goesOn: @escaping (Double) -> Bool = { _ in true }) throws(StorageError) -> [DamagedPlace] {
+        let snapshot = try snapshot()
+        let places = try DamageSurvey(snapshot.view, goesOn: goesOn).run()
+        return places.filter { !damage.isAcknowledged($0) }
+    }
+
+    /// Holds a version against every rule of the format, as the check of a closed file does.
+    /// - Throws: `InvariantViolation` for the first rule that is broken, `StorageError`.
+    /// - Complexity: reads the version whole, and sums up all entries.
+    package func verifyRules(of view: ReadView) throws {
+        var walker = StoreWalker(view, EntrySum.Keys(fileSystem))
+        try walker.walk()
+        try reader.confirm()
+    }
+
+    /// Runs `body` while no transaction of this process is open.
+    package func whileNothingIsWritten<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let deadline = options.writeTimeout.map(options.scheduling.deadline(after:)) ?? .never
+        guard let permit = gate.acquire(until: deadline) else { throw .busy(path: path) }
+        // The gate is given back when the permit goes, whatever the body throws.
+        let value = try body()
+        permit.giveBack()
+        return value
+    }
+
+    /// Bytes of the file that hold something.
+    package var contentBytes: Int { Int(clamping: pages.limit.pages.load(ordering: .relaxed)) * Format.pageSize }
+}

@@ -1,0 +1,183 @@
+/// The rows of one table that a version can read, and what it has lost of the table.
+///
+/// A row is readable when its group verifies and so does every segment that holds one of its cells. A long value, or a
+/// collection in nodes of its own, is not looked at: without it the row is still there.
+package struct ReadableRows: Sendable {
+    /// Ascending.
+    package fileprivate(set) var keys: [Int64] = []
+    package fileprivate(set) var places: [DamagedPlace] = []
+
+    /// - Complexity: O(log rows).
+    package func contains(_ key: Int64) -> Bool {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low < keys.count && keys[low] == key
+    }
+}
+
+extension ReadView {
+    /// Surveys the rows of a table, and its indexes and backlinks, past whatever cannot be read.
+    /// - Throws: what is no damage, `limit` and `misuse` among it.
+    /// - Complexity: reads the row tree and the entry trees of the table whole.
+    package func readableRows(_ table: Int) throws(StorageError) -> ReadableRows {
+        try prepareRows(table)
+        try prepareEntries(table)
+        return try RowSurvey(self, table).run()
+    }
+
+    /// The node that a table's rows hang on: as long as it is the same, so are the rows.
+    package func rowTree(_ table: Int) -> NodeReference { state.tables[table].tree }
+}
+
+/// One walk over a table that goes on where a node does not verify.
+private struct RowSurvey {
+    private let view: ReadView
+    private let table: Int
+    private let id: TableID
+    private let rows: RowSet
+    private var found = ReadableRows()
+
+    init(_ view: ReadView, _ table: Int) {
+        self.view = view
+        self.table = table
+        id = view.state.tables[table].id
+        rows = RowSet(view.state.layouts[table])
+    }
+
+    /// The keys that the branches above allow below a node, and how many rows they count there.
+    private struct Bounds {
+        var low = Int64.min
+        var high = Int64.max
+        var rows: Int?
+    }
+
+    consuming func run() throws(StorageError) -> ReadableRows {
+        let state = view.state.tables[table]
+        if !state.tree.isNull { try walk(state.tree, below: Branch.maxLevel + 1, Bounds()) }
+        for entry in state.entries { try survey(entry) }
+        do throws(StorageError) { try view.reader.confirm() } catch {
+            // A page of the map is lost, and which nodes it stood in is not known: none of them is believed.
+            found.keys = []
+            try lose(Bounds(rows: 0), error)
+        }
+        return found
+    }
+
+    /// - Throws: an error that is no damage.
+    private mutating func lose(_ bounds: Bounds, _ error: StorageError) throws(StorageError) {
+        let loss = DamagedPlace.Loss.rows(bounds.low...max(bounds.low, bounds.high), count: bounds.rows ?? 0)
+        guard let place = DamagedPlace(error, table: id, loss: loss) else { throw error }
+        found.places.append(place)
+    }
+
+    private mutating func walk(
+        _ reference: NodeReference, below level: Int, _ bounds: Bounds
+    ) throws(StorageError) {
+        if reference.is(.group) { return try survey(reference, bounds) }
+        var level = level
+        let branch: Branch
+        do throws(StorageError) {
+            branch = try view.reader.branch(reference, below: &level)
+            let ends = (branch.key(0), branch.key(branch.count - 1))
+            if bounds.low != .min && ends.0 < bounds.low || ends.1 > bounds.high { throw .structure(reference) }
+        } catch {
+            return try lose(bounds, error)
+        }
+        for index in 0..<branch.count {
+            let below = Bounds(
+                low: index == 0 ? bounds.low : branch.key(index),
+                high: index + 1 < branch.count ? branch.key(index + 1) - 1 : bounds.high, rows: branch.rows(index))
+            try walk(branch.reference(index), below: level, below)
+        }
+    }
+
+    // MARK: A group
+
+    private mutating func survey(_ reference: NodeReference, _ bounds: Bounds) throws(StorageError) {
+        let group: Group
+        var broken: [Int: StorageError] = [:]
+        do throws(StorageError) {
+            group = Group(try view.reader.node(reference, .group))
+            if NodeHeader.table(group.base) != id.rawValue { throw .structure(reference) }
+        } catch {
+            return try lose(bounds, error)
+        }
+        for index in 0..<group.nodes {
+            do throws(StorageError) { _ = try view.reader.node(group.reference(index), .segments) } catch {
+                broken[index] = error
+            }
+        }
+        if broken.isEmpty {
+            do throws(StorageError) {
+                rows.removeAll()
+                try group.decode(
+                    into: rows, view.state.layouts[table], wanted: [RowSet.keyColumn], view.reader)
+                for row in 0..<rows.count { found.keys.append(rows.key(row)) }
+            } catch {
+                try lose(bounds, error)
+            }
+            return
+        }
+        try survey(group, broken, bounds)
+    }
+
+    /// A group some of whose segments are lost: the rows that have no cell there are readable.
+    private mutating func survey(
+        _ group: Group, _ broken: [Int: StorageError], _ bounds: Bounds
+    ) throws(StorageError) {
+        // Per slot of the main rows the node that it has lost a cell with, or -1.
+        var lostWith = [Int](repeating: -1, count: group.rows)
+        for column in 0..<group.columns {
+            let first = group.firstSegment(column)
+            for number in first..<(first + group.segmentCount(column)) {
+                let descriptor = group.descriptor(number)
+                guard broken[descriptor.node] != nil else { continue }
+                for slot in descriptor.firstSlot..<min(descriptor.firstSlot + descriptor.rows, group.rows) {
+                    lostWith[slot] = descriptor.node
+                }
+            }
+        }
+        do throws(StorageError) {
+            let keys = try readableKeys(of: group, lostWith)
+            found.keys += keys
+            for (node, error) in broken.sorted(by: { $0.key < $1.key }) {
+                let count = (0..<group.rows).count { lostWith[$0] == node && !group.isDeleted($0) }
+                try lose(Bounds(low: bounds.low, high: bounds.high, rows: count), error)
+            }
+        } catch {
+            try lose(bounds, error)
+        }
+    }
+
+    /// The keys of the main rows that lost nothing, and of the inserted ones, which stand in the group's own node.
+    private func readableKeys(of group: Group, _ lostWith: [Int]) throws(StorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for slot in 0..<group.rows where lostWith[slot] < 0 && !group.isDeleted(slot) {
+            keys.append(try group.key(Int32(truncatingIfNeeded: slot), view.reader))
+        }
+        if group.inserted > 0 {
+            let inserted = group.insertedSegment(RowSet.keyColumn)
+            for place in 0..<group.inserted { keys.append(inserted.integer(place)) }
+            keys.sort()
+        }
+        return keys
+    }
+
+    // MARK: Indexes and backlinks
+
+    private mutating func survey(_ entry: EntryRoot) throws(StorageError) {
+        do throws(StorageError) {
+            try EntryTree.walk(entry.root, reading: view.reader) { (_) throws(StorageError) in
+            } visitEntry: { (_, _, _) throws(StorageError) in
+            }
+        } catch {
+            let loss = DamagedPlace.Loss.entries(column: entry.column.rawValue)
+            guard let place = DamagedPlace(error, table: id, loss: loss) else { throw error }
+            found.places.append(place)
+        }
+    }
+}
