@@ -3,13 +3,39 @@ import Strata
 import StrataStorage
 import Synchronization
 
-/// What Realms reported to their `invalidAccessHandler`, by file: the first report of each.
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What Realms said where no call could throw it, by file: the first report of each.
 ///
-/// Reads that cannot throw (`count`, a loop, a property) hand out a substitute and report. A session looks here before
-/// it gives anything away, so that no substitute is taken for data.
+/// Reads that cannot throw (`count`, a loop, a property) leave out what cannot be read, or hand out a substitute, and
+/// report. A session looks here before it gives anything away, so that no substitute is taken for data.
+///
+/// A Realm is opened as a program opens it that sets nothing: its reports are the lines that stand on standard error.
+/// They can be read where standard error is a file, as in every trial; elsewhere, and where a case asks for it, the hook
+/// `report` hears them.
 final class DamageReports: Sendable {
     static let shared = DamageReports()
+    /// Of the engine's settings: whether the hook is set in trials as well.
+    static let hookSetting = "report"
+    static let hook = "by its hook"
     private let reports = Mutex<[String: String]>([:])
+    /// Where the next line of standard error begins that was not looked at.
+    private let heard = Mutex<Int64>(0)
+
+    /// Readies a configuration that is about to be opened.
+    func listen(_ configuration: inout Realm.Configuration, _ path: String, settings: EngineSettings?) {
+        reports.withLock { _ = $0.removeValue(forKey: path) }
+        let isHooked = settings?.list.contains(EngineSetting(Self.hookSetting, Self.hook)) ?? false
+        if !isHooked, let size = Self.fileSize(STDERR_FILENO) {
+            heard.withLock { $0 = size }
+        } else {
+            configuration.report = { DamageReports.shared.note(path, $0.description) }
+        }
+    }
 
     func note(_ path: String, _ message: String) {
         reports.withLock { reports in
@@ -17,12 +43,34 @@ final class DamageReports: Sendable {
         }
     }
 
-    func forget(_ path: String) {
-        reports.withLock { _ = $0.removeValue(forKey: path) }
+    /// - Throws: `damaged` where the Realms of the file have said something.
+    func check(_ path: String) throws(EngineError) {
+        readStandardError(path)
+        if let message = reports.withLock({ $0[path] }) { throw EngineError(.damaged, message) }
     }
 
-    func check(_ path: String) throws(EngineError) {
-        if let message = reports.withLock({ $0[path] }) { throw EngineError(.damaged, message) }
+    /// Nil where it is no file.
+    private static func fileSize(_ descriptor: Int32) -> Int64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
+    private func readStandardError(_ path: String) {
+        guard let size = Self.fileSize(STDERR_FILENO) else { return }
+        let text = heard.withLock { heard -> String? in
+            if size <= heard { return nil }
+            // Standard error is open for writing alone.
+            let descriptor = open("/dev/fd/\(STDERR_FILENO)", O_RDONLY)
+            if descriptor < 0 { return nil }
+            defer { close(descriptor) }
+            var bytes = [UInt8](repeating: 0, count: Int(size - heard))
+            let count = pread(descriptor, &bytes, bytes.count, heard)
+            heard += Int64(max(0, count))
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+        guard let line = text?.split(separator: "\n").first(where: { $0.hasPrefix("Strata: ") }) else { return }
+        note(path, String(line.dropFirst("Strata: ".count)))
     }
 }
 
@@ -39,7 +87,7 @@ extension EngineError {
 
     private static func kind(_ code: Realm.Error.Code) -> Kind {
         switch code {
-        case .invalidDatabase, .unsupportedFileFormatVersion: .damaged
+        case .invalidDatabase, .damaged, .unsupportedFileFormatVersion: .damaged
         case .outOfDiskSpace: .outOfSpace
         default: .refused
         }
@@ -47,7 +95,7 @@ extension EngineError {
 
     private static func kind(_ error: StorageError) -> Kind {
         switch error {
-        case .corrupt, .notAStore, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsupportedFormat: .damaged
+        case .corrupt, .damaged, .notAStore, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsupportedFormat: .damaged
         case .noSpace: .outOfSpace
         default: .refused
         }

@@ -64,6 +64,7 @@ package struct StrataEngine: Engine {
             list: [
                 EngineSetting("durability", durability.rawValue),
                 EngineSetting("invalidAccess", "substitute"),
+                EngineSetting("report", "on standard error, as it comes"),
                 EngineSetting("growth", StorageEngine.standardGrowth),
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("instances", "one Realm per thread"),
@@ -109,7 +110,7 @@ package struct StrataEngine: Engine {
     ) throws(EngineError) -> StrataSession {
         var configuration = Self.configuration(settings)
         configuration.shouldCompactOnLaunch = compactOnLaunch
-        return try StrataSession(location, configuration: configuration, files: files)
+        return try StrataSession(location, configuration: configuration, settings: settings, files: files)
     }
 
     static func configuration(_ settings: EngineSettings) -> Realm.Configuration {

@@ -36,8 +36,7 @@ final class StrataLists: ListSession {
         let path = path
         configuration.fileURL = URL(fileURLWithPath: path)
         configuration.objectTypes = [keeping == .packed ? PackedOwner.self : ListOwner.self]
-        configuration.invalidAccessHandler = { DamageReports.shared.note(path, $0.message) }
-        DamageReports.shared.forget(path)
+        DamageReports.shared.listen(&configuration, path, settings: nil)
         do { realm = try Realm(configuration: configuration) } catch { throw EngineError(error) }
     }
 

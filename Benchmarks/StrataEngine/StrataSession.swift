@@ -15,6 +15,7 @@ import StrataStorage
 final class StrataSession: TableSession {
     let location: DatabaseLocation
     private(set) var configuration: Realm.Configuration
+    private let settings: EngineSettings?
     /// The file of the family `queries`, where a case asks for it.
     var probes: Realm?
     let files: any FileSystem
@@ -28,9 +29,11 @@ final class StrataSession: TableSession {
     var keyedRows: (any KeyedObjects)?
 
     init(
-        _ location: DatabaseLocation, configuration: Realm.Configuration, files: any FileSystem
+        _ location: DatabaseLocation, configuration: Realm.Configuration, settings: EngineSettings? = nil,
+        files: any FileSystem
     ) throws(EngineError) {
         self.location = location
+        self.settings = settings
         self.configuration = configuration
         self.files = files
         if let group = ClassGroup.found(at: location, in: files) { try open(group) }
@@ -40,8 +43,7 @@ final class StrataSession: TableSession {
         let path = group.path(at: location)
         configuration.fileURL = URL(fileURLWithPath: path)
         configuration.objectTypes = group.classes.map { $0 }
-        configuration.invalidAccessHandler = { DamageReports.shared.note(path, $0.message) }
-        DamageReports.shared.forget(path)
+        DamageReports.shared.listen(&configuration, path, settings: settings)
         do {
             realm = try Realm(configuration: configuration, fileSystem: files)
         } catch {

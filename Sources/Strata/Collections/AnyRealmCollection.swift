@@ -24,5 +24,5 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 }
 
 extension AnyRealmCollection: Encodable where Element: Encodable {
-    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try encodableElements().encode(to: encoder) }
 }

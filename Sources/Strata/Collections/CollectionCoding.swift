@@ -5,12 +5,23 @@ extension RealmCollectionValue {
     }
 }
 
+extension RealmCollection {
+    /// The elements as an encoder is given them.
+    /// - Throws: `invalidDatabase` where one of them, or a value of one, cannot be read. Objects that are known to be lost
+    ///   are left out, as by every walk.
+    func encodableElements() throws -> [Element] {
+        let instance = _source?.instance ?? _values?.source.column.owner._instance
+        guard let instance else { return map(\.encodable) }
+        return try instance.failures.collecting { map(\.encodable) }
+    }
+}
+
 extension List: Decodable where Element: Decodable {
     public convenience init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
 }
 
 extension List: Encodable where Element: Encodable {
-    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try encodableElements().encode(to: encoder) }
 }
 
 extension MutableSet: Decodable where Element: Decodable {
@@ -18,7 +29,7 @@ extension MutableSet: Decodable where Element: Decodable {
 }
 
 extension MutableSet: Encodable where Element: Encodable {
-    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try encodableElements().encode(to: encoder) }
 }
 
 extension Map: Decodable where Value: Decodable {
@@ -37,7 +48,8 @@ extension Map: Decodable where Value: Decodable {
 
 extension Map: Encodable where Value: Encodable {
     public func encode(to encoder: any Encoder) throws {
-        let entries = map { ($0.key._mapKey, $0.value.encodable) }
+        func encodable() -> [(String, Value)] { map { ($0.key._mapKey, $0.value.encodable) } }
+        let entries = try _column?.owner._instance?.failures.collecting(encodable) ?? encodable()
         // An encoder leaves the keys of a dictionary alone that it is handed whole.
         var container = encoder.singleValueContainer()
         try container.encode(Dictionary(entries, uniquingKeysWith: { $1 }))
@@ -45,9 +57,9 @@ extension Map: Encodable where Value: Encodable {
 }
 
 extension Results: Encodable where Element: Encodable {
-    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try encodableElements().encode(to: encoder) }
 }
 
 extension LinkingObjects: Encodable where Element: Encodable {
-    public func encode(to encoder: any Encoder) throws { try map(\.encodable).encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try encodableElements().encode(to: encoder) }
 }

@@ -57,7 +57,7 @@ public struct _CollectionColumn {
     /// Calls `body` with the collection; `otherwise` when the owner is gone or the collection is damaged.
     /// - Parameter pastDamage: answers from what can be read, once it is known that not all can.
     func read<Value>(
-        _ otherwise: Value, pastDamage: ((ReadableCollection) -> Value)? = nil,
+        _ otherwise: Value, pastDamage: ((ReadableElements) -> Value)? = nil,
         _ body: (CollectionContents) throws(StorageError) -> Value
     ) -> Value {
         guard let instance = owner._instance else { return otherwise }
@@ -94,14 +94,14 @@ public struct _CollectionColumn {
 
     /// What can be read of the collection.
     /// - Complexity: O(elements), once for a row and version.
-    private func readable(_ contents: CollectionContents, _ instance: RealmInstance) -> ReadableCollection {
+    private func readable(_ contents: CollectionContents, _ instance: RealmInstance) -> ReadableElements {
         if nested == nil, !instance.isShared, let known = instance.failures.lastCollection,
             known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
             known.position == position
         {
             return known
         }
-        let made = ReadableCollection(self, contents, isWhole: true, in: instance)
+        let made = ReadableElements(self, contents, isWhole: true, in: instance)
         if nested == nil, !instance.isShared, made.stamp == instance.stamp { instance.failures.lastCollection = made }
         return made
     }
@@ -146,7 +146,7 @@ public struct _CollectionColumn {
     /// The value at a place; nil behind the end.
     private func value(at place: Int, _ context: _ElementContext, _ window: ElementWindow?) -> _StoredValue? {
         if place < 0 { return nil }
-        func pastDamage(_ known: ReadableCollection) -> _StoredValue? {
+        func pastDamage(_ known: ReadableElements) -> _StoredValue? {
             place < known.contents.values.count ? known.contents.values[place] : nil
         }
         return read(nil, pastDamage: pastDamage) { (contents) throws(StorageError) in
@@ -162,7 +162,7 @@ public struct _CollectionColumn {
     /// The value of a map's key.
     /// - Complexity: O(log count).
     func value(forKey key: String) -> _StoredValue? {
-        func pastDamage(_ known: ReadableCollection) -> _StoredValue? {
+        func pastDamage(_ known: ReadableElements) -> _StoredValue? {
             known.contents.keys.firstIndex(of: key).map { known.contents.values[$0] }
         }
         return read(nil, pastDamage: pastDamage) { (contents) throws(StorageError) in

@@ -145,7 +145,7 @@ final class ElementWalk: CollectionWalk {
     }
 
     private func decodePastDamage(_ contents: CollectionContents, _ instance: RealmInstance) {
-        let found = ReadableCollection(column, contents, from: place, isWhole: false, in: instance)
+        let found = ReadableElements(column, contents, from: place, isWhole: false, in: instance)
         do throws(StorageError) {
             if contents.tag.takesNested { try appendPlaces(found.contents, at: found.places, contents.view) }
             values = found.contents.values

@@ -93,8 +93,8 @@ final class CollectionObserver: Observer {
         goOnWithReadable(
             Realm.Error(
                 .invalidDatabase,
-                "some \(source.access.name) of \(source.instance.configuration.path) cannot be read; Realm.damage lists "
-                    + "what is lost. The collection goes on without them"), false)
+                "some \(source.access.name) of \(source.instance.configuration.path) cannot be read; Realm.damage "
+                    + "lists what is lost. The collection goes on without them"), false)
     }
 
     private func goOnWithReadable(_ failure: Realm.Error, _ isSilenced: Bool) {

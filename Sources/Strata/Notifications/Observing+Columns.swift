@@ -39,8 +39,8 @@ extension _ColumnCollection {
                 let difference = SequenceDifference(from: old.values, to: new.values)
                 block(
                     .update(
-                        collection, deletions: difference.deletions.sorted(), insertions: difference.insertions.sorted(),
-                        modifications: []))
+                        collection, deletions: difference.deletions.sorted(),
+                        insertions: difference.insertions.sorted(), modifications: []))
             }
             let observer = ColumnObserver(column, nil, pastDamage: pastDamage) { versions, _ in
                 if versions.isEmpty { return }

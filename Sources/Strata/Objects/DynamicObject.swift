@@ -82,10 +82,11 @@ extension ObjectBase {
         return Collection(_column: _CollectionColumn(twin, place))
     }
 
-    /// A property by name, or an error when there is none of that name.
+    /// A property by name, or an error when there is none of that name, or it cannot be read.
     func _checkedValue(_ name: String) throws(Realm.Error) -> Any? {
         guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
-        return self[name]
+        guard let instance = _instance else { return self[name] }
+        return try instance.failures.collecting { self[name] }
     }
 
     func _unknown(_ name: String) -> Realm.Error {

@@ -17,16 +17,17 @@ struct OpenVerification {
             && (configuration.verification == .atOpen || configuration.onDamage != .fail && !configuration.readOnly)
     }
 
-    private var isSmall: Bool { store.contentBytes <= configuration.verificationLimit }
+    private var isSmall: Bool { StoreVerification(of: store).contentBytes <= configuration.verificationLimit }
 
     /// Verifies a file that is small enough, and looks at what earlier sessions met.
     /// - Returns: why the file is to be mended or refused; nil for one that is whole, as far as is known.
     func failure() throws(StorageError) -> StorageError? {
         guard isWanted else { return nil }
-        if configuration.onDamage != .fail, let known = store.damage.places.first(where: { !$0.isAcknowledged })?.place {
+        let known = store.damage.places.first { !$0.isAcknowledged }?.place
+        if configuration.onDamage != .fail, let known {
             return .corrupt(page: known.page, offset: 0, reason: known.reason)
         }
-        guard isSmall, let found = try store.survey().first else { return nil }
+        guard isSmall, let found = try StoreVerification(of: store).survey().first else { return nil }
         return .corrupt(page: found.page, offset: 0, reason: found.reason)
     }
 
@@ -37,7 +38,7 @@ struct OpenVerification {
         DispatchQueue.global(qos: .utility).async { [weak shared] in
             guard let store = shared?.store else { return }
             do throws(StorageError) {
-                let places = try store.survey { _ in shared != nil }
+                let places = try StoreVerification(of: store).survey { _ in shared != nil }
                 let schema = try store.snapshot().view.schema
                 store.damage.note(places)
                 for place in store.damage.takeUntold() {

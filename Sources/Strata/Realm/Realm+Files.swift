@@ -96,7 +96,7 @@ extension RealmInstance {
                 try Salvage.run(from: store.path, to: plain, fileSystem: options.fileSystem, options: salvage)
             }
             // A write of this instance has the gate already.
-            let report = isInWrite ? try run() : try store.whileNothingIsWritten(run)
+            let report = isInWrite ? try run() : try StoreVerification(of: store).whileNothingIsWritten(run)
             defer { _ = try? Store.removeFiles(path: plain, options: options) }
             // Salvaged under the key of the file; the copy has the one that was asked for.
             let salvaged = try Store.openAlone(path: plain, options: options)

@@ -95,14 +95,15 @@ extension Realm {
         public var objectTypes: [ObjectBase.Type]?
         public var durability: Durability
         public var invalidAccess: InvalidAccess
-        /// Told of everything that happens to the database where no call can throw it: damage, reads of what is not there,
-        /// a close that failed. Called on the thread that met it. Where neither this nor the handler of the kind is
-        /// set, standard error gets it: the first twenty places of a file in full, then one line with the count.
+        /// Told of everything that happens to the database where no call can throw it: damage, reads of what is not
+        /// there, a close that failed. Called on the thread that met it. Where neither this nor the handler of the kind
+        /// is set, standard error gets it: the first twenty places of a file in full, then one line with the count.
         public var report: (@Sendable (Report) -> Void)?
         /// Told of every substituted read. Called on the thread that read.
         public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
-        /// What opening a damaged file does; a Realm that is read-only always throws. Another policy than `fail` verifies
-        /// the file at its open, as ``Verification/atOpen`` does, and acts as well on damage that an earlier session met.
+        /// What opening a damaged file does; a Realm that is read-only always throws. Another policy than `fail`
+        /// verifies the file at its open, as ``Verification/atOpen`` does, and acts as well on damage that an earlier
+        /// session met.
         public var onDamage: DamagePolicy
         /// When pages are verified that nobody has read yet.
         public var verification: Verification

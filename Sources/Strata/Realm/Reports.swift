@@ -84,8 +84,8 @@ enum StandardErrorReports {
             }
             told.others += 1
             return told.others == 1
-                ? "\(path): \(limit) reports were printed, and further ones are counted; Realm.damage lists what cannot "
-                    + "be read, and Realm.Configuration.report gets every report" : nil
+                ? "\(path): \(limit) reports were printed, and further ones are counted; Realm.damage lists what "
+                    + "cannot be read, and Realm.Configuration.report gets every report" : nil
         }
         if let printed { print(printed) }
     }

@@ -106,6 +106,13 @@ extension Realm.Error {
         }
     }
 
+    /// Why a file of which so many places cannot be read is not written to, and what helps.
+    private static func refusal(_ path: String, _ places: Int) -> String {
+        "\(places == 1 ? "1 place" : "\(places) places") of \(path) cannot be read, so nothing is written; "
+            + "Realm.damage lists what is lost. Put a copy of the file back, open it with onDamage = .salvage, or go on "
+            + "without what is lost by acknowledgeDamage()"
+    }
+
     init(_ error: StorageError) {
         let found = Self.finding(error)
         self.init(found.code, found.message, fileURL: Self.path(error).map { URL(fileURLWithPath: $0) })
@@ -170,13 +177,7 @@ extension Realm.Error {
         case .settingsDiffer(let path):
             return (.alreadyOpen, "another process has \(path) open with another durability")
         case .readOnly(let path): return (.filePermissionDenied, "\(path) was opened for reading only")
-        case .damaged(let path, let places):
-            return (
-                .damaged,
-                "\(places == 1 ? "1 place" : "\(places) places") of \(path) cannot be read, so nothing is written; "
-                    + "Realm.damage lists what is lost. Put a copy back, open with onDamage = .salvage, or go on without "
-                    + "it by acknowledgeDamage()"
-            )
+        case .damaged(let path, let places): return (.damaged, Self.refusal(path, places))
         case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):
             return (.fail, "whether \(version) is durable is not known; close every Realm and open it again")

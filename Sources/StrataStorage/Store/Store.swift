@@ -37,7 +37,6 @@ package final class Store: Sendable {
     let checkpoints: Checkpoints
     let periodicSync: PeriodicSync
     let compaction: CompactionRun
-    /// Which places of the file are known to be unreadable, and whether that keeps transactions from beginning.
     package let damage: DamageRegister
     /// Guarded by the write gate.
     @exclusivity(unchecked) nonisolated(unsafe) var writer = WriterState()
@@ -176,9 +175,8 @@ package final class Store: Sendable {
     }
 
     /// Waits for the write lock and starts a transaction on the newest committed version.
-    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`; `damaged` while a place is known to be unreadable that the
-    ///   program has not acknowledged; `busy` after ``StoreOptions/writeTimeout``; `stale` when
-    ///   the file was replaced or removed; `corrupt` when the free map cannot be read.
+    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`, `damaged`; `busy` after ``StoreOptions/writeTimeout``;
+    ///   `stale` when the file was replaced or removed; `corrupt` when the free map cannot be read.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         if options.readOnly { throw .readOnly(path: path) }
         try checkOrigin()

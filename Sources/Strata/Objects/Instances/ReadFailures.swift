@@ -16,7 +16,7 @@ final class ReadFailures {
     /// What of the register the instance has followed. Any thread.
     private let followed = Atomic<UInt32>(0)
     /// The collection that was read last past what is lost.
-    var lastCollection: ReadableCollection?
+    var lastCollection: ReadableElements?
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
@@ -103,8 +103,8 @@ final class ReadFailures {
         return [place]
     }
 
-    /// Tells the program of each place once in this process, those among them that another process or an earlier session
-    /// has found.
+    /// Tells the program of each place once in this process, also of those that another process or an earlier session has
+    /// found.
     private func tellNew() {
         guard let schema = instance.currentView?.schema else { return }
         let configuration = instance.configuration
@@ -163,7 +163,7 @@ final class ReadFailures {
     // MARK: For callers that can throw
 
     /// Runs `read`, and throws the first failure in it.
-    func collecting<Value>(_ read: () -> Value) throws -> Value {
+    func collecting<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
         if instance.isShared { return try collectingOnThread(read) }
         let before = first
         first = nil
@@ -173,7 +173,7 @@ final class ReadFailures {
         return value
     }
 
-    private func collectingOnThread<Value>(_ read: () -> Value) throws -> Value {
+    private func collectingOnThread<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
         let thread = CallingContext.thread
         let before = collected.withLock { $0.updateValue(nil, forKey: thread) }
         let value = read()

@@ -8,7 +8,8 @@ extension RealmInstance {
         if failures.isKnown, failures.cannotRead(key.rawValue, access) {
             report(
                 access.name, key.rawValue,
-                "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is lost",
+                "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is "
+                    + "lost",
                 isTold: true)
             return nil
         }

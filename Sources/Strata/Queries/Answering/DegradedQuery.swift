@@ -22,7 +22,8 @@ struct DegradedQuery {
         for step in source.steps {
             switch step {
             case .filter(let predicate): keys = filtered(keys, predicate)
-            case .sort(let descriptors): keys = RowSort(instance, access, descriptors).sortedPastDamage(keys, view, note)
+            case .sort(let descriptors):
+                keys = RowSort(instance, access, descriptors).sortedPastDamage(keys, view, note)
             case .distinct(let keyPaths):
                 keys = RowDistinction(instance, access, keyPaths).keptPastDamage(keys, view, note)
             case .limit(let count, let offset): keys = Array(keys.dropFirst(offset).prefix(count))

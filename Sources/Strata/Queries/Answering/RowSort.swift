@@ -53,7 +53,9 @@ extension RowSort {
         for (reader, descriptor) in columns.reversed() {
             var column = SortColumn(count: keys.count, descriptor.order)
             for key in keys {
-                do throws(StorageError) { try reader.forEach([key], view, rowByRow: true) { column.append($0) } } catch {
+                do throws(StorageError) {
+                    try reader.forEach([key], view, rowByRow: true) { column.append($0) }
+                } catch {
                     failed(error, key)
                     column.append(.null)
                 }

@@ -44,9 +44,9 @@ final class CompactionRun: Sendable {
 
     @inline(never)
     private func begin(_ store: Store) {
-        guard store.commits.mayMoveNodes, !store.damage.refusesWrites, compaction.begins(afterCommits: store.writer.commits, space(of: store)) else {
-            return
-        }
+        guard store.commits.mayMoveNodes, !store.damage.refusesWrites,
+            compaction.begins(afterCommits: store.writer.commits, space(of: store))
+        else { return }
         // Without a thread a later commit begins it again.
         if !goOn(store, after: Self.pause) { compaction.end() }
     }

@@ -115,7 +115,7 @@ struct StoreCopy {
     /// - Throws: `corrupt` for the first page that is not what was written.
     private func verify(_ target: Store) throws(StorageError) {
         target.pages.distrust()
-        guard let place = try target.survey().first else { return }
+        guard let place = try StoreVerification(of: target).survey().first else { return }
         throw .corrupt(page: place.page, offset: 0, reason: place.reason)
     }
 

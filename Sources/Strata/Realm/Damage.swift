@@ -30,9 +30,9 @@ extension Realm {
         /// What is lost, where, and the remedy.
         public var description: String {
             let place = page.map { "page \($0)" } ?? "a place that has no page"
-            return "\(path): \(place) is damaged (\(reason)): \(lost). Collections leave out what cannot be read; writes "
-                + "throw `damaged` until acknowledgeDamage(). Remedy: put a copy of the file back, or open it with "
-                + "onDamage = .salvage"
+            return "\(path): \(place) is damaged (\(reason)): \(lost). Collections leave out what cannot be read; "
+                + "writes throw `damaged` until acknowledgeDamage(). Remedy: put a copy of the file back, or open it "
+                + "with onDamage = .salvage"
         }
 
         private var lost: String {
@@ -66,9 +66,9 @@ extension Realm {
         }
     }
 
-    /// Verifies every page of the version that the Realm shows: rows, indexes, links, values, collections, and then every
-    /// rule of the format, as `strata check` does for a closed file. What is damaged is reported, and in ``damage`` from
-    /// then on.
+    /// Verifies every page of the version that the Realm shows: rows, indexes, links, values, collections, and then
+    /// every rule of the format, as `strata check` does for a closed file. What is damaged is reported, and in
+    /// ``damage`` from then on.
     ///
     /// - Parameter progress: told the share that is done, from 0 to 1, on the calling thread.
     /// - Returns: what cannot be read in this version, acknowledged or not; nothing for a file that is whole.
@@ -86,7 +86,7 @@ extension Realm {
         }
         var places = try storage { () throws(StorageError) in try survey.run() }
         if places.isEmpty, !instance.isInWrite {
-            do { try instance.store.verifyRules(of: view) } catch let error as StorageError {
+            do { try StoreVerification(of: instance.store).holdAgainstRules(view) } catch let error as StorageError {
                 guard let place = DamagedPlace(error, table: nil) else { throw Error(error) }
                 places.append(place)
             } catch {
@@ -102,8 +102,8 @@ extension Realm {
 
     /// Says that the program knows of every place in ``damage`` and goes on with what can be read: writes work again.
     ///
-    /// What is found later refuses writes again. A write that has to read a page that is lost, such as the update or the
-    /// deletion of an object that cannot be read, throws `invalidDatabase` and changes nothing.
+    /// What is found later refuses writes again. A write that has to read a page that is lost, such as the update or
+    /// the deletion of an object that cannot be read, throws `invalidDatabase` and changes nothing.
     public func acknowledgeDamage() { instance.store.damage.acknowledge() }
 }
 

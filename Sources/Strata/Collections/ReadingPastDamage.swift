@@ -1,17 +1,6 @@
 import StrataStorage
 
-/// What can be read of a list, set or map some of whose elements are lost, or lead to rows that are.
-struct ReadableCollection {
-    /// In the collection's order.
-    private(set) var contents = StoredCollection()
-    /// Where each element stands in the collection with what is lost.
-    private(set) var places: [Int] = []
-    /// What it belongs to, for ``ReadFailures/lastCollection``.
-    let stamp: UInt64
-    let row: Int64
-    let table: Int
-    let position: Int
-
+extension ReadableElements {
     /// Reads past what is lost, and reports it.
     /// - Parameter place: elements before it are left out.
     /// - Complexity: O(elements and their bytes).
@@ -19,8 +8,9 @@ struct ReadableCollection {
         _ column: _CollectionColumn, _ found: CollectionContents, from place: Int = 0, isWhole: Bool,
         in instance: RealmInstance
     ) {
-        (stamp, row) = (instance.stamp, column.owner._key)
-        (table, position) = (column.owner._access.table, column.position)
+        self.init(
+            stamp: instance.stamp, row: column.owner._key, table: column.owner._access.table,
+            position: column.position)
         let lost = instance.failures.loss(column.owner, column: column.property.column)
         func failed(_ error: StorageError) { instance.failures.note(error, in: column.owner._access, lost) }
         let isMap = found.tag.collection == .map
@@ -37,7 +27,9 @@ struct ReadableCollection {
                     failed(error)
                 }
             }
-        } failed: { failed($0) }
+        } failed: {
+            failed($0)
+        }
         leaveOutLostRows(column, instance)
     }
 

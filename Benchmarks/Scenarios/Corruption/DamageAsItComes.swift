@@ -1,0 +1,152 @@
+import FaultModel
+import Harness
+import RunRecords
+
+/// What a program gets that has set nothing: one bit of each page flipped, and each page zeroed, in turn; then the
+/// questions that applications ask, one after the other, over one open database.
+///
+/// An answer that differs from that of the undamaged files must not come without a word: by the time the call returns it
+/// has thrown, or an earlier one has, or the engine has said so where it says such things by itself. The order of the
+/// questions is drawn for each trial, since the first one of a sound answer hides nothing.
+struct DamageAsItComes: DamageScenario {
+    let slug = "damage-as-it-comes"
+    let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"
+    let parameters = [
+        DamageShape.parameter,
+        ScenarioParameter(
+            "hook", default: "none", allowed: ["none", "report"],
+            summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
+        ScenarioParameter(
+            "pages", default: "0", range: 0...1_000_000, summary: "pages chosen by the seed; 0 takes every page"),
+    ]
+    var requires: Set<Capability> { [.tables, .persistent, .queries] }
+
+    func run(_ context: CaseContext) throws {
+        let sweep = try DamageSweep(context)
+        var settings = context.settings
+        if context.test.parameter("hook") == "report" {
+            guard let index = settings.list.firstIndex(where: { $0.name == "report" }) else {
+                return context.report.inconclusive("\(context.test.engine) has no such hook")
+            }
+            settings.list[index] = EngineSetting("report", "by its hook")
+        }
+        let questions = try AppQuestions(try context.tables().main, of: context)
+        let sound = context.directory + "/sound"
+        try sweep.place(at: DatabaseLocation(directory: sound)) { $0.bytes }
+        let expected = try questions.answers(context.engine, settings, DatabaseLocation(directory: sound))
+        try sweep.run(try damages(sweep, context)) { address, location in
+            var random = context.random("order of \(address)")
+            let finding = questions.judge(context.engine, settings, location, expected, order: &random)
+            return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
+        }
+    }
+
+    /// A flipped bit, at a place that the seed chooses, and zeros, for each page.
+    private func damages(_ sweep: DamageSweep, _ context: CaseContext) throws -> [FileDamage] {
+        var random = context.random("bits")
+        var damages: [FileDamage] = []
+        for zeroed in sweep.damages(.zero, count: try context.integer("pages"), random: "pages") {
+            damages.append(zeroed)
+            let bit = zeroed.byte * 8 + random.below(DamageSweep.pageBytes * 8)
+            if sweep.change(at: FaultAddress(text: FileDamage(.flip, bit).description)) != nil {
+                damages.append(FileDamage(.flip, bit))
+            }
+        }
+        return damages
+    }
+}
+
+/// What applications ask of a table, each question answered in words.
+struct AppQuestions {
+    private let table: Table
+    private let schema: TableSet
+    private let keys: [Int64]
+    private let integer: String?
+    private let text: (column: String, value: String)?
+    private static let names = ["count", "loop", "iterate", "sum", "filter", "keys", "loop again", "count again"]
+
+    init(_ table: Table, of context: CaseContext) throws {
+        self.table = table
+        schema = try context.tables()
+        keys = (0..<table.rowCount).map { table.primaryKey(ofRow: $0) }
+        integer = table.columns.first { $0.isInteger && !$0.isPrimaryKey }?.name
+        text = table.columns.lazy.compactMap { column in column.firstText.map { (column.name, $0) } }.first
+    }
+
+    /// - Throws: what the engine throws of files that nothing is wrong with.
+    func answers(
+        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation
+    ) throws -> [String: String] {
+        let session = try engine.open(location, settings: settings)
+        var answers: [String: String] = [:]
+        for name in Self.names { answers[name] = try answer(name, session) }
+        try session.close()
+        return answers
+    }
+
+    func judge(
+        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ expected: [String: String],
+        order random: inout RandomStream
+    ) -> (outcome: Outcome, detail: String) {
+        let session: any Session
+        do throws(EngineError) { session = try engine.open(location, settings: settings) } catch {
+            return (error.outcomeOfOpen, error.description)
+        }
+        var told: EngineError?
+        var names = Self.names
+        for place in names.indices.dropLast() { names.swapAt(place, place + random.below(names.count - place)) }
+        for name in names {
+            do throws(EngineError) {
+                let answer = try answer(name, session)
+                if answer != expected[name], told == nil {
+                    return (
+                        .silentlyWrong, "\(name): \(answer) instead of \(expected[name] ?? "?"), and nothing was said")
+                }
+            } catch {
+                told = told ?? error
+            }
+        }
+        do throws(EngineError) { try session.close() } catch { told = told ?? error }
+        guard let told else { return (.correct, "") }
+        return (told.outcomeOfRead, told.description)
+    }
+
+    private func answer(_ name: String, _ session: any Session) throws(EngineError) -> String {
+        guard let tables = session as? any TableSession, let queries = session as? any QuerySession else {
+            throw EngineError(.refused, "there are no tables to ask")
+        }
+        switch name {
+        case "count", "count again": return "\(try tables.rowCount(table: table.name)) rows"
+        case "loop", "loop again":
+            let rows = RowDigest()
+            try tables.readAll(schema, into: rows)
+            return "\(rows.count) rows, digest \(rows.digest.sum)"
+        case "iterate":
+            guard let integer else { return "" }
+            let digest = try queries.iterate(table: table.name, column: integer)
+            return "\(digest.count) values, digest \(digest.sum)"
+        case "sum":
+            guard let integer else { return "" }
+            return "\(try queries.sum(table: table.name, column: integer))"
+        case "filter":
+            guard let text else { return "" }
+            return "\(try queries.countEqual(table: table.name, column: text.column, text: text.value)) rows"
+        default:
+            let reads = PointReads(table: table.name, keys: keys, columns: table.columns.map(\.name))
+            let digest = try tables.readPoints(reads, latency: nil)
+            return "\(digest.count) values, digest \(digest.sum)"
+        }
+    }
+}
+
+/// How many rows came, and what they hold.
+private final class RowDigest: RowSink {
+    private(set) var count = 0
+    private(set) var digest = ReadDigest()
+
+    func receive(table: String, row: Int, values: [Value]) -> Bool {
+        count += 1
+        for value in values { digest.add(value) }
+        return true
+    }
+}

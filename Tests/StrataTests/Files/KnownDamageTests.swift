@@ -1,0 +1,238 @@
+import Foundation
+import Strata
+import Testing
+
+/// What holds from the moment that damage is known: in the Realm that met it, in others, in later sessions.
+@Suite struct KnownDamageTests {
+    /// A page of rows of the books.
+    private func shelfWithLostBooks(key: Data? = nil) throws -> (DamagedShelf, Realm.Damage) {
+        let shelf = try DamagedShelf(key: key)
+        let place = try #require(
+            try shelf.damagePage {
+                if $0.className == "ShelfBook", case .objects = $0.loss { return true }
+                return false
+            })
+        return (shelf, place)
+    }
+
+    @Test func writesAreRefusedUntilAcknowledged() async throws {
+        let (shelf, _) = try shelfWithLostBooks()
+        let realm = try Realm(configuration: shelf.configuration { _ in })
+        let before = realm.objects(ShelfBook.self).count
+        #expect(before == 120, "the count is the tree's until damage is known")
+        for _ in realm.objects(ShelfBook.self) {}
+        #expect(realm.objects(ShelfBook.self).count < before)
+        #expect(throws: Realm.Error.self) { try realm.write {} }
+        do { try realm.write {} } catch let error as Realm.Error {
+            #expect(error.code == .damaged)
+            #expect(error.message.contains("acknowledgeDamage()"))
+            #expect(error.fileURL?.path == shelf.file.url.path)
+        }
+        realm.acknowledgeDamage()
+        try realm.write { realm.add(ShelfNote(value: ["id": -5])) }
+        #expect(realm.object(ofType: ShelfNote.self, forPrimaryKey: -5) != nil)
+        #expect(realm.damage.allSatisfy { $0.isAcknowledged })
+    }
+
+    @Test func theStateBelongsToTheFile() throws {
+        let (shelf, place) = try shelfWithLostBooks()
+        do {
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            for _ in realm.objects(ShelfBook.self) {}
+        }
+        // A later session knows, says so, and does not write.
+        let heard = Locked<[Realm.Damage]>([])
+        let realm = try Realm(
+            configuration: shelf.configuration { report in
+                if case .damage(let damage) = report { heard.with { $0.append(damage) } }
+            })
+        #expect(heard.current.map(\.page) == [place.page])
+        #expect(realm.damage.map(\.page) == [place.page])
+        #expect(realm.objects(ShelfBook.self).count < 120)
+        #expect(throws: Realm.Error.self) { try realm.write {} }
+        realm.acknowledgeDamage()
+    }
+
+    @Test func anAcknowledgementIsRememberedAndANewPlaceRefusesAgain() throws {
+        let (shelf, place) = try shelfWithLostBooks()
+        do {
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            for _ in realm.objects(ShelfBook.self) {}
+            realm.acknowledgeDamage()
+            try realm.write { realm.add(ShelfNote(value: ["id": -7])) }
+        }
+        do {
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            #expect(realm.damage.count == 1 && realm.damage[0].isAcknowledged)
+            try realm.write { realm.add(ShelfNote(value: ["id": -8])) }
+        }
+        // Another page of values goes.
+        var bytes = try Data(contentsOf: shelf.file.url)
+        var isHit = false
+        for page in stride(from: bytes.count / 4096 - 1, to: 2, by: -1) where page != place.page && !isHit {
+            var harmed = bytes
+            harmed[page * 4096 + 900] ^= 1
+            try harmed.write(to: shelf.file.url)
+            guard let realm = try? Realm(configuration: shelf.configuration { _ in }) else { continue }
+            isHit = try realm.verify().contains { !$0.isAcknowledged }
+            if isHit { #expect(throws: Realm.Error.self) { try realm.write {} } }
+        }
+        #expect(isHit)
+        bytes.removeAll()
+    }
+
+    @Test func readingWorksAndCopiesSayWhatIsMissing() throws {
+        for key in [nil, Data(repeating: 3, count: 64)] {
+            let (shelf, place) = try shelfWithLostBooks(key: key)
+            guard case .objects(_, let count) = place.loss else { continue }
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            let url = shelf.file.url.appendingPathExtension("copy")
+            defer { try? FileManager.default.removeItem(at: url) }
+            let missing = try realm.writeCopy(toFile: url, encryptionKey: key)
+            let books = try #require(missing.first { $0.className == "ShelfBook" })
+            #expect(books.objectsLost == count)
+            var copied = shelf.configuration { report in Issue.record("\(report)") }
+            copied.fileURL = url
+            let copy = try Realm(configuration: copied)
+            #expect(copy.objects(ShelfBook.self).count == 120 - count)
+            #expect(try copy.verify().isEmpty)
+            for _ in realm.objects(ShelfBook.self) {}
+            #expect(realm.objects(ShelfBook.self).count == 120 - count)
+        }
+    }
+
+    @Test func deletingTheFileWorks() throws {
+        let (shelf, _) = try shelfWithLostBooks()
+        do {
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            for _ in realm.objects(ShelfBook.self) {}
+        }
+        let record = shelf.file.url.path + ".damage"
+        #expect(FileManager.default.fileExists(atPath: record))
+        #expect(try Realm.deleteFiles(for: shelf.configuration()))
+        #expect(!FileManager.default.fileExists(atPath: record))
+    }
+
+    @Test func aRecordThatIsNoneIsPassedOver() throws {
+        let shelf = try DamagedShelf(books: 20)
+        let texts = [
+            "", "rubbish", "strata-damage 1 1 2\nplace 5 checksum 1 rows 1 2 3\n",
+            "strata-damage 9 \(UInt64.max)\n", String(repeating: "place ", count: 300_000),
+        ]
+        for text in texts {
+            try shelf.damage { _ in }
+            try Data(text.utf8).write(to: URL(fileURLWithPath: shelf.file.url.path + ".damage"))
+            let realm = try Realm(configuration: shelf.configuration { report in Issue.record("\(report)") })
+            try realm.write { realm.add(ShelfNote(value: ["id": -1])) }
+            #expect(realm.damage.isEmpty)
+        }
+    }
+
+    @Test func observersHearOnceAndGoOn() throws {
+        let (shelf, _) = try shelfWithLostBooks()
+        let realm = try Realm(configuration: shelf.configuration { _ in })
+        var told: [String] = []
+        let token = realm.objects(ShelfBook.self).observe { change in
+            switch change {
+            case .initial: told.append("initial")
+            case .update(let books, let deletions, let insertions, _):
+                told.append("update \(books.count) \(deletions.count) \(insertions.count)")
+            case .error(let error): told.append("error \((error as? Realm.Error)?.code.rawValue ?? "?")")
+            }
+        }
+        for _ in realm.objects(ShelfBook.self) {}
+        realm.refresh()
+        #expect(told == ["initial", "error invalidDatabase"])
+        realm.acknowledgeDamage()
+        let left = realm.objects(ShelfBook.self).count
+        // A key behind all others: the page that is lost is not written to.
+        try realm.write { realm.add(ShelfBook(value: ["id": 1_000_000])) }
+        #expect(told.dropFirst(2) == ["update \(left + 1) 0 1"])
+        token.invalidate()
+    }
+
+    @Test func whatIsLostIsNeitherChangedNorDeleted() throws {
+        let (shelf, _) = try shelfWithLostBooks()
+        let realm = try Realm(configuration: shelf.configuration { _ in })
+        let all = Set((0..<120).map { 3 * $0 + 2 })
+        let lost = all.subtracting(realm.objects(ShelfBook.self).map(\.id))
+        let key = try #require(lost.min())
+        realm.acknowledgeDamage()
+        #expect(realm.object(ofType: ShelfBook.self, forPrimaryKey: key) == nil)
+        // An object under the key of one that is lost: the page would have to be read.
+        #expect(throws: Realm.Error.self) {
+            try realm.write { realm.create(ShelfBook.self, value: ["id": key], update: .modified) }
+        }
+        let left = realm.objects(ShelfBook.self).count
+        #expect(left == 120 - lost.count)
+    }
+
+    @Test func throwingCallsThrow() throws {
+        let shelf = try DamagedShelf()
+        let place = try #require(
+            try shelf.damagePage {
+                if case .value(_, "scan") = $0.loss { return true }
+                return false
+            })
+        guard case .value(let key, _) = place.loss else { return }
+        let heard = Locked(0)
+        let realm = try Realm(configuration: shelf.configuration { _ in heard.with { $0 += 1 } })
+        let book = try #require(realm.objects(ShelfBook.self).first { $0.id == Int(key) })
+        for thing in [book, book.freeze()] {
+            #expect(throws: Realm.Error.self) { _ = try thing.read(\.scan) }
+            #expect(try thing.read(\.words) == thing.words)
+        }
+        let before = heard.current
+        #expect(book.scan == nil, "a call that cannot throw gives the default")
+        #expect(heard.current == before + 1, "and reports it each time")
+        #expect(realm.objects(ShelfBook.self).count == 120, "the object is there")
+    }
+
+    @Test func verificationAtTheOpen() throws {
+        let (shelf, place) = try shelfWithLostBooks()
+        var configuration = shelf.configuration { _ in }
+        configuration.verification = .atOpen
+        #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+        // Larger than the limit: opened, verified beside it, and told.
+        let heard = Locked<[Int?]>([])
+        configuration.verificationLimit = 0
+        configuration.report = { if case .damage(let damage) = $0 { heard.with { $0.append(damage.page) } } }
+        let realm = try Realm(configuration: configuration)
+        for _ in 0..<400 where heard.current.isEmpty { usleep(10_000) }
+        #expect(heard.current == [place.page])
+        #expect(throws: Realm.Error.self) { try realm.write {} }
+    }
+
+    @Test(arguments: [false, true]) func aRepairingPolicyActsAtTheOpen(isMetEarlier: Bool) throws {
+        let (shelf, place) = try shelfWithLostBooks()
+        guard case .objects(_, let count) = place.loss else { return }
+        if isMetEarlier {
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            for _ in realm.objects(ShelfBook.self) {}
+        }
+        var configuration = shelf.configuration { report in Issue.record("\(report)") }
+        configuration.onDamage = .salvage
+        if isMetEarlier { configuration.verificationLimit = 0 }
+        let reports = Locked(0)
+        configuration.recoveryHandler = { _ in reports.with { $0 += 1 } }
+        let realm = try Realm(configuration: configuration)
+        #expect(reports.current == 1)
+        #expect(realm.objects(ShelfBook.self).count == 120 - count)
+        try realm.write { realm.add(ShelfNote(value: ["id": -1])) }
+        #expect(realm.damage.isEmpty)
+        try? FileManager.default.removeItem(atPath: shelf.file.url.path + ".damaged-1")
+    }
+
+    @Test func verifyOnAnOpenFile() throws {
+        let shelf = try DamagedShelf(books: 40)
+        try shelf.damage { _ in }
+        let realm = try Realm(configuration: shelf.configuration { report in Issue.record("\(report)") })
+        var shares: [Double] = []
+        #expect(try realm.verify { shares.append($0) }.isEmpty)
+        #expect(shares.last == 1 && shares == shares.sorted())
+        realm.beginWrite()
+        realm.add(ShelfNote(value: ["id": -1]))
+        #expect(try realm.verify().isEmpty)
+        try realm.commitWrite()
+    }
+}
