@@ -49,7 +49,8 @@ public final class ObjectSource {
 
     /// An access to what is not there.
     func gone(_ subject: String) -> _GoneAccess {
-        owner.map { _GoneAccess($0, "\(subject) of '\(access.name)'") } ?? _GoneAccess(access, "\(subject) of '\(access.name)'")
+        let subject = "\(subject) of '\(access.name)'"
+        return owner.map { _GoneAccess($0, subject) } ?? _GoneAccess(access, subject)
     }
 
     /// For elements; good while the source is.
