@@ -56,9 +56,8 @@ import Testing
             GoneRun.write(to: path)
             try await GoneRun.all(kind)
         }
-        let text = (try? String(contentsOf: output.url, encoding: .utf8)) ?? ""
-        let lines = text.split(separator: "\n")
-        if lines.last.map(String.init) != GoneRun.end { Issue.record("\(kind) ends with: \(text.suffix(600))") }
+        let lines = GoneRun.lines(output)
+        if !lines.contains(GoneRun.end) { Issue.record("\(kind) ends with: \(GoneRun.ending(lines))") }
         let reports = lines.compactMap { try? JSONDecoder().decode(GoneRun.Reporting.self, from: Data($0.utf8)) }
         for report in reports where !GoneRun.texts.contains(where: report.message.contains) {
             Issue.record("\(report.member), \(kind): '\(report.message)' is none of Realm's words")
@@ -74,9 +73,9 @@ import Testing
             try await GoneRun.trap(call)
             GoneRun.note(GoneRun.end)
         }
-        let text = (try? String(contentsOf: output.url, encoding: .utf8)) ?? ""
+        let text = GoneRun.ending(GoneRun.lines(output))
         #expect(
             text.contains("Fatal error: ") && GoneRun.texts.contains(where: text.contains),
-            "\(call.member), \(call.kind): \(text.suffix(400))")
+            "\(call.member), \(call.kind): \(text)")
     }
 }

@@ -48,6 +48,18 @@ enum GoneRun {
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV] { signal(number, SIG_DFL) }
     }
 
+    /// What a process said to a file; the testing library adds bytes of its own.
+    nonisolated static func lines(_ file: TemporaryFile) -> [String] {
+        let data = FileManager.default.contents(atPath: file.url.path) ?? Data()
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// What is worth reading of that where a process ended: its last call, and why it ended.
+    nonisolated static func ending(_ lines: [String]) -> String {
+        let reason = lines.firstIndex { $0.contains("error: ") } ?? lines.count
+        return lines[max(0, reason - 2)..<min(reason + 1, lines.count)].joined(separator: "; ")
+    }
+
     nonisolated static func note(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 
     /// Makes one call under the policy that ends the process with what is reported.

@@ -33,7 +33,9 @@ enum GoneStorm {
         while Date() < end {
             if worlds.isEmpty || Int.random(in: 0..<12, using: &random) == 0 {
                 first += 100
-                worlds.append(try GoneWorld(.wild, in: realm, from: first))
+                let made = try GoneWorld(.wild, in: realm, from: first)
+                if made.isComplete { worlds.append(made) }
+                if worlds.isEmpty { continue }
                 if worlds.count > 6 { worlds.removeFirst() }
             }
             let world = worlds[Int.random(in: worlds.indices, using: &random)]

@@ -195,6 +195,9 @@ final class GoneWorld {
         (view, views, spareSizes, dog) = (view.freeze(), views.freeze(), spareSizes.freeze(), dog.freeze())
     }
 
+    /// Whether all was there when the world was made: other threads may have been faster.
+    var isComplete: Bool { dynamic.realm != nil && nested.realm != nil }
+
     /// Whether the things may be observed and changed: what is frozen may not, which is a mistake of the program.
     var isLive: Bool { kind != .frozen }
 
