@@ -23,7 +23,7 @@ GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round test-browser test-csv test-exports docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -130,6 +130,12 @@ soak-round:
 	SIMULATION_SEED=$(SIMULATION_SEED) SIMULATION_SECONDS=$${SIMULATION_SECONDS:-20} SIMULATION_FULL=1 \
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" \
 	--filter '^Simulation\.(Store|History)SimulationTests|^Simulation\.ScheduleTests'
+
+# MINUTES of the command line; 10, which stands above, is for soak.
+storm: test-build ## random accesses to what other threads delete, under both policies, for MINUTES (30), from STORM_SEED on
+	@set -e; traits=$$(Tools/traits --quiet --with Zoo); \
+	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} \
+	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.GoneStormTests'
 
 test-browser: ## render the report of the smoke plan, and a history of it, in headless Chromium; any message there fails
 	@Tools/deps chromium

@@ -48,7 +48,7 @@ struct CountThenIndex: Scenario {
 
     /// What the policy `.trap` ends the process with; nil where it does not decide about the trial.
     static func trapText(_ name: String) -> String? {
-        name.hasSuffix(",\(Access.index.rawValue)") ? "is out of range" : nil
+        name.hasSuffix(",\(Access.index.rawValue)") ? "is out of bounds" : nil
     }
 
     func run(_ context: CaseContext) throws {

@@ -94,7 +94,7 @@ struct UIMatrix: Scenario {
             return ScreenCell.Finding(rawValue: String(trial.detail.prefix { $0 != "|" }))
         }
         if trial.detail.contains("Object has been deleted or invalidated") { return .invalidated }
-        if trial.detail.contains("out of range") { return .outOfRange }
+        if trial.detail.contains("out of range") || trial.detail.contains("out of bounds") { return .outOfRange }
         return nil
     }
 

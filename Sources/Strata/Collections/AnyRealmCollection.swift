@@ -11,6 +11,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     public var isInvalidated: Bool { base.isInvalidated }
     public var count: Int { base.count }
     public subscript(position: Int) -> Element { base[position] }
+    public var _gone: _GoneAccess { base._gone }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element { base._goneElement(position, bounds) }
     public func makeIterator() -> AnyIterator<Element> { Self.iterator(base) }
 
     private static func iterator(_ base: some RealmCollection<Element>) -> AnyIterator<Element> {

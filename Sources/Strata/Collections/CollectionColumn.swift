@@ -41,10 +41,14 @@ public struct _CollectionColumn {
 
     /// The same collection of the same row in a frozen instance of the version that the Realm has pinned, or in one
     /// side of a migration; nil when the row is not there.
-    func moved(to instance: RealmInstance) -> _CollectionColumn? {
-        guard let twin = instance.twin(of: owner) else { return nil }
+    /// - Parameter allowsGone: whether a collection that is not there is invalidated instead.
+    func moved(to instance: RealmInstance, allowsGone: Bool = false) -> _CollectionColumn? {
+        guard let twin = instance.twin(of: owner) ?? (allowsGone ? instance.goneTwin(of: owner) : nil) else {
+            return nil
+        }
         guard let nested else { return _CollectionColumn(twin, position) }
-        return nested.pinned.map { _CollectionColumn(twin, position, $0) }
+        if let pinned = nested.pinned { return _CollectionColumn(twin, position, pinned) }
+        return allowsGone ? _CollectionColumn(twin, position, NestedPlace(nil)) : nil
     }
 
     /// What queries go through; nil for values that are no objects.
@@ -139,7 +143,7 @@ public struct _CollectionColumn {
         }
         let context = context
         if let value = value(at: place, context, window) { return decoded(value, context, at: .index(place)) }
-        reportMissing(place, kind)
+        _GoneAccess(self, kind).tell(place: place, count: count)
         return Element._substituteElement(context)
     }
 
@@ -201,12 +205,6 @@ public struct _CollectionColumn {
         read(nil, pastDamage: { $0.contents.values.firstIndex(of: wanted) }) { (contents) throws(StorageError) in
             try wanted.withCell { (cell) throws(StorageError) in try contents.reader.firstPlace(of: cell) }
         }
-    }
-
-    /// Reports a place that no element has.
-    func reportMissing(_ place: Int, _ kind: String) {
-        owner._instance?.report(
-            owner._access.name, owner._key, "index \(place) is out of range: the \(kind) has \(count) elements")
     }
 }
 

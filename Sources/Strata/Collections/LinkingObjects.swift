@@ -60,10 +60,24 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     public var isInvalidated: Bool { owner?.isInvalidated ?? false }
     public var count: Int { _source?.count ?? 0 }
 
+    /// The object at a place; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
         if let traced = anchor?.traced as? Element { return traced }
-        guard let source = _source else { fatalError("an unmanaged object has no linking objects") }
-        return Results<Element>(source)[position]
+        guard let source = _source else { return _goneElement(position, 0..<0) }
+        if let key = source.key(at: position), let element = Element._decodeElement(.link(key), source.context) {
+            return element
+        }
+        return _goneElement(position, 0..<source.count)
+    }
+
+    public var _gone: _GoneAccess {
+        guard let owner, owner._frame != nil else { return _GoneAccess(unmanaged: "linking objects") }
+        return _GoneAccess(owner, "linking objects of '\(owner._access.name)'")
+    }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        return Element._substituteElement(_source?.context ?? .unmanaged)
     }
 
     /// Walks the links of this moment.

@@ -48,10 +48,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: O(log count); O(1) near the one that was read last.
     public subscript(position: Int) -> Element {
         get {
-            guard let column = _column else { return unmanaged[position] }
-            return column.element(at: position, window, "list")
+            if let column = _column { return column.element(at: position, window, "list") }
+            return unmanaged.indices.contains(position)
+                ? unmanaged[position] : _goneElement(position, unmanaged.indices)
         }
         set { replace(index: position, object: newValue) }
+    }
+
+    public var _gone: _GoneAccess {
+        _column.map { _GoneAccess($0, "list") } ?? _GoneAccess(unmanaged: "unmanaged list")
+    }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        return Element._substituteElement(_column?.context ?? .unmanaged)
     }
 
     /// Walks the elements of this moment.
@@ -75,14 +85,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     // MARK: Writing
 
     /// Changes the array while unmanaged, else the elements in their column.
-    private func change(_ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void) {
-        guard let column = _column else { return unmanagedChange(&unmanaged) }
+    /// - Parameter needed: the places of the array that the change needs; `body` looks for them in the column.
+    private func change(
+        _ needed: NeededPlaces?, _ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void
+    ) {
+        guard let column = _column else {
+            if let place = needed?.missing(in: unmanaged.indices) { _gone.tell(place: place, in: unmanaged.indices) }
+            return unmanagedChange(&unmanaged)
+        }
         if let editor = ElementEditor(column) { body(editor) }
     }
 
     public func append(_ object: Element) {
         change(
-            { $0.append(object) },
+            nil, { $0.append(object) },
             { editor in
                 let value = object._encodeElement(editor.context)
                 editor.insert([value], at: editor.count)
@@ -91,7 +107,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         change(
-            { $0.append(contentsOf: objects) },
+            nil, { $0.append(contentsOf: objects) },
             { editor in
                 var values: [_StoredValue] = []
                 for object in objects {
@@ -109,20 +125,17 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     public func insert(_ object: Element, at index: Int) {
         change(
-            { $0.insert(object, at: index) },
+            .gap(index), { $0.insert(object, at: index) },
             { editor in
                 let value = object._encodeElement(editor.context)
-                if editor.has(index..<index, "list") { editor.insert([value], at: index) }
+                if editor.has(.gap(index), "list") { editor.insert([value], at: index) }
             })
     }
 
     public func remove(at index: Int) {
-        change({ $0.remove(at: index) }, { editor in remove(index, 1, editor) })
-    }
-
-    private func remove(_ index: Int, _ count: Int, _ editor: ElementEditor) {
-        let range = index..<(index + count)
-        if editor.has(range, "list") { editor.remove(range) }
+        change(
+            .element(index), { $0.remove(at: index) },
+            { editor in if editor.has(.element(index), "list") { editor.remove(index..<(index + 1)) } })
     }
 
     /// Removes the first occurrence of an element; nothing when there is none.
@@ -132,12 +145,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     public func remove(atOffsets offsets: some Sequence<Int>) {
         let places = Set(offsets).sorted(by: >)
+        guard let first = places.last, let last = places.first else { return }
+        let needed = NeededPlaces.elements(from: first, to: last)
         change(
-            { elements in for place in places { elements.remove(at: place) } },
+            needed, { elements in for place in places { elements.remove(at: place) } },
             { editor in
-                guard let first = places.last, let last = places.first, editor.has(first..<(last + 1), "list") else {
-                    return
-                }
+                guard editor.has(needed, "list") else { return }
                 for range in Self.runs(places) { editor.remove(range) }
             })
     }
@@ -157,27 +170,34 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// The first element, which has to be there.
     public func removeFirst() { if hasElements() { remove(at: 0) } }
-    public func removeFirst(_ count: Int) { removeSubrange(0..<count) }
+    public func removeFirst(_ count: Int) { remove(from: 0, to: count) }
     /// The last element, which has to be there.
     public func removeLast() { if hasElements() { remove(at: count - 1) } }
-    public func removeLast(_ count: Int) { removeSubrange((self.count - count)..<self.count) }
+    public func removeLast(_ count: Int) {
+        let all = self.count
+        remove(from: NeededPlaces.distance(from: count, to: all), to: all)
+    }
 
     /// An empty list says so, and nothing is lost.
     private func hasElements() -> Bool {
         if !isEmpty { return true }
-        guard let column = _column else { preconditionFailure("the list is empty") }
-        column.reportMissing(0, "list")
+        _gone.tell(place: 0, count: 0)
         return false
     }
 
-    public func removeSubrange(_ range: Range<Int>) {
+    public func removeSubrange(_ range: Range<Int>) { remove(from: range.lowerBound, to: range.upperBound) }
+
+    /// Removes what stands between two places, the second left out. Where one of them is not there, or they are turned
+    /// over, the write fails.
+    func remove(from lower: Int, to upper: Int) {
+        let needed = NeededPlaces.range(from: lower, to: upper)
         change(
-            { $0.removeSubrange(range) },
-            { editor in if editor.has(range, "list") { editor.remove(range) } })
+            needed, { $0.removeSubrange(lower..<upper) },
+            { editor in if editor.has(needed, "list") { editor.remove(lower..<upper) } })
     }
 
     public func removeAll() {
-        change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
+        change(nil, { $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
     /// Removes every element that matches, in one change.
@@ -189,19 +209,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     public func replace(index: Int, object: Element) {
         change(
-            { $0[index] = object },
+            .element(index), { $0[index] = object },
             { editor in
                 let value = object._encodeElement(editor.context)
-                if editor.has(index..<(index + 1), "list") { editor.replace(index..<(index + 1), with: [value]) }
+                if editor.has(.element(index), "list") { editor.replace(index..<(index + 1), with: [value]) }
             })
     }
 
     /// Takes an element out and puts it where `to` says, counted without it.
     public func move(from: Int, to: Int) {
+        let needed = NeededPlaces.elements(from: Swift.min(from, to), to: Swift.max(from, to))
         change(
-            { $0.insert($0.remove(at: from), at: to) },
+            needed, { $0.insert($0.remove(at: from), at: to) },
             { editor in
-                guard editor.has(from..<(from + 1), "list"), editor.has(to..<(to + 1), "list") else { return }
+                guard editor.has(needed, "list") else { return }
                 editor.move(from..<(from + 1), to: to)
             })
     }
@@ -209,16 +230,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// Moves several elements in front of the one that stands at `destination` now, as a table's editing asks for it.
     public func move(fromOffsets offsets: some Sequence<Int>, toOffset destination: Int) {
         let places = Set(offsets).sorted()
+        guard let first = places.first, let last = places.last else { return }
+        let needed = NeededPlaces.elements(from: first, to: last)
+        if _column == nil, let place = NeededPlaces.gap(destination).missing(in: unmanaged.indices) {
+            return _gone.tell(place: place, in: unmanaged.indices)
+        }
         change(
+            needed,
             { elements in
                 let taken = places.map { elements[$0] }
                 for place in places.reversed() { elements.remove(at: place) }
                 elements.insert(contentsOf: taken, at: destination - places.count { $0 < destination })
             },
             { editor in
-                guard let first = places.first, let last = places.last, editor.has(first..<(last + 1), "list"),
-                    editor.has(destination..<destination, "list")
-                else { return }
+                guard editor.has(needed, "list"), editor.has(.gap(destination), "list") else { return }
                 // From both sides towards the destination, the nearest first: the others stay where they are.
                 for (index, place) in places.reversed().drop(while: { $0 >= destination }).enumerated() {
                     editor.move(place..<(place + 1), to: destination - 1 - index)
@@ -230,18 +255,26 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func swapAt(_ a: Int, _ b: Int) {
+        let needed = NeededPlaces.elements(from: Swift.min(a, b), to: Swift.max(a, b))
         change(
-            { $0.swapAt(a, b) },
-            { editor in if editor.has(Swift.min(a, b)..<(Swift.max(a, b) + 1), "list") { editor.swap(a, b) } })
+            needed, { $0.swapAt(a, b) },
+            { editor in if editor.has(needed, "list") { editor.swap(a, b) } })
     }
 
     public func replaceSubrange<Elements: Collection>(_ range: Range<Int>, with objects: Elements)
     where Elements.Element == Element {
+        replace(from: range.lowerBound, to: range.upperBound, with: objects)
+    }
+
+    /// Puts elements in the place of what stands between two places, the second left out. Where one of them is not
+    /// there, or they are turned over, the write fails.
+    func replace(from lower: Int, to upper: Int, with objects: some Collection<Element>) {
+        let needed = NeededPlaces.range(from: lower, to: upper)
         change(
-            { $0.replaceSubrange(range, with: objects) },
+            needed, { $0.replaceSubrange(lower..<upper, with: objects) },
             { editor in
                 let values = objects.map { $0._encodeElement(editor.context) }
-                if editor.has(range, "list") { editor.replace(range, with: values) }
+                if editor.has(needed, "list") { editor.replace(lower..<upper, with: values) }
             })
     }
 }
@@ -259,7 +292,7 @@ extension List: _ColumnCollection {
     public func _assign(_ other: List) {
         let elements = Array(other)
         change(
-            { $0 = elements },
+            nil, { $0 = elements },
             { editor in editor.assign(StoredCollection(values: elements.map { $0._encodeElement(editor.context) })) })
     }
 

@@ -11,18 +11,21 @@ extension List {
     }
 
     public func removeSubrange<Bounds: RangeExpression<Int>>(_ bounds: Bounds) {
-        removeSubrange(bounds.relative(to: self))
+        let (lower, upper) = AnyBounds.places(bounds, in: 0..<count)
+        remove(from: lower, to: upper)
     }
 
     public func replaceSubrange<Bounds: RangeExpression<Int>, Elements: Collection>(
         _ bounds: Bounds, with objects: Elements
     ) where Elements.Element == Element {
-        replaceSubrange(bounds.relative(to: self), with: objects)
+        let (lower, upper) = AnyBounds.places(bounds, in: 0..<count)
+        replace(from: lower, to: upper, with: objects)
     }
 
-    /// Some of the elements, as they are now; assigning puts others in their place.
+    /// The elements of a range, as far as it is there; assigning puts others in their place, and fails the write where
+    /// it is not there.
     public subscript(bounds: Range<Int>) -> Slice<List> {
-        get { Slice(base: self, bounds: bounds) }
+        get { _part(_gone.range(from: bounds.lowerBound, to: bounds.upperBound, in: 0..<count)) }
         set { replaceSubrange(bounds, with: Array(newValue)) }
     }
 }

@@ -46,7 +46,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// The member at a place, as positions are now; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
-        _column.map { $0.element(at: position, window, "set") } ?? unmanaged[position]
+        if let column = _column { return column.element(at: position, window, "set") }
+        return unmanaged.indices.contains(position) ? unmanaged[position] : _goneElement(position, unmanaged.indices)
+    }
+
+    public var _gone: _GoneAccess {
+        _column.map { _GoneAccess($0, "set") } ?? _GoneAccess(unmanaged: "unmanaged set")
+    }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        return Element._substituteElement(_column?.context ?? .unmanaged)
     }
 
     /// Walks the members of this moment.

@@ -1,6 +1,6 @@
 /// What lists, results and linking objects have in common.
-public protocol RealmCollection<Element>: RandomAccessCollection, Equatable, ThreadConfined, CustomStringConvertible
-where Element: RealmCollectionValue, Index == Int {
+public protocol RealmCollection<Element>: _PlacedCollection, Equatable, ThreadConfined, CustomStringConvertible
+where Element: RealmCollectionValue {
     /// The Realm that manages it; nil for an unmanaged list.
     var realm: Realm? { get }
     /// Whether its owner or its Realm is gone. An invalidated collection is empty.
@@ -21,8 +21,6 @@ public struct _ValueSource {
 extension RealmCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    public func index(after place: Int) -> Int { place + 1 }
-    public func index(before place: Int) -> Int { place - 1 }
     /// Whether it belongs to an immutable version.
     public var isFrozen: Bool { realm?.isFrozen ?? false }
     public var _values: _ValueSource? { nil }

@@ -73,24 +73,36 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an
     /// invalidated object, or the end of the program. ``snapshot()`` is what keeps count and elements together.
     public subscript(position: Int) -> Element {
-        if case .values(let values) = content { return Self.value(values, position) }
-        let context = source.context
-        if let element = source.readable(at: position, { Element._decodeElement(.link($0), context) }) {
-            return element
+        switch content {
+        case .objects(let source):
+            let context = source.context
+            if let element = source.readable(at: position, { Element._decodeElement(.link($0), context) }) {
+                return element
+            }
+        case .values(let source):
+            let values = source.values
+            if values.indices.contains(position),
+                let element = Element._decodeElement(values[position], source.column.context)
+            {
+                return element
+            }
         }
-        source.instance.report(
-            source.access.name, nil,
-            "index \(position) is out of range: \(source.count) \(source.access.name) are there now; "
-                + "something was deleted since count was read")
-        return Element._substituteElement(context)
+        return _goneElement(position, 0..<count)
     }
 
-    private static func value(_ values: ValueSource, _ position: Int) -> Element {
-        let all = values.values
-        let context = values.column.context
-        if all.indices.contains(position), let value = Element._decodeElement(all[position], context) { return value }
-        values.column.reportMissing(position, "collection that results are of")
-        return Element._substituteElement(context)
+    public var _gone: _GoneAccess {
+        switch content {
+        case .objects(let source): return source.gone("results")
+        case .values(let values): return _GoneAccess(values.column, "results of")
+        }
+    }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        switch content {
+        case .objects(let source): return Element._substituteElement(source.context)
+        case .values(let values): return Element._substituteElement(values.column.context)
+        }
     }
 
     /// Walks the matches of this moment.
@@ -178,26 +190,39 @@ extension Results where Element: ObjectBase {
         #if Zoo
             if PlantedMistake.snapshotMoves.isPlanted { return ResultsSnapshot(source) }
         #endif
-        return ResultsSnapshot(source.instance.frozen().flatMap { source.moved(to: $0) })
+        let frozen = source.instance.frozenOrEmpty()
+        return ResultsSnapshot(source.moved(to: frozen, allowsGone: true) ?? source)
     }
 }
 
 /// A stable frame of results: elements are frozen, so that nothing on a screen changes under it.
-public struct ResultsSnapshot<Element: ObjectBase>: RandomAccessCollection {
-    private let source: ObjectSource?
+///
+/// Of a list whose owner was deleted it is empty.
+public struct ResultsSnapshot<Element: ObjectBase>: _PlacedCollection {
+    private let source: ObjectSource
     private let keys: [Int64]
 
-    init(_ source: ObjectSource?) {
+    init(_ source: ObjectSource) {
         self.source = source
-        keys = source?.keys() ?? []
+        keys = source.keys()
     }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { keys.count }
 
+    /// The object at a place; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
-        guard let source else { fatalError("index \(position) is out of range of an empty snapshot") }
-        let context = source.context
-        return Element._element(.link(keys[position]), context)
+        guard keys.indices.contains(position) else { return _goneElement(position, keys.indices) }
+        return Element._element(.link(keys[position]), source.context)
     }
+
+    public var _gone: _GoneAccess { source.gone("snapshot") }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        return Element._substituteElement(source.context)
+    }
+
+    /// Walks the objects in their order.
+    public func makeIterator() -> ResultsIterator<Element> { ResultsIterator(source, keys: keys) }
 }

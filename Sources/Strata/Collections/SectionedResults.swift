@@ -9,8 +9,9 @@
 ///     let byLetter = people.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
 ///     for section in byLetter { print(section.key, section.map(\.name)) }
 ///
-/// Live like the results: keys are asked for again when the Realm shows something else.
-public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection {
+/// Live like the results: keys are asked for again when the Realm shows something else. Places follow
+/// `Configuration.invalidAccess` as those of results do.
+public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionValue>: _PlacedCollection {
     public typealias Element = ResultsSection<Key, SectionElement>
 
     fileprivate let sections: Sections<Key, SectionElement>
@@ -23,9 +24,33 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { sections.current.count }
-    public subscript(position: Int) -> Element { sections.section(at: position) }
-    /// An element by its section and its place in it.
-    public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
+    /// The section at a place. Behind the end, where sections went since the caller counted them, it is an empty one
+    /// with the key that stood there last.
+    public subscript(position: Int) -> Element {
+        let current = sections.current
+        guard current.indices.contains(position) else { return _goneElement(position, current.indices) }
+        return sections.section(current[position].key, current[position].members)
+    }
+
+    /// An element by its section and its place in it. A path of fewer than two places has none.
+    public subscript(indexPath: IndexPath) -> SectionElement {
+        let places = Array(indexPath)
+        guard places.count >= 2 else { return self[places.first ?? -1]._goneElement(-1, 0..<0) }
+        return self[places[0]][places[1]]
+    }
+
+    public var _gone: _GoneAccess { results._gone }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        _gone.tell(place: position, in: bounds)
+        return sections.section(sections.keyOfGone(position), [])
+    }
+
+    /// Walks the sections of this moment.
+    public func makeIterator() -> AnyIterator<Element> {
+        var members = sections.current.makeIterator()
+        return AnyIterator { members.next().map { sections.section($0.key, $0.members) } }
+    }
 
     /// What an element's section is.
     var sectionKey: (SectionElement) -> Key { sections.key }
@@ -56,8 +81,7 @@ extension SectionedResults: Equatable {
 }
 
 /// The elements of one key.
-public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection, Identifiable
-{
+public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue>: _PlacedCollection, Identifiable {
     public let key: Key
     fileprivate let sections: Sections<Key, SectionElement>
     /// As the section was when it was asked for.
@@ -72,10 +96,18 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     public var isInvalidated: Bool { sections.results.isInvalidated }
     public var isFrozen: Bool { sections.results.isFrozen }
 
-    /// An element of the section as it was when the section was asked for; an object may be deleted by now.
+    /// An element of the section as it was when the section was asked for; an object may be deleted by now. Behind the
+    /// end as ``Results``.
     public subscript(position: Int) -> SectionElement {
-        let context = sections.results.elementContext
-        return SectionElement._element(members[position], context)
+        guard members.indices.contains(position) else { return _goneElement(position, members.indices) }
+        return SectionElement._element(members[position], sections.results.elementContext)
+    }
+
+    public var _gone: _GoneAccess { sections.results._gone }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> SectionElement {
+        _gone.tell(place: position, in: bounds)
+        return SectionElement._substituteElement(sections.results.elementContext)
     }
 
     /// The sections that this is one of.
@@ -100,23 +132,35 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     let results: Results<SectionElement>
     let key: (SectionElement) -> Key
     private var made: (stamp: UInt64, sections: [Members])?
+    /// The keys that stood at each place last, those of places that are gone behind the others.
+    private var lastKeys: [Key] = []
 
     init(_ results: Results<SectionElement>, _ key: @escaping (SectionElement) -> Key) {
         self.results = results
         self.key = key
         // Many threads may read a frozen Realm's: they are made before anybody gets them, and stay.
-        if let instance = results.realm?.instance, instance.isFrozen { made = (instance.stamp, grouped()) }
+        if let instance = results.realm?.instance, instance.isFrozen { show(grouped(), instance.stamp) }
     }
 
     /// The section of a key as it is now; empty when there is none.
     func section(_ key: Key) -> ResultsSection<Key, SectionElement> {
-        let members = current.first { $0.key == key }?.members ?? []
-        return ResultsSection(key: key, sections: self, members: members)
+        section(key, current.first { $0.key == key }?.members ?? [])
     }
 
-    func section(at position: Int) -> ResultsSection<Key, SectionElement> {
-        let (key, members) = current[position]
-        return ResultsSection(key: key, sections: self, members: members)
+    func section(_ key: Key, _ members: [_StoredValue]) -> ResultsSection<Key, SectionElement> {
+        ResultsSection(key: key, sections: self, members: members)
+    }
+
+    /// The key that stood at a place last; else one that stands elsewhere, or what the program's closure says of an
+    /// element that is gone.
+    func keyOfGone(_ position: Int) -> Key {
+        if lastKeys.indices.contains(position) { return lastKeys[position] }
+        return lastKeys.last ?? key(SectionElement._substituteElement(results.elementContext))
+    }
+
+    private func show(_ sections: [Members], _ stamp: UInt64) {
+        made = (stamp, sections)
+        lastKeys.replaceSubrange(0..<Swift.min(lastKeys.count, sections.count), with: sections.map(\.key))
     }
 
     /// - Complexity: an element and a key for each, once per version.
@@ -126,7 +170,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         let stamp = instance.stamp
         if let made, made.stamp == stamp { return made.sections }
         let sections = grouped()
-        made = (stamp, sections)
+        show(sections, stamp)
         return sections
     }
 

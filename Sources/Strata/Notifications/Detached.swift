@@ -158,6 +158,29 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     }
 }
 
+/// The name of a collection's property, by which any thread makes one that is gone.
+struct CollectionName: Sendable {
+    private let className: String
+    private let isTyped: Bool
+    private let property: String
+    private let isNested: Bool
+
+    init(_ column: _CollectionColumn) {
+        className = column.owner._access.name
+        isTyped = column.owner._access.plan != nil
+        property = column.property.name
+        isNested = column.nested != nil
+    }
+
+    /// What stands there for the collection once its owner is deleted; nil where the class is not there either.
+    func gone(in instance: RealmInstance) -> _CollectionColumn? {
+        guard let access = instance.access(named: className, typed: isTyped), let place = access.positions[property]
+        else { return nil }
+        return _CollectionColumn(
+            instance.invalidObject(access, key: nil), place, isNested ? NestedPlace(nil) : nil)
+    }
+}
+
 extension ValueSource {
     /// What leads here from any thread; nil for an owner that is gone, or that no commit has made yet.
     var detached: DetachedValues? { DetachedValues(column, steps) }

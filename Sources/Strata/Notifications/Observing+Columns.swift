@@ -21,8 +21,11 @@ extension _ColumnCollection {
             return token
         }
         let detached = DetachedValues(column)
+        let name = CollectionName(column)
         let begin: (RealmInstance, NotificationToken) -> Void = { instance, token in
-            guard let column = detached?.found(in: instance)?.column else { return gone(Self()) }
+            guard let column = detached?.found(in: instance)?.column else {
+                return gone(name.gone(in: instance).map { Self(_column: $0) } ?? Self())
+            }
             start(Self(_column: column), column, token)
         }
         instance.start(on: queue, token, Carried(value: (begin, failed)))
@@ -129,13 +132,16 @@ extension Map {
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
         let detached = DetachedValues(column)
+        let name = CollectionName(column)
         return await instance.start(on: actor, isolation) { [weak actor] instance, token in
             let tell: (RealmMapChange<Map>) -> Void = { change in
                 let carried = Carried(value: change)
                 actor?.assumeIsolated { block($0, carried.value) }
             }
             guard let instance else { return }
-            guard let column = detached?.found(in: instance)?.column else { return tell(.initial(Map())) }
+            guard let column = detached?.found(in: instance)?.column else {
+                return tell(.initial(name.gone(in: instance).map { Map(_column: $0) } ?? Map()))
+            }
             Map(_column: column).start(column, keyPaths, token, tell)
         }
     }

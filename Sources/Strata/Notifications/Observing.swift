@@ -129,6 +129,9 @@ extension RealmCollection where Element: _RowElement {
 
 extension _CheckedReading {
     /// Tells of every change of the object, and of its end.
+    ///
+    /// An object that is deleted already follows `Configuration.invalidAccess`: its observer is told `.deleted` before
+    /// this returns, or first on the queue, and nothing follows. An unmanaged or a frozen object ends the program.
     /// - Parameters:
     ///   - keyPaths: which changes: `"name"`, or `"dogs.name"` for the dogs that it leads to and their names; nil
     ///     for the object's own properties.
@@ -201,7 +204,12 @@ extension _CheckedReading {
         let instance = observableInstance(keyPaths)
         let token = NotificationToken(nil)
         guard let queue else {
-            Self.start(self, keyPaths, token, tell)
+            if isInvalidated {
+                token.invalidate()
+                tell(nil, .deleted)
+            } else {
+                Self.start(self, keyPaths, token, tell)
+            }
             return token
         }
         let start = Self.starting(DetachedObject(self), keyPaths, tell)
@@ -221,12 +229,16 @@ extension _CheckedReading {
         }
     }
 
+    /// The Realm of an object that is to be observed. One that is deleted is reported: its observer is told of that
+    /// alone.
     func observableInstance(_ keyPaths: [String]?) -> RealmInstance {
-        guard let instance = _instance, !isInvalidated else {
-            fatalError("only a managed object that is there can be observed")
+        guard let instance = _instance else {
+            fatalError("an unmanaged object cannot be observed; add it to a Realm first")
         }
+        instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen object does not change; thaw it to observe it") }
         do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, _access) } catch { fatalError(error.message) }
+        if isInvalidated { _GoneAccess(self).tell(gone: "nothing of it can be observed any more") }
         return instance
     }
 

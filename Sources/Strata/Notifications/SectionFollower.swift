@@ -116,9 +116,9 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             let (before, oldRows) = (known, rows)
             remember(sections)
             // What went from one place of the results to another may differ as well.
-            let came = Set(insertions.map { rows[$0] })
-            var changed = Set(deletions.map { oldRows[$0] }).intersection(came)
-            changed.formUnion(modifications.map { oldRows[$0] })
+            let came = Set(Self.rows(rows, at: insertions))
+            var changed = Set(Self.rows(oldRows, at: deletions)).intersection(came)
+            changed.formUnion(Self.rows(oldRows, at: modifications))
             let update = SectionUpdate(from: before, to: known, changed)
             if !update.isEmpty { tell(sections, update) }
         case .error(let error):
@@ -130,6 +130,11 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
                         className: "\(SectionElement.self)", key: nil, version: 0,
                         message: "sections lost what cannot be read: \(error)")))
         }
+    }
+
+    /// Rows by places that another observer's write may have outrun.
+    private static func rows(_ rows: [Int64], at places: [Int]) -> [Int64] {
+        places.compactMap { rows.indices.contains($0) ? rows[$0] : nil }
     }
 
     private func remember(_ sections: Followed) {

@@ -49,10 +49,20 @@ extension ObjectBase {
         return instance.materialize(access, RowKey(_key)) as? DynamicObject
     }
 
+    /// What stands for a deleted object that is known by name alone; nil for an unmanaged one.
+    private final var _goneDynamicTwin: DynamicObject? {
+        guard let instance = _instance, let access = instance.access(named: _access.name, typed: false) else {
+            return nil
+        }
+        _GoneAccess(self).tell(gone: "it has no collections any more")
+        return instance.invalidObject(access, key: RowKey(_key)) as? DynamicObject
+    }
+
     /// A list by name, whose objects are known by name as well. Of a list of plain values it tells the count; its
     /// elements are objects without a property, and ``subscript(_:)`` gives a list of what they are.
     ///
-    /// Stops the program when the property is no list, or the object is not managed.
+    /// Of a deleted object it is empty and invalidated, and the access follows `Configuration.invalidAccess`. Stops the
+    /// program when the property is no list, or the object is not managed.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
         _dynamicCollection(propertyName, "list")
     }
@@ -72,7 +82,7 @@ extension ObjectBase {
     }
 
     private final func _dynamicCollection<Collection: _ColumnCollection>(_ name: String, _ kind: String) -> Collection {
-        guard let twin = _dynamicTwin else {
+        guard let twin = _dynamicTwin ?? _goneDynamicTwin else {
             fatalError("only an object that a Realm manages gives its collections by name: '\(name)'")
         }
         let access = twin._access

@@ -5,7 +5,7 @@ import Dispatch
 ///     @Projected(\Person.friends.projectTo.firstName) var friendNames: ProjectedCollection<String>
 ///
 /// Live as the collection is. A value that is assigned at a place is written to the object there.
-public struct ProjectedCollection<Element>: RandomAccessCollection, CustomStringConvertible {
+public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConvertible {
     private let backing: any ProjectedBacking<Element>
 
     fileprivate init(_ backing: any ProjectedBacking<Element>) { self.backing = backing }
@@ -20,6 +20,15 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
         get { backing.value(at: position) }
         nonmutating set { backing.setValue(newValue, at: position) }
     }
+
+    public var _gone: _GoneAccess { backing.gone }
+
+    public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
+        backing.goneValue(position, bounds)
+    }
+
+    /// Walks the values of the objects of this moment.
+    public func makeIterator() -> AnyIterator<Element> { backing.values() }
 
     public var description: String {
         let lines = enumerated().map { "\t[\($0.offset)] \($0.element)\n" }
@@ -76,6 +85,9 @@ private protocol ProjectedBacking<Value> {
     var isInvalidated: Bool { get }
     var isFrozen: Bool { get }
     func value(at position: Int) -> Value
+    func values() -> AnyIterator<Value>
+    var gone: _GoneAccess { get }
+    func goneValue(_ position: Int, _ bounds: Range<Int>) -> Value
     func setValue(_ value: Value, at position: Int)
     func frozen() -> any ProjectedBacking<Value>
     func thawed() -> (any ProjectedBacking<Value>)?
@@ -95,6 +107,18 @@ private struct ProjectedObjects<Objects: RealmCollection, Value>: ProjectedBacki
     var isInvalidated: Bool { objects.isInvalidated }
     var isFrozen: Bool { objects.isFrozen }
     func value(at position: Int) -> Value { objects[position][keyPath: keyPath] }
+
+    func values() -> AnyIterator<Value> {
+        var walk = objects.makeIterator()
+        let keyPath = keyPath
+        return AnyIterator { walk.next().map { $0[keyPath: keyPath] } }
+    }
+
+    var gone: _GoneAccess { objects._gone }
+
+    func goneValue(_ position: Int, _ bounds: Range<Int>) -> Value {
+        objects._goneElement(position, bounds)[keyPath: keyPath]
+    }
 
     func setValue(_ value: Value, at position: Int) {
         guard let keyPath = keyPath as? ReferenceWritableKeyPath<Objects.Element, Value> else {

@@ -50,6 +50,12 @@ public final class ObjectSource {
         if instance.isFrozen { cache = (instance.stamp, evaluate()) }
     }
 
+    /// An access to what is not there.
+    func gone(_ subject: String) -> _GoneAccess {
+        let subject = "\(subject) of '\(access.name)'"
+        return owner.map { _GoneAccess($0, subject) } ?? _GoneAccess(access, subject)
+    }
+
     /// For elements; good while the source is.
     var context: _ElementContext { _ElementContext(instance: instance, target: access) }
 
@@ -244,15 +250,19 @@ public final class ObjectSource {
     }
 
     /// The same query in another instance of the same file; nil when the owner of a list is not there.
-    func moved(to other: RealmInstance) -> ObjectSource? {
+    /// - Parameter allowsGone: whether a query of an owner that is not there finds nothing instead.
+    func moved(to other: RealmInstance, allowsGone: Bool = false) -> ObjectSource? {
         guard let access = other.twin(of: access) else { return nil }
+        func twin(_ owner: ObjectBase) -> ObjectBase? {
+            other.twin(of: owner) ?? (allowsGone ? other.goneTwin(of: owner) : nil)
+        }
         switch base {
         case .table, .keys: return ObjectSource(access, base, steps: steps)
         case .list(let owner, let property):
-            guard let owner = other.twin(of: owner) else { return nil }
+            guard let owner = twin(owner) else { return nil }
             return ObjectSource(access, .list(owner, property: property), steps: steps)
         case .backlinks(let owner, let origin, let property):
-            guard let owner = other.twin(of: owner), let origin = other.twin(of: origin) else { return nil }
+            guard let owner = twin(owner), let origin = other.twin(of: origin) else { return nil }
             return ObjectSource(access, .backlinks(owner, origin: origin, property: property), steps: steps)
         }
     }

@@ -65,10 +65,10 @@ extension RealmCollection where Element: _QueryElement {
         }
     }
 
-    /// At most so many values, behind so many others.
+    /// At most so many values, behind so many others. A negative number is an access to what is not there, and stands
+    /// for none.
     public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
-        precondition(count >= 0 && offset >= 0, "a limit and its offset are not negative")
-        return Results(requiredValues.adding(.limit(count, offset: offset)))
+        Results(requiredValues.adding(.limit(_gone.amount(count), offset: _gone.amount(offset))))
     }
 
     /// What a number or a date among the values comes to; nulls are skipped.

@@ -101,10 +101,12 @@ extension RealmCollection where Element: _RowElement {
     /// At most so many objects. What comes later in a chain looks at these alone.
     ///
     ///     articles.sorted(by: \.date, ascending: false).limit(20)
-    /// - Parameter offset: how many objects to leave out first.
+    /// - Parameters:
+    ///   - count: how many at most. A negative number, here and for the offset, is an access to what is not there, and
+    ///     stands for none.
+    ///   - offset: how many objects to leave out first.
     public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
-        precondition(count >= 0 && offset >= 0, "a limit and its offset are not negative")
-        return Results(requiredSource.adding(.limit(count, offset: offset)))
+        Results(requiredSource.adding(.limit(_gone.amount(count), offset: _gone.amount(offset))))
     }
 }
 

@@ -24,8 +24,9 @@ final class ValueSource {
     var name: String { "\(column.owner._access.name).\(column.property.name)" }
 
     /// The same values in another instance; nil when their owner is not there.
-    func moved(to instance: RealmInstance) -> ValueSource? {
-        column.moved(to: instance).map { ValueSource($0, steps: steps) }
+    /// - Parameter allowsGone: whether values of an owner that is not there are none instead.
+    func moved(to instance: RealmInstance, allowsGone: Bool = false) -> ValueSource? {
+        column.moved(to: instance, allowsGone: allowsGone).map { ValueSource($0, steps: steps) }
     }
 
     func adding(_ step: Step) -> ValueSource { ValueSource(column, steps: steps + [step]) }

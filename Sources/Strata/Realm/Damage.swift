@@ -5,8 +5,9 @@ extension Realm {
     public struct Damage: Sendable, CustomStringConvertible {
         /// What cannot be read.
         public enum Loss: Sendable, Equatable {
-            /// So many objects, whose keys lie in a range. Collections leave them out.
-            case objects(keys: ClosedRange<Int64>, count: Int)
+            /// So many objects, whose keys lie in a range; nil where the page is lost that counts them. Collections leave
+            /// them out.
+            case objects(keys: ClosedRange<Int64>, count: Int?)
             /// A value of one object, or elements of a collection of it. The object itself can be read.
             case value(key: Int64, property: String?)
             /// The index, or the inverse links, of a property: what they lead to is found without them, more slowly.
@@ -39,7 +40,7 @@ extension Realm {
             let name = className ?? "a class that is not known"
             switch loss {
             case .objects(let keys, let count):
-                let many = count == 1 ? "1 object" : "\(count) objects"
+                let many = count.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "objects, how many is not known,"
                 return "\(many) of \(name) with keys from \(keys.lowerBound) to \(keys.upperBound)"
             case .value(let key, let property):
                 return "\(property.map { "'\($0)'" } ?? "a value") of \(name) \(key)"

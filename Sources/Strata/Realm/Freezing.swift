@@ -2,11 +2,19 @@ import StrataStorage
 
 extension _CheckedReading {
     /// The object as it is now, for ever, on any thread.
+    ///
+    /// A deleted object, and one that the running write has made, are in no version: the frozen object is invalidated,
+    /// reads as any deleted one, and the access follows `Configuration.invalidAccess`. An unmanaged object ends the
+    /// program.
+    /// - Complexity: O(log rows), and a pinned version for the first that is frozen of it.
     public func freeze() -> Self {
-        guard let made = _instance?.frozen()?.twin(of: self) as? Self else {
-            fatalError("only a managed object that is there, and that a commit has made, can be frozen")
+        guard let instance = _instance else {
+            fatalError("an unmanaged object cannot be frozen; add it to a Realm first")
         }
-        return made
+        let frozen = instance.frozenOrEmpty()
+        if let made = frozen.twin(of: self) as? Self { return made }
+        _GoneAccess(self).tell(gone: "only what a commit has made, and none has deleted, can be frozen")
+        return frozen === instance ? self : frozen.goneTwin(of: self) as? Self ?? self
     }
 
     /// The live object of a frozen one on this thread, queue or actor; nil when it was deleted.
@@ -22,16 +30,26 @@ extension _CheckedReading {
 
 extension RealmCollection {
     /// The collection as it is now, for ever, on any thread.
+    ///
+    /// Of a collection whose owner was deleted the frozen one is empty and invalidated, and the access follows
+    /// `Configuration.invalidAccess`. An unmanaged collection ends the program.
+    /// - Complexity: O(1) for a list or a set; for results that of their query.
     public func freeze() -> Self {
-        guard let frozen = realm?.instance.frozen(), let made = moved(to: frozen) else {
-            fatalError("only a managed collection whose owner is there can be frozen")
+        guard let instance = realm?.instance else {
+            fatalError("an unmanaged collection cannot be frozen; add its owner to a Realm first")
         }
-        return made
+        let frozen = instance.frozenOrEmpty()
+        if let made = moved(to: frozen, allowsGone: false) { return made }
+        _gone.tell(gone: "a collection whose owner is gone cannot be frozen")
+        return frozen === instance ? self : moved(to: frozen, allowsGone: true) ?? self
     }
 
-    private func moved(to instance: RealmInstance) -> Self? {
-        if let source = _source { return source.moved(to: instance).flatMap { Self._make($0) } }
-        return _values?.source.moved(to: instance).flatMap { Self._make(_ValueSource(source: $0)) }
+    private func moved(to instance: RealmInstance, allowsGone: Bool) -> Self? {
+        if let source = _source {
+            return source.moved(to: instance, allowsGone: allowsGone).flatMap { Self._make($0) }
+        }
+        return _values?.source.moved(to: instance, allowsGone: allowsGone)
+            .flatMap { Self._make(_ValueSource(source: $0)) }
     }
 
     /// The live collection on this thread, queue or actor; nil when its owner was deleted.
@@ -45,11 +63,18 @@ extension RealmCollection {
 
 extension Map {
     /// The map as it is now, for ever, on any thread.
+    ///
+    /// Of a map whose owner was deleted the frozen one is empty and invalidated, and the access follows
+    /// `Configuration.invalidAccess`. An unmanaged map ends the program.
+    /// - Complexity: O(1).
     public func freeze() -> Self {
-        guard let column = _column, let frozen = column.owner._instance?.frozen(),
-            let moved = column.moved(to: frozen)
-        else { fatalError("only a managed map whose owner is there can be frozen") }
-        return Self(_column: moved)
+        guard let column = _column, let instance = column.owner._instance else {
+            fatalError("an unmanaged map cannot be frozen; add its owner to a Realm first")
+        }
+        let frozen = instance.frozenOrEmpty()
+        if let moved = column.moved(to: frozen) { return Self(_column: moved) }
+        _GoneAccess(column, "map").tell(gone: "a map whose owner is gone cannot be frozen")
+        return frozen === instance ? self : column.moved(to: frozen, allowsGone: true).map { Self(_column: $0) } ?? self
     }
 
     /// The live map on this thread, queue or actor; nil when its owner was deleted.

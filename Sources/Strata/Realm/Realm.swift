@@ -148,17 +148,21 @@ public struct Realm: Equatable {
         instance.invalidate()
     }
 
-    /// An immutable Realm of the version that is shown; any thread may use it.
+    /// An immutable Realm of the version that is shown; any thread may use it. Where no version can be kept, because
+    /// the file is damaged or too many are, that is reported, and the frozen Realm is empty.
     public func freeze() -> Realm {
-        guard let frozen = instance.frozen() else { fatalError("the Realm was invalidated") }
-        return Realm(frozen)
+        if let frozen = instance.frozen() { return Realm(frozen) }
+        instance.reportShowingNothing("no version of it can be kept now")
+        return Realm(instance.frozenShowingNothing())
     }
 
-    /// A live Realm of the same file on this thread.
+    /// A live Realm of the same file on this thread. Where the file cannot be read now, that is reported, and the Realm
+    /// is empty until it can.
     public func thaw() -> Realm {
         instance.checkConfinement()
         guard instance.isFrozen else { return self }
-        guard let live = InstanceCache.live(instance) else { fatalError("the Realm's file cannot be opened") }
-        return Realm(live)
+        if let live = InstanceCache.live(instance) { return Realm(live) }
+        instance.reportShowingNothing("its file cannot be read now")
+        return Realm(instance.showingNothing(.live, .here))
     }
 }

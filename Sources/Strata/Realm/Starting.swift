@@ -80,7 +80,10 @@ extension RealmInstance {
                 }
             }
         }
-        guard let snapshot else { return false }
+        guard let snapshot else {
+            reportShowingNothing("nothing of it can be observed; refresh it first")
+            return false
+        }
         observation.add(observer, seen: snapshot)
         return true
     }

@@ -2,8 +2,8 @@
 package struct DamagedPlace: Hashable, Sendable {
     /// What of the table is lost.
     package enum Loss: Hashable, Sendable {
-        /// Rows whose keys lie in a range: so many of them.
-        case rows(ClosedRange<Int64>, count: Int)
+        /// Rows whose keys lie in a range: so many of them; nil where the node is lost that counts them.
+        case rows(ClosedRange<Int64>, count: Int?)
         /// A long value, or elements of a collection, of one row. The row itself is there. No column where the reader
         /// that met the page asked for several.
         case value(row: Int64, column: UInt16?)
@@ -36,12 +36,6 @@ package struct DamagedPlace: Hashable, Sendable {
             self.init(table: table, loss: loss, page: PageNumber(0), reason: .unreadable)
         default: return nil
         }
-    }
-
-    /// How many rows cannot be read because of it.
-    package var lostRows: Int {
-        if case .rows(_, let count) = loss { return count }
-        return 0
     }
 }
 

@@ -62,14 +62,14 @@ private struct RowSurvey {
         do throws(StorageError) { try view.reader.confirm() } catch {
             // A page of the map is lost, and which nodes it stood in is not known: none of them is believed.
             found.keys = []
-            try lose(Bounds(rows: 0), error)
+            try lose(Bounds(), error)
         }
         return found
     }
 
     /// - Throws: an error that is no damage.
     private mutating func lose(_ bounds: Bounds, _ error: StorageError) throws(StorageError) {
-        let loss = DamagedPlace.Loss.rows(bounds.low...max(bounds.low, bounds.high), count: bounds.rows ?? 0)
+        let loss = DamagedPlace.Loss.rows(bounds.low...max(bounds.low, bounds.high), count: bounds.rows)
         guard let place = DamagedPlace(error, table: id, loss: loss) else { throw error }
         found.places.append(place)
     }

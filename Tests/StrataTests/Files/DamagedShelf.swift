@@ -36,17 +36,25 @@ final class DamagedShelf {
     let key: Data?
     private let books: Int
 
-    init(books: Int = 120, key: Data? = nil) throws {
+    init(books: Int = 120, key: Data? = nil, isPlain: Bool = false) throws {
         self.books = books
         self.key = key
         var configuration = file.configuration(Self.types)
         configuration.durability = .full
         configuration.encryptionKey = key
-        try Self.fill(configuration, books)
+        if isPlain { try Self.fillPlainly(configuration, books) } else { try Self.fill(configuration, books) }
         sound = try Data(contentsOf: file.url)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: file.url.path + ".damage") }
+
+    /// Many books with nothing but numbers: several groups of rows.
+    private static func fillPlainly(_ configuration: Realm.Configuration, _ books: Int) throws {
+        let realm = try Realm(configuration: configuration)
+        try realm.write {
+            for number in 0..<books { realm.add(ShelfBook(value: ["id": number, "words": number % 7])) }
+        }
+    }
 
     private static func fill(_ configuration: Realm.Configuration, _ books: Int) throws {
         let realm = try Realm(configuration: configuration)

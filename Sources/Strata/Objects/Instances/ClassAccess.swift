@@ -51,7 +51,7 @@ final class ClassAccess {
 
     /// Nil when the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
-        guard let view = instance.currentView, view.schema.position(named: name) != nil else { return nil }
+        guard let schema = instance.knownSchema, schema.position(named: name) != nil else { return nil }
         self.plan = plan
         type = plan?.type ?? DynamicObject.self
         bindsFields = plan.map { !$0.plainFields.isEmpty || $0.isEncodable } ?? false
@@ -63,8 +63,8 @@ final class ClassAccess {
         frame = .allocate(capacity: 1)
         frame.initialize(
             to: _ClassFrame(
-                stamp: instance.stamp, columns: columns, view: view, access: self))
-        resolve(view.schema)
+                stamp: instance.stamp, columns: columns, view: instance.currentView, access: self))
+        resolve(schema)
     }
 
     deinit {

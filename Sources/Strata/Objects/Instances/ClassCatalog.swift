@@ -14,6 +14,8 @@ final class ClassCatalog {
     private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
     /// The newest version whose schema the accesses are resolved against; 0 before the first.
     private var resolvedSchema = TransactionID(0)
+    /// What they were resolved against last, or are to be where nothing is shown.
+    var schema: StoreSchema?
 
     init(_ plans: [ClassPlan]) {
         for plan in plans { self.plans[ObjectIdentifier(plan.type)] = plan }
@@ -74,6 +76,7 @@ final class ClassCatalog {
 
     /// Looks the classes up in a view's schema.
     func resolve(_ view: ReadView) {
+        schema = view.schema
         for access in accesses { access.resolve(view.schema) }
     }
 

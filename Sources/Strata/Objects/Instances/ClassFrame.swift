@@ -25,14 +25,15 @@ public struct _ClassFrame {
     /// A ``ClassAccess``, unretained.
     @usableFromInline var accessAddress: UnsafeMutableRawPointer
 
-    init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView, access: ClassAccess) {
+    /// - Parameter view: nil where the Realm shows nothing, and nothing reads until it does.
+    init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView?, access: ClassAccess) {
         self.stamp = stamp
         thread = access.instance.confinement.ownThread
         self.columns = columns
         held = .allocate(capacity: 1)
         knowsSmallStrings = SmallString.isKnown
-        viewAddress = Unmanaged.passUnretained(view).toOpaque()
         accessAddress = Unmanaged.passUnretained(access).toOpaque()
+        viewAddress = view.map { Unmanaged.passUnretained($0).toOpaque() } ?? accessAddress
     }
 
     /// Makes room for windows of so many columns, all empty.

@@ -150,17 +150,21 @@ extension RealmInstance {
     }
 
     /// Shows the newest version after ``invalidate()``. Observers are told as after any commit: by themselves where the
-    /// Realm's place can be woken, else by the next refresh.
+    /// Realm's place can be woken, else by the next refresh. Where the file cannot be read now, the Realm goes on
+    /// showing nothing, which is reported, and the next caller tries again.
     func showAgain() {
         checkConfinement()
         do throws(StorageError) {
             let newest = try store.snapshot()
             guard kind == .live, hasOwnSchema(newest.view) else {
-                fatalError("the Realm was invalidated, and its file has another schema now; open it anew")
+                return reportShowingNothing(
+                    isFrozen
+                        ? "there was no version when it was frozen" : "its file has another schema now; open it anew")
             }
             show(newest)
         } catch {
-            fatalError("the Realm was invalidated, and cannot be read again: \(error)")
+            failures.note(error, in: nil)
+            return reportShowingNothing("no version of it can be read now: \(Realm.Error(error).description)")
         }
         observation.isBehind = true
         let reference = reference

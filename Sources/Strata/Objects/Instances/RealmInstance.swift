@@ -266,6 +266,25 @@ final class RealmInstance {
         }
     }
 
+    /// An immutable instance in which everything is gone, for where no version can be pinned.
+    func frozenShowingNothing() -> RealmInstance { showingNothing(.frozen, .none) }
+
+    /// An instance of the same file that shows no version, with the classes that this one knows.
+    func showingNothing(_ kind: Kind, _ confinement: Confinement) -> RealmInstance {
+        do throws(Realm.Error) {
+            let made = try RealmInstance(
+                kind, store: store, shared: shared, configuration: configuration, confinement: confinement)
+            made.classes.schema = knownSchema
+            made.classes.makeAll(in: made)
+            return made
+        } catch {
+            preconditionFailure("the classes of a Realm that is open were read before: \(error)")
+        }
+    }
+
+    /// The schema of the version that is shown, or was last.
+    var knownSchema: StoreSchema? { currentView?.schema ?? classes.schema }
+
     private func snapshotOrReport() -> Snapshot? {
         do throws(StorageError) { return try store.snapshot() } catch {
             failures.note(error, in: nil)

@@ -79,15 +79,17 @@ struct ElementEditor {
 
     var count: Int { look { $0.count } ?? 0 }
 
-    /// Whether there are such places. Where there are none, the write is marked: the change is lost.
-    func has(_ range: Range<Int>, _ kind: String) -> Bool {
+    /// Whether there are such places. Where there are none, that is reported, and the write is marked: the change is
+    /// lost.
+    func has(_ places: NeededPlaces, _ kind: String) -> Bool {
         let count = count
         guard goesOn else { return false }
-        if range.lowerBound >= 0 && range.upperBound <= count { return true }
-        column.reportMissing(range.lowerBound < 0 ? range.lowerBound : range.upperBound - 1, kind)
+        guard let place = places.missing(in: 0..<count) else { return true }
+        _GoneAccess(column, kind).tell(place: place, count: count)
         write.fail(
             Realm.Error(
-                .invalidInput, "'\(access.name).\(property.name)' has \(count) elements; \(range) cannot be changed"))
+                .invalidInput,
+                "'\(access.name).\(property.name)' has \(count) elements; what stands at \(place) cannot be changed"))
         return false
     }
 

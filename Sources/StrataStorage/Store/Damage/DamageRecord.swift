@@ -116,7 +116,8 @@ struct DamageRecord {
         let table = place.table.map { "\($0.rawValue)" } ?? "-"
         let loss =
             switch place.loss {
-            case .rows(let keys, let count): "rows \(keys.lowerBound) \(keys.upperBound) \(count)"
+            case .rows(let keys, let count):
+                "rows \(keys.lowerBound) \(keys.upperBound)" + (count.map { " \($0)" } ?? "")
             case .value(let row, let column): "value \(row)" + (column.map { " \($0)" } ?? "")
             case .entries(let column): "entries \(column)"
             case .unknown: "unknown"
@@ -152,6 +153,7 @@ struct DamageRecord {
         let numbers = words.dropFirst().compactMap { Int64($0) }
         guard numbers.count == words.count - 1 else { return nil }
         switch (words[0], numbers.count) {
+        case ("rows", 2) where numbers[0] <= numbers[1]: return .rows(numbers[0]...numbers[1], count: nil)
         case ("rows", 3) where numbers[0] <= numbers[1] && numbers[2] >= 0:
             return .rows(numbers[0]...numbers[1], count: Int(numbers[2]))
         case ("value", 1): return .value(row: numbers[0], column: nil)

@@ -40,6 +40,7 @@ package struct DamageSurvey {
     /// - Returns: false where the survey ends.
     private mutating func survey(_ table: Int, _ keys: [Int64]) throws(StorageError) -> Bool {
         let columns = columns(table)
+        if columns.isEmpty { done += keys.count }
         var group: UnsafeRawPointer?
         var long: [Int] = []
         for key in keys where !columns.isEmpty {
