@@ -85,6 +85,7 @@ package enum ScenarioRegistration {
         registry.register(RecordedPowerLoss())
         registry.register(SyncFails())
         registry.register(BitFlip())
+        registry.register(DamageAsItComes())
         registry.register(Truncate())
         registry.register(ZeroedPage())
         registry.register(SwappedPages())

@@ -16,6 +16,8 @@
         case wrongTrap = "strata-wrong-trap"
         /// Under that policy nothing traps.
         case trapIgnored = "strata-trap-ignored"
+        /// Damage and substituted reads reach no hook, and not standard error.
+        case damageUntold = "strata-damage-untold"
         /// The count of results is that of the look before.
         case staleCount = "strata-stale-count"
         /// A snapshot of results shows what the Realm shows.

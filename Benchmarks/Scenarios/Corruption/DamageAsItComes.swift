@@ -12,7 +12,9 @@ struct DamageAsItComes: DamageScenario {
     let slug = "damage-as-it-comes"
     let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"
     let parameters = [
-        DamageShape.parameter,
+        ScenarioParameter(
+            "shape", default: DamageShape.clean.rawValue, allowed: [DamageShape.clean.rawValue],
+            summary: "loaded and closed"),
         ScenarioParameter(
             "hook", default: "none", allowed: ["none", "report"],
             summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
@@ -30,13 +32,10 @@ struct DamageAsItComes: DamageScenario {
             }
             settings.list[index] = EngineSetting("report", "by its hook")
         }
-        let questions = try AppQuestions(try context.tables().main, of: context)
-        let sound = context.directory + "/sound"
-        try sweep.place(at: DatabaseLocation(directory: sound)) { $0.bytes }
-        let expected = try questions.answers(context.engine, settings, DatabaseLocation(directory: sound))
+        let questions = try AppQuestions(try context.tables())
         try sweep.run(try damages(sweep, context)) { address, location in
             var random = context.random("order of \(address)")
-            let finding = questions.judge(context.engine, settings, location, expected, order: &random)
+            let finding = questions.judge(context.engine, settings, location, order: &random)
             return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
     }
@@ -56,36 +55,65 @@ struct DamageAsItComes: DamageScenario {
     }
 }
 
-/// What applications ask of a table, each question answered in words.
-struct AppQuestions {
-    private let table: Table
+/// What applications ask of a table, each question answered in words, and the right answers, which follow from the data.
+private struct AppQuestions {
     private let schema: TableSet
+    private let table: Table
     private let keys: [Int64]
-    private let integer: String?
-    private let text: (column: String, value: String)?
+    private let integer: String
+    private let text: (column: String, value: String)
+    /// Columns that rows are read by their keys for: those without links.
+    private let plain: [Column]
+    private let expected: [String: String]
     private static let names = ["count", "loop", "iterate", "sum", "filter", "keys", "loop again", "count again"]
 
-    init(_ table: Table, of context: CaseContext) throws {
-        self.table = table
-        schema = try context.tables()
-        keys = (0..<table.rowCount).map { table.primaryKey(ofRow: $0) }
-        integer = table.columns.first { $0.isInteger && !$0.isPrimaryKey }?.name
-        text = table.columns.lazy.compactMap { column in column.firstText.map { (column.name, $0) } }.first
+    init(_ tables: TableSet) throws {
+        schema = tables
+        table = tables.main
+        let own = table
+        var plain: [Column] = []
+        var integer: (name: String, values: [Int64])?
+        var text: (column: String, value: String, count: Int)?
+        for column in own.columns {
+            switch column.values {
+            case .integer(let values):
+                if column.name != own.key { integer = integer ?? (column.name, values) }
+                plain.append(column)
+            case .text(let texts):
+                if text == nil, texts.count > 0 {
+                    text = (column.name, texts[0], (0..<texts.count).count { texts[$0] == texts[0] })
+                }
+                plain.append(column)
+            case .real: plain.append(column)
+            case .link, .links: break
+            }
+        }
+        guard case .integer(let keys)? = own.keyColumn?.values, let integer, let text else {
+            throw HarnessError("\(own.name) has no key, no integer or no text to ask for")
+        }
+        (self.keys, self.integer, self.text, self.plain) = (keys, integer.name, (text.column, text.value), plain)
+        var digest = ReadDigest()
+        for value in integer.values { digest.add(integer: value) }
+        let rows = RowDigest()
+        for each in tables.tables {
+            for row in 0..<each.rowCount { _ = rows.receive(table: each.name, row: row, values: each.values(row: row)) }
+        }
+        var points = ReadDigest()
+        for column in plain {
+            guard let index = own.columnIndex(column.name) else { continue }
+            for row in 0..<own.rowCount { points.add(own.value(row: row, column: index)) }
+        }
+        expected = [
+            "count": "\(own.rowCount) rows", "count again": "\(own.rowCount) rows", "loop": rows.words,
+            "loop again": rows.words, "iterate": Self.words(digest), "keys": Self.words(points),
+            "sum": "\(integer.values.reduce(0, &+))", "filter": "\(text.count) rows",
+        ]
     }
 
-    /// - Throws: what the engine throws of files that nothing is wrong with.
-    func answers(
-        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation
-    ) throws -> [String: String] {
-        let session = try engine.open(location, settings: settings)
-        var answers: [String: String] = [:]
-        for name in Self.names { answers[name] = try answer(name, session) }
-        try session.close()
-        return answers
-    }
+    private static func words(_ digest: ReadDigest) -> String { "\(digest.count) values, digest \(digest.sum)" }
 
     func judge(
-        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ expected: [String: String],
+        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation,
         order random: inout RandomStream
     ) -> (outcome: Outcome, detail: String) {
         let session: any Session
@@ -120,21 +148,14 @@ struct AppQuestions {
         case "loop", "loop again":
             let rows = RowDigest()
             try tables.readAll(schema, into: rows)
-            return "\(rows.count) rows, digest \(rows.digest.sum)"
-        case "iterate":
-            guard let integer else { return "" }
-            let digest = try queries.iterate(table: table.name, column: integer)
-            return "\(digest.count) values, digest \(digest.sum)"
-        case "sum":
-            guard let integer else { return "" }
-            return "\(try queries.sum(table: table.name, column: integer))"
+            return rows.words
+        case "iterate": return Self.words(try queries.iterate(table: table.name, column: integer))
+        case "sum": return "\(try queries.sum(table: table.name, column: integer))"
         case "filter":
-            guard let text else { return "" }
             return "\(try queries.countEqual(table: table.name, column: text.column, text: text.value)) rows"
         default:
-            let reads = PointReads(table: table.name, keys: keys, columns: table.columns.map(\.name))
-            let digest = try tables.readPoints(reads, latency: nil)
-            return "\(digest.count) values, digest \(digest.sum)"
+            let reads = PointReads(table: table.name, keys: keys, columns: plain.map(\.name))
+            return Self.words(try tables.readPoints(reads, latency: nil))
         }
     }
 }
@@ -142,7 +163,8 @@ struct AppQuestions {
 /// How many rows came, and what they hold.
 private final class RowDigest: RowSink {
     private(set) var count = 0
-    private(set) var digest = ReadDigest()
+    private var digest = ReadDigest()
+    var words: String { "\(count) rows, digest \(digest.sum)" }
 
     func receive(table: String, row: Int, values: [Value]) -> Bool {
         count += 1

@@ -31,6 +31,9 @@ extension Realm.Configuration {
     /// ``invalidAccessHandler`` and ``closeFailureHandler`` get their own kind of report, ``report`` gets every one.
     /// - Parameter isTold: standard error has it already.
     func tell(_ told: Report, isTold: Bool = false) {
+        #if Zoo
+            if PlantedMistake.damageUntold.isPlanted { return }
+        #endif
         var isHeard = isTold
         switch told {
         case .damage(let damage):

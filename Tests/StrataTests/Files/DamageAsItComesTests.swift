@@ -72,7 +72,7 @@ import Testing
                 case .flip: bytes[start + random.next(below: 4096)] ^= 1 << UInt8(random.next(below: 8))
                 case .zero: bytes.replaceSubrange(start..<(start + shelf.pageBytes), with: Data(count: shelf.pageBytes))
                 case .stretches:
-                    for _ in 0..<(1 + page) {
+                    for _ in 0..<(1 + page % 3) {
                         let at = 8192 + random.next(below: bytes.count - 8192 - 5000)
                         bytes.replaceSubrange(at..<(at + 5000), with: Data(repeating: 0xA5, count: 5000))
                     }
@@ -83,7 +83,7 @@ import Testing
             Self.check(trial, "\(harm.rawValue) of page \(page)")
         }
         // Otherwise the questions do not look where the damage is.
-        #expect(differing > (harm == .stretches ? 2 : shelf.pageCount / 2))
+        #expect(differing > (harm == .stretches ? 0 : shelf.pageCount / 2))
     }
 }
 

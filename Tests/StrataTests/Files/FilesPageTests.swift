@@ -28,6 +28,9 @@ import Testing
             log("\(report.reason); kept as \(report.keptFileURL.lastPathComponent)")
         }
         configuration.closeFailureHandler = { error in log("\(error)") }
+        var hooked = Realm.Configuration(fileURL: url, objectTypes: [Note.self])
+        hooked.report = { report in log("\(report)") }
+        #expect(hooked.report != nil)
         let realm = try Realm(configuration: configuration)
         _ = realm.objects(Note.self).count
         if let line = lines.current.first {

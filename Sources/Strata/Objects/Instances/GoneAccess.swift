@@ -84,7 +84,7 @@ public struct _GoneAccess {
     /// A deleted object, or a collection whose owner was deleted, was asked for more than it can give.
     /// - Parameter request: what was asked of it; nil where Realm's message says it all.
     func tell(gone request: String? = nil) {
-        guard let owner, let instance else { return tell("Object has been deleted or invalidated: \(subject)") }
+        guard let owner else { return tell("Object has been deleted or invalidated: \(subject)") }
         let error = owner._access.tryRelocate(owner) ?? owner._access.deletedError(owner)
         tell(error.message + (request.map { "; \($0)" } ?? ""))
     }
