@@ -13,13 +13,13 @@ struct GoneCalls {
     /// All of them.
     static let all: GoneCalls = {
         var all = GoneCalls()
-        all.addObjects()
-        all.addDynamic()
-        all.addProjections()
+        GoneObjectCalls.addObjects(to: &all)
+        GoneObjectCalls.addDynamic(to: &all)
+        GoneObjectCalls.addProjections(to: &all)
         all.addRealm()
         all.addLists()
         all.addSets()
-        all.addMaps()
+        GoneMapCalls.addMaps(to: &all)
         all.addResults()
         all.addSections()
         all.addPlaced { $0.friends }
