@@ -23,6 +23,7 @@ package final class WriteTransaction {
     @exclusivity(unchecked) var guest: GuestTurn?
     /// Sets and maps have to ascend: not while a salvage has something in them that stands for lost elements.
     @exclusivity(unchecked) var keepsOrder = true
+    @exclusivity(unchecked) package var resultPin: ResultPin
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
     /// The write gate, until somebody else may write; nil from the beginning where whoever made the transaction has it.
@@ -35,6 +36,7 @@ package final class WriteTransaction {
     ) {
         self.permit = permit
         self.store = store
+        resultPin = ResultPin(store)
         self.base = base
         self.workspace = workspace
         nodes = workspace.nodes

@@ -267,6 +267,7 @@ final class RealmInstance {
     private func snapshotOrReport() -> Snapshot? {
         do throws(StorageError) { return try store.snapshot() } catch {
             noteDamage(Realm.Error(error))
+            if case .limit(.pins) = error { report("", nil, Realm.Error(error).description) }
             return nil
         }
     }

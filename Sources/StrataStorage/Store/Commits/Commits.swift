@@ -45,8 +45,14 @@ final class Commits: Sendable {
     // MARK: Pins
 
     /// Pins a version that is protected, and may not be visible yet.
+    /// - Parameter reserved: by a pin that was kept for it, and is used up.
     /// - Returns: false when too many versions are pinned.
-    func pin(_ version: UInt64) -> Bool { monitor.withLock { state.pins.pin(version) } }
+    func pin(_ version: UInt64, reserved: Bool) -> Bool {
+        monitor.withLock {
+            if reserved { state.pins.giveBackReserved() }
+            return state.pins.pin(version)
+        }
+    }
 
     /// A pin is gone.
     /// - Returns: whether it was the last one of a closed store, which lets the file go.
