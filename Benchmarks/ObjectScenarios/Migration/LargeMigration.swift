@@ -19,13 +19,13 @@ struct LargeMigration: Scenario {
     let question = "Is the memory of a migration bounded, by what it writes and by a limit?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "100000", range: 40...100_000_000, summary: "objects in the file"),
+        ScenarioParameter("rows", .size, default: 100_000, range: 40...100_000_000, summary: "objects in the file"),
         ScenarioParameter(
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
         ScenarioParameter(
-            "bound", default: "200", range: 0...100_000,
+            "bound", .allowance, default: 200, range: 0...100_000,
             summary: "percent of what the file grows by, from a quarter of the rows, that memory may; and 1 MiB"),
-        ScenarioParameter("limit", default: "96", summary: "mebibytes that it may take, whatever the rows"),
+        ScenarioParameter("limit", .allowance, default: 96, summary: "mebibytes that it may take, whatever the rows"),
     ]
 
     /// What one migration took, in a process of its own.
