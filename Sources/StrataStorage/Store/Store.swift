@@ -151,6 +151,7 @@ package final class Store: Sendable {
             processes.slots.watch()
             Attendant(store: self, processes: processes).start()
         }
+        commits.wasObserved.store(true, ordering: .releasing)
         let id = commits.monitor.withLock { commits.state.observers.add(body) }
         return ObserverToken { [weak commits] in
             guard let commits, !commits.origin.isForked else { return }

@@ -44,7 +44,9 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        changes = ChangeCollector(base.definitions.unchanged, limit: nodes.limits.listedChanges)
+        // A migration at the open of a file has no observer yet; one that comes meanwhile compares the versions.
+        let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
+        changes = ChangeCollector(base.definitions.unchanged, limit: listed)
         view.writer = self
     }
 

@@ -1,4 +1,5 @@
 internal import StrataFiles
+internal import Synchronization
 
 /// The commits of an open store on their way from a version to a durable and visible one, in order (invariants 3 and 6
 /// of docs/file-format.md).
@@ -18,6 +19,8 @@ final class Commits: Sendable {
     /// Guarded by its own lock.
     nonisolated(unsafe) let allocator: PageAllocator
     let origin = ProcessOrigin()
+    /// An observer came since the open: transactions that begin later list what they change.
+    let wasObserved = Atomic<Bool>(false)
     private let scheduling: any Scheduling
     /// Commits are durable when the log was synced, not when they were written.
     private let syncsEach: Bool
