@@ -88,9 +88,9 @@ struct LargeMigration: Scenario {
     /// Compares what the memory grew by with what the file did at its highest, and all of it with a limit.
     ///
     /// A transaction holds what it changes until that is more than its budget, so memory grows with the rows at first:
-    /// by half of what the file grows by as a block, by a third as a plan, from 25 000 to 100 000 rows as from 100 000 to
-    /// 400 000. The bound has to find a list of what is changed: one, of 16 bytes a value, made it 2.6 times as much as
-    /// the file grew by.
+    /// by half of what the file grows by as a block, by a third as a plan, from 25 000 to 100 000 rows as from 100 000
+    /// to 400 000. The bound has to find a list of what is changed: one, of 16 bytes a value, made it 2.6 times as much
+    /// as the file grew by.
     static func judge(_ small: Cost, _ large: Cost, percent: Int, limit: Int, _ report: CaseReport) {
         let memory = large.anonymousBytes - small.anonymousBytes
         let written = large.mostBytes - small.mostBytes
