@@ -8,6 +8,9 @@ PLAN ?= quick
 ARGS ?=
 MINUTES ?= 10
 SECONDS ?= 60
+PLANS ?=
+BUDGET ?=
+SOAK_MINUTES ?= 30
 TSAN ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -23,7 +26,7 @@ GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -84,6 +87,10 @@ baseline: test-build ## take what Strata does now for good: writes Benchmarks/Ba
 
 self-test: test-build ## plant mistakes under every scenario: one that finds none, or misses one of its own, fails
 	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)
+
+# Before a release: hours on two cores. What it finds is what no plan of a minute does.
+plans: build ## every plan of Benchmarks/Plans by the release build, a line each; PLANS="migration quick" only these, BUDGET=2m each, SOAK_MINUTES (30)
+	BUDGET="$(BUDGET)" MINUTES="$(SOAK_MINUTES)" Tools/plans $(PLANS)
 
 test-client: deps ## packages of their own that use the product Strata from outside: a client, and the examples
 	Tests/Client/check

@@ -95,3 +95,79 @@ struct ToolsTests {
         #expect(try Self.traits(["--wiht", "Zoo"], modules: [], headers: []).status == 64)
     }
 }
+
+/// Tools/plans with a tool of our own, which ends as the name of a plan says.
+@Suite("Tools: plans")
+struct PlansToolTests {
+    private static func run(_ plans: [String], named: [String] = [], budget: String = "") throws -> (Int32, [String]) {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("plans-\(UUID().uuidString)")
+        defer { try? files.removeItem(at: folder) }
+        try files.createDirectory(at: folder.appendingPathComponent("Plans"), withIntermediateDirectories: true)
+        for plan in plans {
+            try Data("{}".utf8).write(to: folder.appendingPathComponent("Plans/\(plan).json5"))
+        }
+        let tool = folder.appendingPathComponent("assay")
+        let script = """
+            #!/bin/sh
+            echo "$*" >>"\(folder.path)/calls"
+            case $2 in
+            broken)
+                echo "  ✗ strata  large-migration  memory limit: too much"
+                echo "  ✗ strata  other  lost"
+                exit 2 ;;
+            soak)
+                echo "  3 cases:"
+                echo "silently-wrong  object-history strata  a card"
+                echo "  assay replay x"
+                exit 2 ;;
+            stuck) echo "no such engine" >&2; exit 1 ;;
+            open) exit 3 ;;
+            esac
+            """
+        try Data(script.utf8).write(to: tool)
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.path)
+        let process = Process()
+        process.executableURL = Checkout.root.appendingPathComponent("Tools/plans")
+        process.arguments = named
+        process.environment = [
+            "PATH": "/usr/bin:/bin", "ASSAY": tool.path, "PLANS_DIR": folder.path + "/Plans", "BUDGET": budget,
+            "OUT": folder.path + "/out",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let calls = (try? String(contentsOf: folder.appendingPathComponent("calls"), encoding: .utf8)) ?? ""
+        let lines = (text + calls).split(separator: "\n").map { line in
+            line.split(separator: " ").joined(separator: " ").replacingOccurrences(of: folder.path, with: "")
+        }
+        return (process.terminationStatus, lines)
+    }
+
+    @Test("every plan has a line with what was violated, and those behind a plan that fails are run as well")
+    func lines() throws {
+        let (status, lines) = try Self.run(["broken", "fine", "open", "soak", "stuck"])
+        #expect(status == 2)
+        #expect(lines.contains { $0.hasPrefix("broken violation") && $0.hasSuffix("memory limit: too much") })
+        #expect(lines.contains("strata other lost"))
+        #expect(lines.contains { $0.hasPrefix("fine fine") })
+        #expect(lines.contains { $0.hasPrefix("open undecided") })
+        #expect(lines.contains { $0.hasPrefix("soak violation") && $0.hasSuffix("object-history strata a card") })
+        #expect(lines.contains { $0.hasPrefix("stuck failed: 1") && $0.hasSuffix("no such engine") })
+        #expect(lines.contains { $0.hasPrefix("5 plans, 2 violated, 1 that could not be run") })
+        #expect(lines.contains("soak soak --minutes 30 --plans /Plans --out /out/soak"))
+    }
+
+    @Test("only the plans that are named are run, each for the time that is given")
+    func chosen() throws {
+        let (status, lines) = try Self.run(["broken", "fine", "open"], named: ["fine", "open"], budget: "2m")
+        #expect(status == 0)
+        #expect(lines.contains("run fine --plans /Plans --out /out/fine --budget 2m"))
+        #expect(!lines.contains { $0.hasPrefix("broken") })
+        #expect(try Self.run(["fine"], named: ["fien"]).0 == 64)
+        #expect(try Self.run(["stuck"]).0 == 1)
+    }
+}

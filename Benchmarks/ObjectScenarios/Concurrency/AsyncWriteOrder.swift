@@ -21,7 +21,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     let schedule = Schedule.free
     let parameters = [
         ScenarioParameter(
-            "kills", default: "20", range: 0...100_000, summary: "processes killed while they commit in groups")
+            "kills", .effort, default: 20, range: 0...100_000, summary: "processes killed while they commit in groups")
     ]
 
     enum Way: String, CaseIterable {

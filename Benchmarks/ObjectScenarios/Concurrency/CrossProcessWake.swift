@@ -22,8 +22,10 @@ struct CrossProcessWake: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("commits", default: "200", summary: "commits of the other process, some milliseconds apart"),
-        ScenarioParameter("bound", default: "1000", summary: "milliseconds that the slowest notification may take"),
+        ScenarioParameter(
+            "commits", .size, default: 200, summary: "commits of the other process, some milliseconds apart"),
+        ScenarioParameter(
+            "bound", .allowance, default: 1_000, summary: "milliseconds that the slowest notification may take"),
     ]
 
     /// What observers saw, and when.

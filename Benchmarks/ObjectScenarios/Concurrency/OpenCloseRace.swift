@@ -16,8 +16,8 @@ struct OpenCloseRace: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("threads", default: "4", range: 2...256, summary: "threads that open and let go"),
-        ScenarioParameter("rounds", default: "60", summary: "openings per thread"),
+        ScenarioParameter("threads", .size, default: 4, range: 2...256, summary: "threads that open and let go"),
+        ScenarioParameter("rounds", .size, default: 60, summary: "openings per thread"),
     ]
 
     /// What the threads did at once, and what they found.

@@ -17,15 +17,18 @@ struct WriteBlockedByNotifier: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("objects", default: "300", range: 2...1_000_000, summary: "objects of the graph"),
-        ScenarioParameter("links", default: "20", summary: "links of each, to others of the graph"),
+        ScenarioParameter("objects", .size, default: 300, range: 2...1_000_000, summary: "objects of the graph"),
+        ScenarioParameter("links", .size, default: 20, summary: "links of each, to others of the graph"),
         ScenarioParameter(
-            "observers", default: "4", range: 1...256, summary: "observers of all of it, each on a queue of its own"),
-        ScenarioParameter("commits", default: "50", summary: "commits of one changed object"),
+            "observers", .size, default: 4, range: 1...256,
+            summary: "observers of all of it, each on a queue of its own"),
+        ScenarioParameter("commits", .size, default: 50, summary: "commits of one changed object"),
         ScenarioParameter(
-            "bound", default: "2000", range: 0...100_000_000, summary: "milliseconds that the slowest write may take"),
+            "bound", .allowance, default: 2_000, range: 0...100_000_000,
+            summary: "milliseconds that the slowest write may take"),
         ScenarioParameter(
-            "patience", default: "10000", summary: "milliseconds after which an observer that was not told never is"),
+            "patience", .allowance, default: 10_000,
+            summary: "milliseconds after which an observer that was not told never is"),
     ]
 
     final class Acquaintance: Object {

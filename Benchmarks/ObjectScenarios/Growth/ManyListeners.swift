@@ -18,12 +18,14 @@ struct ManyListeners: Scenario {
     let schedule = Schedule.free
     let parameters = [
         ScenarioParameter(
-            "commits", default: "300", range: 10...1_000_000, summary: "commits of a hundred changed objects each"),
-        ScenarioParameter("observers", default: "100", range: 1...10_000, summary: "observers on eight queues"),
+            "commits", .size, default: 300, range: 10...1_000_000,
+            summary: "commits of a hundred changed objects each"),
+        ScenarioParameter("observers", .size, default: 100, range: 1...10_000, summary: "observers on eight queues"),
         ScenarioParameter(
-            "bound", default: "130", range: 100...10_000, summary: "percent of the size without them, and 256 KiB"),
+            "bound", .allowance, default: 130, range: 100...10_000,
+            summary: "percent of the size without them, and 256 KiB"),
         ScenarioParameter(
-            "live", default: "250", range: 100...100_000,
+            "live", .allowance, default: 250, range: 100...100_000,
             summary: "percent of its live data that a file may take beside which nobody looks, and 256 KiB"),
     ]
     func run(_ context: CaseContext) throws {

@@ -17,11 +17,13 @@ struct UnresolvedReference: Scenario {
     let schedule = Schedule.free
     let parameters = [
         ScenarioParameter(
-            "commits", default: "300", range: 10...1_000_000, summary: "commits of a hundred changed objects each"),
+            "commits", .size, default: 300, range: 10...1_000_000,
+            summary: "commits of a hundred changed objects each"),
         ScenarioParameter(
-            "bound", default: "120", range: 100...10_000, summary: "percent of the size without it, and 256 KiB"),
+            "bound", .allowance, default: 120, range: 100...10_000,
+            summary: "percent of the size without it, and 256 KiB"),
         ScenarioParameter(
-            "live", default: "250", range: 100...100_000,
+            "live", .allowance, default: 250, range: 100...100_000,
             summary: "percent of its live data that a file may take beside which nobody looks, and 256 KiB"),
     ]
 

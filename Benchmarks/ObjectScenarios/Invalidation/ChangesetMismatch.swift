@@ -10,7 +10,7 @@ struct ChangesetMismatch: Scenario {
     let question = "Does a mirror that change sets are applied to stay equal to the collection?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
-        ScenarioParameter("commits", default: "300", summary: "random commits, each followed by a comparison")
+        ScenarioParameter("commits", .size, default: 300, summary: "random commits, each followed by a comparison")
     ]
 
     /// What a row of a table view shows.

@@ -30,8 +30,8 @@ struct UIMatrix: Scenario {
             summary: "whether the class has a primary key"),
         ScenarioParameter(
             "observer", default: "on", allowed: ["on", "off"], summary: "whether a view model says objectWillChange"),
-        ScenarioParameter("rows", default: "100", summary: "rows of the list at the start"),
-        ScenarioParameter("events", default: "50", summary: "presses of the button; fewer than rows"),
+        ScenarioParameter("rows", .size, default: 100, summary: "rows of the list at the start"),
+        ScenarioParameter("events", .size, default: 50, summary: "presses of the button; fewer than rows"),
     ]
 
     func objection(to test: Case) -> String? {

@@ -10,7 +10,7 @@ struct DuplicatePrimaryKey: Scenario {
     let requires: Set<Capability> = [.migrations]
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
-        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")
     ]
 
     enum Plain {

@@ -18,8 +18,8 @@ struct KillMidMigration: Scenario {
     let schedule = Schedule.free
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
-        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
-        ScenarioParameter("trials", default: "60", summary: "kills"),
+        ScenarioParameter("rows", .size, default: 500, range: 10...10_000_000, summary: "objects in the file"),
+        ScenarioParameter("trials", .effort, default: 60, summary: "kills"),
         ScenarioParameter(
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
     ]

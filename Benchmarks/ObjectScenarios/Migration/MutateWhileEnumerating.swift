@@ -9,7 +9,7 @@ struct MutateWhileEnumerating: Scenario {
     let question = "Does a walk visit exactly the objects of its start, whatever the block makes and deletes?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "5000", range: 100...10_000_000, summary: "objects in the file")
+        ScenarioParameter("rows", .size, default: 5_000, range: 100...10_000_000, summary: "objects in the file")
     ]
 
     enum Before {

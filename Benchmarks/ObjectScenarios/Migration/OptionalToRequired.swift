@@ -15,7 +15,7 @@ struct OptionalToRequired: Scenario {
     let question = "Are values kept, and nulls refused without a rule, when a property becomes required?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")
     ]
 
     enum Loose {

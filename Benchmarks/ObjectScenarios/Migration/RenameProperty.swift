@@ -9,7 +9,7 @@ struct RenameProperty: Scenario {
     let question = "Does a renamed property keep its values and links, and fail clearly otherwise?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "2000", range: 10...10_000_000, summary: "objects in the file")
+        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")
     ]
 
     enum Old {

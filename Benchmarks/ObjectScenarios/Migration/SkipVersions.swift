@@ -9,7 +9,7 @@ struct SkipVersions: Scenario {
     let family = Family.migration
     let question = "Does a user who skipped updates get the same data as one who took each?"
     let requires: Set<Capability> = [.migrations]
-    let parameters = [ScenarioParameter("rows", default: "2000", summary: "objects that are migrated")]
+    let parameters = [ScenarioParameter("rows", .size, default: 2_000, summary: "objects that are migrated")]
 
     func run(_ context: CaseContext) throws {
         try context.withEngineErrors { try runCase(context) }

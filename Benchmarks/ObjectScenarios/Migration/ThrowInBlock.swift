@@ -11,8 +11,8 @@ struct ThrowInBlock: Scenario {
     let requires: Set<Capability> = [.migrations]
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
-        ScenarioParameter("rows", default: "1000", summary: "objects in the file"),
-        ScenarioParameter("times", default: "5", summary: "failures, at rows spread over the file"),
+        ScenarioParameter("rows", .size, default: 1_000, summary: "objects in the file"),
+        ScenarioParameter("times", .size, default: 5, summary: "failures, at rows spread over the file"),
     ]
 
     private struct Stop: Error, Equatable {

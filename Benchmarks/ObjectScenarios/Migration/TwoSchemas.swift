@@ -17,8 +17,8 @@ struct TwoSchemas: Scenario {
     let requires: Set<Capability> = [.migrations]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("rows", default: "500", range: 10...10_000_000, summary: "objects in the file"),
-        ScenarioParameter("rounds", default: "8", summary: "races"),
+        ScenarioParameter("rows", .size, default: 500, range: 10...10_000_000, summary: "objects in the file"),
+        ScenarioParameter("rounds", .size, default: 8, summary: "races"),
     ]
 
     /// Exit status of a process that was refused with the right error.

@@ -9,7 +9,7 @@ struct TypeChange: Scenario {
     let question = "Does a value convert by a rule, or fail by name, with links preserved?"
     let requires: Set<Capability> = [.migrations]
     let parameters = [
-        ScenarioParameter("rows", default: "1000", range: 10...10_000_000, summary: "objects in the file")
+        ScenarioParameter("rows", .size, default: 1_000, range: 10...10_000_000, summary: "objects in the file")
     ]
 
     enum Numbers {

@@ -10,8 +10,8 @@ struct BacklinkEquality: Scenario {
     let question = "Are backlinks the inverse of links, lists, sets and maps after any history?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
-        ScenarioParameter("objects", default: "1200", range: 10...1_000_000, summary: "objects of the graph"),
-        ScenarioParameter("operations", default: "6000", summary: "links made and undone"),
+        ScenarioParameter("objects", .size, default: 1_200, range: 10...1_000_000, summary: "objects of the graph"),
+        ScenarioParameter("operations", .size, default: 6_000, summary: "links made and undone"),
     ]
 
     final class Node: Object {

@@ -10,7 +10,7 @@ struct MillionBacklinks: Scenario {
     let question = "What does an object cost that very many others link to, and what does deleting it?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
-        ScenarioParameter("links", default: "100000", range: 4...100_000_000, summary: "objects that link to one")
+        ScenarioParameter("links", .size, default: 100_000, range: 4...100_000_000, summary: "objects that link to one")
     ]
 
     final class Hub: Object {

@@ -18,14 +18,17 @@ struct NotifyList: Scenario {
     let requires: Set<Capability> = [.objects]
     let durability: DurabilityClass? = DurabilityClass.none
     let parameters = [
-        ScenarioParameter("elements", default: "100000", range: 10...100_000_000, summary: "of the observed list"),
-        ScenarioParameter("changes", default: "1", summary: "elements that each commit puts in, or takes out"),
-        ScenarioParameter("commits", default: "500", range: 2...10_000_000, summary: "with the observer, and without"),
+        ScenarioParameter(
+            "elements", .size, default: 100_000, range: 10...100_000_000, summary: "of the observed list"),
+        ScenarioParameter("changes", .size, default: 1, summary: "elements that each commit puts in, or takes out"),
+        ScenarioParameter(
+            "commits", .size, default: 500, range: 2...10_000_000, summary: "with the observer, and without"),
         ScenarioParameter(
             "way", default: "commit", allowed: ["commit", "queue"],
             summary: "told at the end of the observer's own commit, or on a queue"),
         ScenarioParameter(
-            "patience", default: "10000", summary: "milliseconds after which an observer that was not told never is"),
+            "patience", .allowance, default: 10_000,
+            summary: "milliseconds after which an observer that was not told never is"),
     ]
 
     func objection(to test: Case) -> String? {

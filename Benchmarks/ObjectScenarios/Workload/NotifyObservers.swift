@@ -21,14 +21,15 @@ struct NotifyObservers: Scenario {
         ScenarioParameter(
             "way", default: "commit", allowed: Way.allCases.map(\.rawValue),
             summary: "told at the end of the observer's own commit, on a queue, or by refresh on another thread"),
-        ScenarioParameter("objects", default: "100000", summary: "objects of the observed collection"),
-        ScenarioParameter("observers", default: "1", range: 1...10_000, summary: "observers of it"),
-        ScenarioParameter("changes", default: "1", summary: "objects that each commit changes"),
+        ScenarioParameter("objects", .size, default: 100_000, summary: "objects of the observed collection"),
+        ScenarioParameter("observers", .size, default: 1, range: 1...10_000, summary: "observers of it"),
+        ScenarioParameter("changes", .size, default: 1, summary: "objects that each commit changes"),
         ScenarioParameter(
             "collection", default: "class", allowed: ["class", "filter"], summary: "what is observed"),
-        ScenarioParameter("commits", default: "500", summary: "commits, with observers and again without"),
+        ScenarioParameter("commits", .size, default: 500, summary: "commits, with observers and again without"),
         ScenarioParameter(
-            "patience", default: "10000", summary: "milliseconds after which an observer that was not told never is"),
+            "patience", .allowance, default: 10_000,
+            summary: "milliseconds after which an observer that was not told never is"),
     ]
 
     enum Way: String, CaseIterable { case commit, queue, thread }

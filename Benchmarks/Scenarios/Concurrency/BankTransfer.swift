@@ -23,9 +23,9 @@ struct BankTransfer: Scenario {
     let schedule = Schedule.free
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("readers", default: "4", range: 1...256, summary: "threads that add up"),
-        ScenarioParameter("writers", default: "2", range: 1...256, summary: "threads that transfer"),
-        ScenarioParameter("transfers", default: "200", summary: "transfers per writer"),
+        ScenarioParameter("readers", .size, default: 4, range: 1...256, summary: "threads that add up"),
+        ScenarioParameter("writers", .size, default: 2, range: 1...256, summary: "threads that transfer"),
+        ScenarioParameter("transfers", .size, default: 200, summary: "transfers per writer"),
     ]
 
     private static let accounts = 20

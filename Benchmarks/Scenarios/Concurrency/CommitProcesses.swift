@@ -17,8 +17,8 @@ struct CommitProcesses: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("processes", default: "2", range: 1...64, summary: "writers"),
-        ScenarioParameter("commits", default: "2000", summary: "transactions of all processes together"),
+        ScenarioParameter("processes", .size, default: 2, range: 1...64, summary: "writers"),
+        ScenarioParameter("commits", .size, default: 2_000, summary: "transactions of all processes together"),
     ]
     func objection(to test: Case) -> String? {
         test.integer("commits") < test.integer("processes") ? "commits needs at least one per process" : nil

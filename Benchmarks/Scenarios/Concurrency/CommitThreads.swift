@@ -12,8 +12,8 @@ struct CommitThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
-        ScenarioParameter("commits", default: "2000", summary: "transactions of all threads together"),
+        ScenarioParameter("threads", .size, default: 4, range: 1...256, summary: "writers"),
+        ScenarioParameter("commits", .size, default: 2_000, summary: "transactions of all threads together"),
         ScenarioParameter(
             "writers", default: "serialized", allowed: WriterOrder.allCases.map(\.rawValue),
             summary: "one lock of the process, or the engine's own waiting, where the engine leaves the choice"),

@@ -15,8 +15,8 @@ struct FirstOpenRace: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("trials", default: "50", summary: "new databases"),
-        ScenarioParameter("processes", default: "8", range: 2...64, summary: "openers of each"),
+        ScenarioParameter("trials", .effort, default: 50, summary: "new databases"),
+        ScenarioParameter("processes", .size, default: 8, range: 2...64, summary: "openers of each"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

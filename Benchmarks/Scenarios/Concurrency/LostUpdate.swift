@@ -13,8 +13,8 @@ struct LostUpdate: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("threads", default: "4", range: 1...256, summary: "writers"),
-        ScenarioParameter("increments", default: "1000", summary: "increments of all threads together"),
+        ScenarioParameter("threads", .size, default: 4, range: 1...256, summary: "writers"),
+        ScenarioParameter("increments", .size, default: 1_000, summary: "increments of all threads together"),
     ]
     func objection(to test: Case) -> String? {
         test.integer("increments") < test.integer("threads") ? "increments needs at least one per thread" : nil

@@ -17,9 +17,9 @@ struct MixedThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("readers", default: "2", range: 1...256, summary: "threads that read row after row"),
-        ScenarioParameter("writers", default: "2", range: 1...256, summary: "threads that commit row after row"),
-        ScenarioParameter("commits", default: "2000", summary: "transactions of all writers together"),
+        ScenarioParameter("readers", .size, default: 2, range: 1...256, summary: "threads that read row after row"),
+        ScenarioParameter("writers", .size, default: 2, range: 1...256, summary: "threads that commit row after row"),
+        ScenarioParameter("commits", .size, default: 2_000, summary: "transactions of all writers together"),
     ]
 
     func objection(to test: Case) -> String? {

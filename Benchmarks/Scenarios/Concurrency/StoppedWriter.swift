@@ -20,7 +20,7 @@ struct StoppedWriter: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .isolation
-    let parameters = [ScenarioParameter("trials", default: "20", summary: "stops")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 20, summary: "stops")]
 
     /// Not to get on within the time is a question of progress: nobody saw a wrong value. Nor did who was refused.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -17,11 +17,11 @@ struct TransactionHistory: Scenario {
     /// It judges by the level that the engine promises, whichever it is.
     let isolation = IsolationLevel.readCommitted
     let parameters = [
-        ScenarioParameter("threads", default: "2", range: 1...64, summary: "of each process"),
+        ScenarioParameter("threads", .size, default: 2, range: 1...64, summary: "of each process"),
         ScenarioParameter(
-            "processes", default: "2", range: 1...16, summary: "1 where the engine works in one process alone"),
-        ScenarioParameter("transactions", default: "400", range: 1...100_000, summary: "of each thread"),
-        ScenarioParameter("kills", default: "0", range: 0...15, summary: "processes that are killed on their way"),
+            "processes", .size, default: 2, range: 1...16, summary: "1 where the engine works in one process alone"),
+        ScenarioParameter("transactions", .size, default: 400, range: 1...100_000, summary: "of each thread"),
+        ScenarioParameter("kills", .size, default: 0, range: 0...15, summary: "processes that are killed on their way"),
         ScenarioParameter("export", default: "none", summary: "a directory that gets the history in Elle's form"),
     ]
 

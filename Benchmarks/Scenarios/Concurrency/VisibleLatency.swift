@@ -16,8 +16,9 @@ struct VisibleLatency: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("commits", default: "1000", summary: "transactions of one update"),
-        ScenarioParameter("bound", default: "10000", summary: "milliseconds within which a commit has to be seen"),
+        ScenarioParameter("commits", .size, default: 1_000, summary: "transactions of one update"),
+        ScenarioParameter(
+            "bound", .allowance, default: 10_000, summary: "milliseconds within which a commit has to be seen"),
     ]
 
     /// An engine need not promise that what was committed is seen at all: every one has to get it right.

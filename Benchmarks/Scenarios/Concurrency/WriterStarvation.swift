@@ -22,9 +22,10 @@ struct WriterStarvation: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .boundedWait
     let parameters = [
-        ScenarioParameter("greedy", default: "4", range: 1...256, summary: "threads that commit without pause"),
-        ScenarioParameter("waits", default: "200", summary: "commits of the patient thread, a millisecond apart"),
-        ScenarioParameter("bound", default: "1000", summary: "milliseconds that its slowest commit may take"),
+        ScenarioParameter("greedy", .size, default: 4, range: 1...256, summary: "threads that commit without pause"),
+        ScenarioParameter("waits", .size, default: 200, summary: "commits of the patient thread, a millisecond apart"),
+        ScenarioParameter(
+            "bound", .allowance, default: 1_000, summary: "milliseconds that its slowest commit may take"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -8,7 +8,8 @@ struct BitFlip: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "2000", range: 0...10_000_000, summary: "bits chosen by the seed; 0 flips every bit"),
+            "trials", .effort, default: 2_000, range: 0...10_000_000,
+            summary: "bits chosen by the seed; 0 flips every bit"),
     ]
 
     /// Bit n of the address is bit n % 8 of byte n / 8, counted over all files in the engine's order.

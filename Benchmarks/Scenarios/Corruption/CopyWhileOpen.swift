@@ -14,7 +14,7 @@ struct CopyWhileOpen: Scenario {
     let expects: Promise.Kind? = .detectsDamage
     let accepts: Set<Outcome> = [.correct, .refused, .detectedAtOpen, .detectedAtRead]
     let parameters = [
-        ScenarioParameter("trials", default: "40", summary: "copies, data file first and last by turns")
+        ScenarioParameter("trials", .effort, default: 40, summary: "copies, data file first and last by turns")
     ]
 
     /// The database itself is not damaged: what is wrong with it breaks another promise than what is wrong with a copy.

@@ -21,7 +21,7 @@ struct FileReplaced: Scenario {
     let expects: Promise.Kind? = .detectsDamage
     let accepts: Set<Outcome> = [.correct, .refused]
     let parameters = [
-        ScenarioParameter("trials", default: "20", summary: "replacements and deletions, by turns")
+        ScenarioParameter("trials", .effort, default: 20, summary: "replacements and deletions, by turns")
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -21,7 +21,7 @@ struct LockFileTampered: Scenario {
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .survivesDamage
     let accepts: Set<Outcome> = [.correct, .refused, .detectedAtOpen, .detectedAtRead]
-    let parameters = [ScenarioParameter("trials", default: "20", summary: "rounds over all ways to tamper")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 20, summary: "rounds over all ways to tamper")]
 
     private enum Way: String, CaseIterable {
         case deleted, emptied, halved, zeros, ones, replaced

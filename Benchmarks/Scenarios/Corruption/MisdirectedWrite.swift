@@ -10,7 +10,7 @@ struct MisdirectedWrite: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 0...1_000_000,
+            "trials", .effort, default: 200, range: 0...1_000_000,
             summary: "pairs chosen by the seed, beside those of the first pages; 0: each page over the next one"),
     ]
 

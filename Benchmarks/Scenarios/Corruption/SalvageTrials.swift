@@ -17,7 +17,7 @@ struct SalvageTrials: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 1...1_000_000,
+            "trials", .effort, default: 200, range: 1...1_000_000,
             summary: "damaged copies: flips, zeroed pages, cuts, swapped pages, misdirected writes in equal shares"),
     ]
 

@@ -14,7 +14,7 @@ struct StalePage: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 0...1_000_000,
+            "trials", .effort, default: 200, range: 0...1_000_000,
             summary: "pages that changed, chosen by the seed, beside the first ones; 0: every one of them"),
     ]
 

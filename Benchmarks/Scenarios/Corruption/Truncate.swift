@@ -10,7 +10,7 @@ struct Truncate: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 0...1_000_000,
+            "trials", .effort, default: 200, range: 0...1_000_000,
             summary: "random lengths beside every page boundary; 0 cuts at every length"),
     ]
 

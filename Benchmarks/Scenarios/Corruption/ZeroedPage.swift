@@ -8,7 +8,8 @@ struct ZeroedPage: DamageScenario {
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(
-            "trials", default: "200", range: 0...1_000_000, summary: "pages chosen by the seed; 0 zeroes every page"),
+            "trials", .effort, default: 200, range: 0...1_000_000,
+            summary: "pages chosen by the seed; 0 zeroes every page"),
     ]
 
     /// The position in an address is that of the page's first byte, counted over all files in the engine's order.

@@ -28,10 +28,11 @@ struct CompactCrash: Scenario {
     let expects: Promise.Kind? = .atomicity
     let parameters = [
         ScenarioParameter(
-            "kills", default: "60", range: 0...100_000, summary: "processes killed at moments of the compaction"),
+            "kills", .effort, default: 60, range: 0...100_000,
+            summary: "processes killed at moments of the compaction"),
         ScenarioParameter(
-            "rows", default: "120", range: 2...100_000, summary: "rows of the database on the simulated disk"),
-        ScenarioParameter("states", default: "5000", summary: "disks that are opened at most"),
+            "rows", .size, default: 120, range: 2...100_000, summary: "rows of the database on the simulated disk"),
+        ScenarioParameter("states", .effort, default: 5_000, summary: "disks that are opened at most"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }

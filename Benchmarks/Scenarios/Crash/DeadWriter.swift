@@ -18,7 +18,7 @@ struct DeadWriter: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .durability
-    let parameters = [ScenarioParameter("trials", default: "40", summary: "kills")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 40, summary: "kills")]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
 

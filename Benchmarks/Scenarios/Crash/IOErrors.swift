@@ -21,10 +21,11 @@ struct IOErrors: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "12", range: 1...200,
+            "operations", .size, default: 12, range: 1...200,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter("trials", default: "120", range: 0...1_000_000, summary: "calls that fail; 0: every call"),
+        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter(
+            "trials", .effort, default: 120, range: 0...1_000_000, summary: "calls that fail; 0: every call"),
     ]
 
     /// Who ends the process rather than go on with a file that fails has lost nothing: a promise is broken where there

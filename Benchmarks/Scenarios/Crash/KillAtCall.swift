@@ -19,11 +19,11 @@ struct KillAtCall: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "12", range: 1...200,
+            "operations", .size, default: 12, range: 1...200,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter(
-            "trials", default: "120", range: 0...1_000_000,
+            "trials", .effort, default: 120, range: 0...1_000_000,
             summary: "calls at which it is killed; 0: before and after every call that changes something"),
     ]
 

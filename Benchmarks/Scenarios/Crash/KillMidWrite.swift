@@ -20,7 +20,7 @@ struct KillMidWrite: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .durability
-    let parameters = [ScenarioParameter("trials", default: "200", summary: "kills")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 200, summary: "kills")]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
 

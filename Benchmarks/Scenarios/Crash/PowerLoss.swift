@@ -19,9 +19,9 @@ struct PowerLoss: Scenario {
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
-        ScenarioParameter("transactions", default: "12", summary: "transactions of the history"),
-        ScenarioParameter("rows", default: "40", summary: "rows that each of them sets"),
-        ScenarioParameter("states", default: "20000", summary: "disks that are opened at most"),
+        ScenarioParameter("transactions", .size, default: 12, summary: "transactions of the history"),
+        ScenarioParameter("rows", .size, default: 40, summary: "rows that each of them sets"),
+        ScenarioParameter("states", .effort, default: 20_000, summary: "disks that are opened at most"),
     ]
 
     /// Absolute, as an engine that takes URLs makes it anyway.

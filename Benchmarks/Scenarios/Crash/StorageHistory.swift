@@ -21,13 +21,15 @@ struct StorageHistory: HistoryScenario {
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
-        ScenarioParameter("operations", default: "40", range: 1...2_000, summary: "operations that the seed draws"),
-        ScenarioParameter("keys", default: "24", range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter(
-            "states", default: "60", range: 1...100_000,
+            "operations", .size, default: 40, range: 1...2_000, summary: "operations that the seed draws"),
+        ScenarioParameter("keys", .size, default: 24, range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter(
+            "states", .effort, default: 60, range: 1...100_000,
             summary: "disks opened at most before and after each acknowledgement"),
         ScenarioParameter(
-            "wrong", default: "0", summary: "wrong disks of an operation before the next one is looked at; 0: all"),
+            "wrong", .effort, default: 0,
+            summary: "wrong disks of an operation before the next one is looked at; 0: all"),
         Self.historyParameter,
     ]
 

@@ -20,13 +20,13 @@ struct AccountSwitch: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [
         ScenarioParameter(
-            "switches", default: "40", range: 4...100_000, summary: "changes from one database to the other"),
-        ScenarioParameter("transactions", default: "20", summary: "transactions on a database before it is left"),
-        ScenarioParameter("updates", default: "100", summary: "random rows updated by each"),
+            "switches", .size, default: 40, range: 4...100_000, summary: "changes from one database to the other"),
+        ScenarioParameter("transactions", .size, default: 20, summary: "transactions on a database before it is left"),
+        ScenarioParameter("updates", .size, default: 100, summary: "random rows updated by each"),
         ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is compacted then"),
-        ScenarioParameter("bound", default: "5000", summary: "milliseconds that a change may take"),
+        ScenarioParameter("bound", .allowance, default: 5_000, summary: "milliseconds that a change may take"),
         ScenarioParameter(
-            "plateau", default: "110", range: 100...10_000,
+            "plateau", .allowance, default: 110, range: 100...10_000,
             summary: "percent of the size after its first two visits that a database may reach, and a step of growth"),
     ]
 

@@ -24,10 +24,11 @@ struct CompactMemory: Scenario {
     let expects: Promise.Kind? = .boundedSize
     let parameters = [
         ScenarioParameter(
-            "bound", default: "50", range: 1...10_000,
+            "bound", .allowance, default: 50, range: 1...10_000,
             summary: "percent of the file, and 4 MiB, that a compaction may take for itself"),
         ScenarioParameter(
-            "least", default: "16384", range: 1...100_000_000, summary: "KiB of the file below which nothing is said"),
+            "least", .allowance, default: 16_384, range: 1...100_000_000,
+            summary: "KiB of the file below which nothing is said"),
     ]
 
     /// What a compaction may take of any file: buffers, and what the allocator keeps.

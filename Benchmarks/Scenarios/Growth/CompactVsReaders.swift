@@ -23,10 +23,10 @@ struct CompactVsReaders: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .isolation
     let parameters = [
-        ScenarioParameter("readers", default: "2", range: 1...256, summary: "threads that open, read and close"),
+        ScenarioParameter("readers", .size, default: 2, range: 1...256, summary: "threads that open, read and close"),
         ScenarioParameter(
-            "writers", default: "1", range: 1...256, summary: "threads that open, increment a row and close"),
-        ScenarioParameter("compactions", default: "40", summary: "attempts"),
+            "writers", .size, default: 1, range: 1...256, summary: "threads that open, increment a row and close"),
+        ScenarioParameter("compactions", .size, default: 40, summary: "attempts"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

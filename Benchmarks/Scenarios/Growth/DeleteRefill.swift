@@ -14,11 +14,13 @@ struct DeleteRefill: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [
         ScenarioParameter(
-            "rounds", default: "10", range: 1...10_000, summary: "times that everything is deleted and inserted again"),
+            "rounds", .size, default: 10, range: 1...10_000,
+            summary: "times that everything is deleted and inserted again"),
         ScenarioParameter(
-            "warm-up", default: "2", range: 1...100, summary: "rounds that show how large the file has to be"),
+            "warm-up", .condition, default: 2, range: 1...100,
+            summary: "rounds that show how large the file has to be"),
         ScenarioParameter(
-            "bound", default: "110", range: 100...10_000,
+            "bound", .allowance, default: 110, range: 100...10_000,
             summary: "percent of that, and a step of growth, that later rounds may reach"),
     ]
 

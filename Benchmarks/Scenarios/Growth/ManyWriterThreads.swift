@@ -15,12 +15,12 @@ struct ManyWriterThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("rounds", default: "100", range: 2...100_000, summary: "times that the threads come"),
-        ScenarioParameter("threads", default: "4", range: 1...256, summary: "threads of a round"),
-        ScenarioParameter("updates", default: "200", summary: "random rows that each updates in a transaction"),
-        ScenarioParameter("held", default: "8", summary: "rounds after which what a thread opened is closed"),
+        ScenarioParameter("rounds", .size, default: 100, range: 2...100_000, summary: "times that the threads come"),
+        ScenarioParameter("threads", .size, default: 4, range: 1...256, summary: "threads of a round"),
+        ScenarioParameter("updates", .size, default: 200, summary: "random rows that each updates in a transaction"),
+        ScenarioParameter("held", .condition, default: 8, summary: "rounds after which what a thread opened is closed"),
         ScenarioParameter(
-            "bound", default: "150",
+            "bound", .allowance, default: 150,
             summary: "percent of the size when the first is closed, and a step of growth, that is allowed"),
     ]
 

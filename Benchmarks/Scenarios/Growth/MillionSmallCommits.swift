@@ -14,12 +14,12 @@ struct MillionSmallCommits: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "1000000", range: 10...100_000_000, summary: "transactions"),
+        ScenarioParameter("commits", .size, default: 1_000_000, range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
-            "bound", default: "200",
+            "bound", .allowance, default: 200,
             summary: "percent of the size of the first tenth, and a step of growth, that others may reach"),
         ScenarioParameter(
-            "written", default: "32768", summary: "bytes that a commit may write to its files, on average"),
+            "written", .allowance, default: 32_768, summary: "bytes that a commit may write to its files, on average"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

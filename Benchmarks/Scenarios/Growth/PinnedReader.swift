@@ -10,12 +10,13 @@ struct PinnedReader: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .snapshots]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("transactions", default: "200", summary: "update transactions while the reader reads"),
-        ScenarioParameter("updates", default: "1000", summary: "random rows updated per transaction"),
+        ScenarioParameter("transactions", .size, default: 200, summary: "update transactions while the reader reads"),
+        ScenarioParameter("updates", .size, default: 1_000, summary: "random rows updated per transaction"),
         ScenarioParameter(
-            "readers", default: "1", range: 1...1_000, summary: "versions held, the first before the first update"),
+            "readers", .size, default: 1, range: 1...1_000,
+            summary: "versions held, the first before the first update"),
         ScenarioParameter(
-            "bound", default: "4",
+            "bound", .allowance, default: 4,
             summary: "times its size at the start, and a step of growth, that it may reach where a bound is promised"),
     ]
 

@@ -5,19 +5,22 @@ import RunRecords
 /// The open loop of a case: at which rate, what it gives, and whether the machine let it hold its schedule.
 struct OpenLoop {
     static let parameters = [
-        ScenarioParameter("rate", default: "0", summary: "open: requests a second; 0: a share of what is possible"),
-        ScenarioParameter("load", default: "80", range: 1...1000, summary: "open: that share, in percent"),
+        ScenarioParameter(
+            "rate", .condition, default: 0, summary: "open: requests a second; 0: a share of what is possible"),
+        ScenarioParameter("load", .condition, default: 80, range: 1...1000, summary: "open: that share, in percent"),
         ScenarioParameter(
             "saturation", default: "closed", allowed: ["closed", "search"],
             summary: "open: what is possible is what a closed loop reaches, or what a search finds"),
         ScenarioParameter(
             "arrivals", default: "poisson", allowed: ArrivalSchedule.Spacing.allCases.map(\.rawValue),
             summary: "open: requests come at random, or one like the other"),
-        ScenarioParameter("bound", default: "20", summary: "search: milliseconds that p99 may take at most"),
-        ScenarioParameter("windows", default: "8", summary: "search: rates that are tried at most"),
+        ScenarioParameter("bound", .allowance, default: 20, summary: "search: milliseconds that p99 may take at most"),
+        ScenarioParameter("windows", .effort, default: 8, summary: "search: rates that are tried at most"),
         ScenarioParameter(
-            "answer", default: "0", summary: "open: milliseconds that nine of ten answers may take; 0 judges none"),
-        ScenarioParameter("late", default: "1", summary: "open: milliseconds that the pacer itself may be late"),
+            "answer", .allowance, default: 0,
+            summary: "open: milliseconds that nine of ten answers may take; 0 judges none"),
+        ScenarioParameter(
+            "late", .allowance, default: 1, summary: "open: milliseconds that the pacer itself may be late"),
     ]
 
     /// A window of the search is this long.

@@ -14,7 +14,7 @@ struct ChangeColumns: Scenario {
     let requires: Set<Capability> = [.columnChanges]
     let layers: Set<Layer> = [.storage, .objects]
     let parameters = [
-        ScenarioParameter("rows", default: "100000", range: 4...100_000_000, summary: "of the table"),
+        ScenarioParameter("rows", .size, default: 100_000, range: 4...100_000_000, summary: "of the table"),
         ScenarioParameter(
             "change", default: ColumnChange.add.rawValue, allowed: ColumnChange.allCases.map(\.rawValue),
             summary: "a column more, less, or of another name; or a new one with a value from the others"),

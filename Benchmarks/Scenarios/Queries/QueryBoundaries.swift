@@ -12,8 +12,8 @@ struct QueryBoundaries: Scenario {
     let question = "Are values right at the ends of nodes, through splits and merges, nulls among them?"
     let requires: Set<Capability> = [.probes]
     let parameters = [
-        ScenarioParameter("most", default: "4097", range: 9...10_000_000, summary: "rows of the largest table"),
-        ScenarioParameter("queries", default: "30", summary: "questions after every change"),
+        ScenarioParameter("most", .size, default: 4_097, range: 9...10_000_000, summary: "rows of the largest table"),
+        ScenarioParameter("queries", .size, default: 30, summary: "questions after every change"),
     ]
     func run(_ context: CaseContext) throws {
         let most = try context.integer("most")

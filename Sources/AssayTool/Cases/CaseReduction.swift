@@ -18,8 +18,6 @@ struct CaseReduction {
     private var fault: FaultAddress?
     private var finding: CaseFile.Finding
     private var tried = 0
-    /// Numbers of the harness and not of what fails: less of them would look for less.
-    private static let kept: Set<String> = [CaseFile.historyParameter, "states", "wrong", "trials"]
 
     init(_ file: CaseFile, _ laboratory: CaseLaboratory, seconds: Double, trials: Int) throws {
         self.file = file
@@ -141,8 +139,8 @@ struct CaseReduction {
         }
     }
 
-    /// The rows of its data set, then its parameters that are whole numbers. Of a history they draw operations, which
-    /// are listed by now.
+    /// The rows of its data set, then its parameters that are sizes. Of a history they draw operations, which are
+    /// listed by now.
     private mutating func reduceNumbers() throws {
         guard case .scenario = file.subject else { return }
         if test.size > 0 {
@@ -154,13 +152,9 @@ struct CaseReduction {
                         size: size, parameters: whole.parameters, seed: whole.seed, durability: whole.durability))
             }
         }
-        let known = laboratory.registries.scenarios.scenario(named: test.scenario)?.parameters ?? []
-        for parameter in known where !Self.kept.contains(parameter.name) {
-            guard case .integer(let range) = parameter.kind, let text = test.parameter(parameter.name),
-                let value = Int(text)
-            else { continue }
-            _ = try Reduction.number(value, least: range.lowerBound) { smaller throws in
-                try keeps(test.setting(parameter.name, to: String(smaller)))
+        for size in laboratory.registries.scenarios.scenario(named: test.scenario)?.sizes(of: test) ?? [] {
+            _ = try Reduction.number(size.value, least: size.least) { smaller throws in
+                try keeps(test.setting(size.name, to: String(smaller)))
             }
         }
     }

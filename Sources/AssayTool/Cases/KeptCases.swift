@@ -72,8 +72,9 @@ struct KeptCases {
         let scenario = registries.scenarios.scenario(named: result.test.scenario)
         let fault = cause.example.isWholeCase ? nil : cause.example
         return CaseFile(
-            build: build, subject: subject(result.test, fault, scenario), expected: expected(result, scenario),
-            got: CaseFile.Finding(cause), isFree: result.hasFreeSchedule)
+            build: build, subject: subject(result.test, fault, scenario),
+            expected: expected(cause.outcome, result.test, scenario, registries), got: CaseFile.Finding(cause),
+            isFree: result.hasFreeSchedule)
     }
 
     private static func subject(
@@ -85,11 +86,11 @@ struct KeptCases {
         return .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
     }
 
-    /// What the scenario accepts, and what the engine promises: the end of a violation's message says that.
-    private static func expected(_ result: CaseResult, _ scenario: (any Scenario)?) -> String {
-        let accepted = (scenario?.accepts ?? [.correct]).map(\.rawValue).sorted().joined(separator: ", ")
-        let parts = result.message.split(separator: ", though ", maxSplits: 1)
-        guard parts.count == 2 else { return accepted }
-        return "\(accepted): \(parts[1].prefix { $0 != ";" })"
+    private static func expected(
+        _ outcome: Outcome, _ test: Case, _ scenario: (any Scenario)?, _ registries: Registries
+    ) -> String {
+        guard let scenario else { return Outcome.correct.rawValue }
+        return VerdictRule().expectation(
+            against: outcome, of: test, scenario: scenario, engine: registries.engines.engine(named: test.engine))
     }
 }

@@ -19,17 +19,19 @@ package enum Condition: String, Sendable, CaseIterable {
         switch self {
         case .syncDelay:
             ScenarioParameter(
-                rawValue, default: "0", range: 0...10_000_000, summary: "microseconds that a sync takes longer")
+                rawValue, .condition, default: 0, range: 0...10_000_000,
+                summary: "microseconds that a sync takes longer")
         case .writeDelay:
             ScenarioParameter(
-                rawValue, default: "0", range: 0...10_000_000, summary: "microseconds that a write takes longer")
+                rawValue, .condition, default: 0, range: 0...10_000_000,
+                summary: "microseconds that a write takes longer")
         case .cache:
             ScenarioParameter(
                 rawValue, default: "warm", allowed: ["warm", "cold"],
                 summary: "whether the file is in the page cache before each read")
         case .memoryLimit:
             ScenarioParameter(
-                rawValue, default: "0", range: 0...1_000_000,
+                rawValue, .condition, default: 0, range: 0...1_000_000,
                 summary: "of the worker and its page cache, by a memory cgroup; 0: none")
         }
     }

@@ -109,6 +109,18 @@ package protocol Scenario: Sendable {
 
 extension Scenario {
     package var parameters: [ScenarioParameter] { [] }
+
+    /// The parameters of a case that are sizes, with the value that they have there and the least that they can have:
+    /// what may be made smaller without changing what is promised.
+    package func sizes(of test: Case) -> [(name: String, value: Int, least: Int)] {
+        parameters.compactMap { parameter in
+            guard case .integer(let range) = parameter.kind, parameter.role == .size,
+                let text = test.parameter(parameter.name), let value = Int(text)
+            else { return nil }
+            return (parameter.name, value, range.lowerBound)
+        }
+    }
+
     package var schedule: Schedule { .deterministic }
     package var layers: Set<Layer> {
         requires.isDisjoint(with: Layer.capabilitiesOfObjects) ? [.storage] : [.objects]

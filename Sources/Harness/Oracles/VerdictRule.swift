@@ -114,6 +114,26 @@ package struct VerdictRule: Sendable {
 
     // MARK: Words
 
+    /// What would have been right in a case where `outcome` came: what the scenario accepts, whose promise that is, and
+    /// each bound that the case sets, with its meaning. `correct, as strata promises: ... Allowed: bound=4, times ...`.
+    package func expectation(
+        against outcome: Outcome, of test: Case, scenario: any Scenario, engine: (any Engine)?
+    ) -> String {
+        var words = scenario.accepts.map(\.rawValue).sorted().joined(separator: " or ")
+        if let engine, let broken = brokenPromise(outcome, scenario, engine, test) {
+            if let kind = broken {
+                let sentence = engine.promises.first { $0.kind == kind }?.sentence
+                words += ", as \(engine.name) promises: \(sentence ?? Self.words(kind, scenario))"
+            } else {
+                words += ", as every engine has to"
+            }
+        }
+        let allowances = scenario.parameters.filter { $0.role == .allowance }.map { parameter in
+            "\(parameter.name)=\(test.parameter(parameter.name) ?? parameter.defaultValue), \(parameter.summary)"
+        }
+        return allowances.isEmpty ? words : "\(words). Allowed: \(allowances.joined(separator: "; "))"
+    }
+
     private func promiseText(_ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine) -> String {
         guard let expected = scenario.promise(brokenBy: outcome),
             let promise = engine.promises.first(where: { $0.kind == expected })

@@ -139,7 +139,7 @@ struct PlantedFullDisk: Scenario {
     let question = "Is a full disk under the harness no verdict on the engine?"
     let requires: Set<Capability> = []
     let parameters = [
-        ScenarioParameter("mebibytes", default: "16", range: 1...1_024, summary: "that are written at most"),
+        ScenarioParameter("mebibytes", .size, default: 16, range: 1...1_024, summary: "that are written at most"),
         ScenarioParameter("sweep", default: "false", allowed: ["true", "false"], summary: "in a trial of a sweep"),
     ]
 
@@ -174,7 +174,7 @@ struct PlantedTrials: Scenario {
     let requires: Set<Capability> = []
     let accepts = Outcome.honest
     let parameters = [
-        ScenarioParameter("count", default: "60", range: 1...10_000, summary: "trials"),
+        ScenarioParameter("count", .effort, default: 60, range: 1...10_000, summary: "trials"),
         ScenarioParameter("silent", default: "false", allowed: ["true", "false"], summary: "one exits 0 silently"),
         ScenarioParameter("hang", default: "true", allowed: ["true", "false"], summary: "one hangs"),
     ]

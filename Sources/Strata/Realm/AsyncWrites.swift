@@ -267,10 +267,14 @@ final class AsyncWrites {
             }
             group.append((id, completion))
             instance.endWrite(cancelled: false)
-            if let shown = groupCommit?.snapshot { instance.show(shown) } else { instance.showNewest() }
+            if let shown = groupCommit?.snapshot {
+                instance.show(shown)
+            } else {
+                instance.showNewest(after: write.transaction)
+            }
         } catch {
             instance.endWrite(cancelled: true)
-            instance.showNewest()
+            instance.showNewest(after: write.transaction)
             later { completion(Realm.Error(error)) }
         }
         if groupTransaction == nil { endGroup() }

@@ -142,7 +142,7 @@ extension Realm {
         }
     }
 
-    /// Shows the newest version, and tells observers.
+    /// Shows the newest version, and tells observers, as ``refresh()`` does.
     /// - Returns: whether there was something new.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {

@@ -15,6 +15,9 @@ extension Realm {
     ///
     /// The Realm shows the newest version first. When `body` throws, or does something that cannot be done - adding a
     /// duplicate key, changing a deleted object -, everything is rolled back and the error thrown.
+    ///
+    /// What it commits is shown when it returns. Where this process keeps so many versions that it could not be
+    /// (1 008, or `Configuration.maximumNumberOfActiveVersions`), it throws `tooManyVersions` and does not begin.
     /// - Throws: ``Realm/Error``, or what `body` threw.
     @discardableResult
     public func write<Result>(

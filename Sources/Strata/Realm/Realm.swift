@@ -133,6 +133,9 @@ public struct Realm: Equatable {
     // MARK: Versions
 
     /// Shows the newest version, and tells observers what changed.
+    ///
+    /// Where this process keeps 1 008 versions already, and the newest one is not among them, the version before stays
+    /// shown, and that is reported as `Configuration.invalidAccess` says: let go of frozen Realms and objects.
     /// - Returns: whether there was something new.
     @discardableResult
     public func refresh() -> Bool {

@@ -41,6 +41,7 @@ extension Realm {
 
         /// A read of something that is no longer there.
         public struct InvalidAccessReport: Sendable {
+            /// Empty where it is about the Realm: no more versions can be kept.
             public let className: String
             /// The row's key; nil when an index led nowhere.
             public let key: Int64?

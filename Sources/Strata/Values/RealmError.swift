@@ -32,7 +32,8 @@ extension Realm {
             case wrongState
             /// Places of the file cannot be read, and the program has not acknowledged all of them: nothing is written.
             case damaged
-            /// More versions are in use than `maximumNumberOfActiveVersions` allows.
+            /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process keeps 1 008, more
+            /// than which it cannot. A write that throws it has not begun.
             case tooManyVersions
 
             /// For `catch Realm.Error.fileAccess` and its like.
@@ -184,13 +185,25 @@ extension Realm.Error {
         case .closed: return (.fail, "the Realm is closed")
         case .forked: return (.fail, "the Realm was opened before this process was forked off; open it again here")
         case .misuse(let misuse): return (misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
-        case .limit(.processes): return (.fail, "32 processes have the file open, which is the limit")
-        case .limit(.addressSpace):
+        case .limit(let limit): return Self.finding(limit)
+        }
+    }
+
+    private static func finding(_ limit: StorageError.Limit) -> (code: Code, message: String) {
+        switch limit {
+        case .processes: return (.fail, "32 processes have the file open, which is the limit")
+        case .addressSpace:
             return (
                 .addressSpaceExhausted,
                 "no address space is left to map the file; raise the limit (ulimit -v, RLIMIT_AS) or close others"
             )
-        case .limit(let limit): return (.fail, "limit of \(limit.rawValue) reached")
+        case .pins:
+            return (
+                .tooManyVersions,
+                "this process keeps as many versions of the file as it can, which are 1 008; let go of frozen Realms, "
+                    + "objects and snapshots, and refresh or invalidate Realms of threads that wait"
+            )
+        case .pages, .valueSize, .columns: return (.fail, "limit of \(limit.rawValue) reached")
         }
     }
 

@@ -24,7 +24,9 @@ struct ForeignVersions {
             }
             let newest = try processes.versions.newest()
             if commits.state.pins.holds(newest.version) { return try show(newest) }
-            guard let place = processes.pins.pin(newest.version) else { throw .limit(.pins) }
+            guard commits.state.pins.hasRoom, let place = processes.pins.pin(newest.version) else {
+                throw .limit(.pins)
+            }
             guard processes.versions.publication == newest.number else {
                 // Another version was made the newest before the pin was seen.
                 processes.pins.unpin(place)

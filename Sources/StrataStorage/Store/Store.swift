@@ -82,11 +82,15 @@ package final class Store: Sendable {
     // MARK: Reading
 
     /// Pins the newest visible version.
-    /// - Throws: `closed`, `forked`; `corrupt` with `fileTooShort` when the file was cut since it was opened.
-    package func snapshot() throws(StorageError) -> Snapshot {
+    /// - Throws: `closed`, `forked`; `limit(.pins)`; `corrupt` with `fileTooShort` when the file was cut while open.
+    package func snapshot() throws(StorageError) -> Snapshot { try snapshot(reserved: false) }
+
+    /// - Parameter reserved: by a pin that was kept for it, and is used up, also where this throws.
+    func snapshot(reserved: Bool) throws(StorageError) -> Snapshot {
         try checkOrigin()
         let commits = commits
         let (snapshot, isOwner) = try commits.monitor.withLock { () throws(StorageError) -> (Snapshot, Bool) in
+            if reserved { commits.state.pins.giveBackReserved() }
             if commits.state.isClosed { throw .closed }
             if let processes, !commits.state.isOwner {
                 try ForeignVersions(commits: commits, processes: processes).pinNewest()
@@ -149,6 +153,7 @@ package final class Store: Sendable {
             processes.slots.watch()
             Attendant(store: self, processes: processes).start()
         }
+        commits.wasObserved.store(true, ordering: .releasing)
         let id = commits.monitor.withLock { commits.state.observers.add(body) }
         return ObserverToken { [weak commits] in
             guard let commits, !commits.origin.isForked else { return }
@@ -326,7 +331,7 @@ package final class Store: Sendable {
         _ transaction: WriteTransaction, _ state: VersionState, _ ending: CommitEnding
     ) throws(StorageError) -> Snapshot? {
         appendWithRecord(transaction, state, isHeldBack: ending == .grouped)
-        let pinned = ending == .pending || ending == .grouped ? pin(state) : nil
+        let pinned = ending == .pending || ending == .grouped ? transaction.resultPin.pin(state) : nil
         compaction.beginIfDue(self)
         // Where too many versions are pinned a batch ends here: it is waited for.
         if ending != .grouped || pinned == nil { transaction.giveGateBack() }
@@ -378,11 +383,6 @@ package final class Store: Sendable {
         let base = commits.monitor.withLock { commits.state.isUsable ? commits.state.committed : nil }
         guard let base else { return nil }
         return try makeTransaction(base, permit)
-    }
-
-    /// Pins a version that is protected and may not be visible yet. Nil when there are too many pins.
-    private func pin(_ version: VersionState) -> Snapshot? {
-        commits.pin(version.version) ? Snapshot(self, version) : nil
     }
 
     // MARK: Space

@@ -23,6 +23,7 @@ package final class WriteTransaction {
     @exclusivity(unchecked) var guest: GuestTurn?
     /// Sets and maps have to ascend: not while a salvage has something in them that stands for lost elements.
     @exclusivity(unchecked) var keepsOrder = true
+    @exclusivity(unchecked) package var resultPin: ResultPin
     /// Replay fills version numbers in by itself and records nothing.
     let isReplay: Bool
     /// The write gate, until somebody else may write; nil from the beginning where whoever made the transaction has it.
@@ -35,6 +36,7 @@ package final class WriteTransaction {
     ) {
         self.permit = permit
         self.store = store
+        resultPin = ResultPin(store)
         self.base = base
         self.workspace = workspace
         nodes = workspace.nodes
@@ -42,7 +44,9 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        changes = ChangeCollector(base.definitions.unchanged, limit: nodes.limits.listedChanges)
+        // A migration at the open of a file has no observer yet; one that comes meanwhile compares the versions.
+        let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
+        changes = ChangeCollector(base.definitions.unchanged, limit: listed)
         view.writer = self
     }
 

@@ -140,6 +140,7 @@ struct VerdictRuleTests {
         var whenHung: Promise.Kind?
         var isolation = IsolationLevel.snapshot
         var meansAll = true
+        var parameters: [ScenarioParameter] = []
         func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome == .hung ? whenHung ?? expects : expects }
         func isMeant(_ promise: Promise, for test: Case) -> Bool { meansAll }
         func run(_ context: CaseContext) throws {}
@@ -177,6 +178,29 @@ struct VerdictRuleTests {
         #expect(judge(.crashed, promises: [.survivesDamage]) == .violation)
         #expect(judge(.hung, promises: [.survivesDamage]) == .violation)
         #expect(judge(.crashed, promises: []) == .unpromised)
+    }
+
+    @Test("what would have been right is said by the promise and by the bounds of the case")
+    func expectation() {
+        func words(_ outcome: Outcome, _ promises: [Promise], _ scenario: Probe) -> String {
+            VerdictRule().expectation(
+                against: outcome, of: Self.test, scenario: scenario, engine: MemoryEngine(promises: promises))
+        }
+        let bounded = Promise(.boundedSize, sentence: "the file stays small", source: "manual")
+        let survives = Promise(.survivesDamage, sentence: "damage ends nothing", source: "manual")
+        let sized = Probe(
+            accepts: [.correct], expects: .boundedSize,
+            parameters: [
+                ScenarioParameter("bound", .allowance, default: 4, summary: "times its size at the start"),
+                ScenarioParameter("trials", .effort, default: 9, summary: "kills"),
+            ])
+        #expect(
+            words(.silentlyWrong, [bounded], sized)
+                == "correct, as memory promises: the file stays small. Allowed: bound=4, times its size at the start")
+        #expect(words(.crashed, [survives], Probe()).hasSuffix("as memory promises: damage ends nothing"))
+        let unnamed = Probe(accepts: [.correct], expects: nil)
+        #expect(words(.silentlyWrong, [], unnamed) == "correct, as every engine has to")
+        #expect(words(.silentlyWrong, [], Probe(accepts: [.refused, .correct])) == "correct or refused")
     }
 
     private func states(

@@ -18,7 +18,7 @@ struct ConditionTests {
         let question = "?"
         let requires: Set<Capability> = []
         var conditions = Condition.ofTheMachine
-        let parameters = [ScenarioParameter("rounds", default: "2", summary: "")]
+        let parameters = [ScenarioParameter("rounds", .size, default: 2, summary: "")]
         func run(_ context: CaseContext) throws {}
     }
 

@@ -40,7 +40,7 @@ struct PlanTests {
         var layers: Set<Layer> = [.storage]
         var defaultDataset: String?
         let parameters = [
-            ScenarioParameter("threads", default: "1", range: 1...64, summary: ""),
+            ScenarioParameter("threads", .size, default: 1, range: 1...64, summary: ""),
             ScenarioParameter("policy", default: "never", allowed: ["never", "always"], summary: ""),
         ]
         func run(_ context: CaseContext) throws {}
@@ -180,13 +180,40 @@ struct PlanTests {
 
     @Test("the kind of a parameter follows from its default")
     func parameterKinds() {
+        func kind(_ number: Int) -> ScenarioParameter.Kind {
+            ScenarioParameter("p", .size, default: number, summary: "").kind
+        }
         func kind(_ value: String, allowed: [String] = []) -> ScenarioParameter.Kind {
             ScenarioParameter("p", default: value, allowed: allowed, summary: "").kind
         }
-        #expect(kind("20") == .integer(1...ScenarioParameter.most))
-        #expect(kind("0") == .integer(0...ScenarioParameter.most))
+        #expect(kind(20) == .integer(1...ScenarioParameter.most))
+        #expect(kind(0) == .integer(0...ScenarioParameter.most))
         #expect(kind("1", allowed: ["1", "3"]) == .choice(["1", "3"]))
         #expect(kind("word") == .text)
+    }
+
+    @Test("what may be made smaller are sizes: not what is looked at, allowed or given")
+    func sizesAlone() throws {
+        struct Sized: Scenario {
+            let slug = "sized"
+            let family = Family.workload
+            let question = "?"
+            let requires: Set<Capability> = []
+            let parameters = [
+                ScenarioParameter("rows", .size, default: 100, range: 10...1_000, summary: ""),
+                ScenarioParameter("trials", .effort, default: 100, summary: ""),
+                ScenarioParameter("bound", .allowance, default: 100, summary: ""),
+                ScenarioParameter("delay", .condition, default: 100, summary: ""),
+                ScenarioParameter("way", default: "1", allowed: ["1", "2"], summary: ""),
+            ]
+            func run(_ context: CaseContext) throws {}
+        }
+        let names = ["rows", "trials", "bound", "delay", "way"]
+        let test = Case(
+            scenario: "sized", family: .workload, engine: "one", dataset: "", size: 0,
+            parameters: names.map { CaseParameter(name: $0, value: "70") }, seed: Seed(1), durability: .full)
+        let sizes = Sized().sizes(of: test)
+        #expect(sizes.map(\.name) == ["rows"] && sizes.map(\.value) == [70] && sizes.map(\.least) == [10])
     }
 
     @Test("an engine that the plan lacks is refused with those that it has, unless a scenario is named")

@@ -1,4 +1,5 @@
 import StrataFiles
+import Synchronization
 import Testing
 
 @testable import StrataStorage
@@ -67,5 +68,28 @@ import Testing
         let empty = try history.store.snapshot().view
         #expect(try empty.changes(of: TableID(1), since: full).deleted == full.keys(0))
         #expect(try full.changes(of: TableID(1), since: empty).inserted.flatMap { Array($0) } == full.keys(0))
+    }
+    /// A migration of 100 000 rows once listed 300 000 changes for observers that could not be there yet.
+    @Test func `a transaction that began before there was an observer names its tables, and later ones their rows`()
+        throws
+    {
+        let history = try FilterHistory(seed: 1, tiny: true)
+        let store = history.store
+        let heard = Mutex<[CommitNotice]>([])
+        let early = try store.beginWrite()
+        let token = store.addObserver { notice in heard.withLock { $0.append(notice) } }
+        for _ in 0..<2 {
+            let transaction = heard.withLock(\.isEmpty) ? early : try store.beginWrite()
+            for ordinal in 0..<3 {
+                let key = try #require(try transaction.view.key(at: ordinal, in: 0))
+                try transaction.delete(0, key)
+            }
+            try transaction.commit()
+        }
+        token.cancel()
+        let told = heard.withLock { $0 }
+        #expect(told.map(\.changes.count) == [1, 1])
+        #expect(told.map { $0.changes[0].isComplete } == [false, true])
+        #expect(told.map { $0.changes[0].deleted.count } == [0, 3])
     }
 }

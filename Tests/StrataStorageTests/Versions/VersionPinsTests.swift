@@ -31,6 +31,19 @@ import Testing
         #expect(pins.pin(3) == true)
     }
 
+    @Test func aPinThatIsKeptCountsAsAPinnedVersion() {
+        var pins = VersionPins(mostVersions: 2)
+        #expect(pins.pin(1) == true)
+        #expect(pins.reserve() == true)
+        #expect(pins.reserve() == false)
+        #expect(!pins.hasRoom)
+        let others = [pins.pin(2), pins.pin(1)]
+        #expect(others == [false, true])
+        pins.giveBackReserved()
+        #expect(pins.pin(2) == true)
+        #expect(pins.reserve() == false)
+    }
+
     @Test func otherProcessesSeeWhatIsPinnedWhenWritingGoesToThem() {
         var pins = VersionPins()
         pins.show(1, at: 7)

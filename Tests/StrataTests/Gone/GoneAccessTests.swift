@@ -14,10 +14,11 @@ import Testing
 
     /// Members of a Realm that are given nothing that may be gone.
     private static let others: Set<String> = [
-        "Realm.asyncRefresh(isolation:)", "Realm.asyncWrite(isolation:_:)", "Realm.beginAsyncWrite(_:)",
-        "Realm.cancelAsyncWrite(_:)", "Realm.cancelWrite()", "Realm.commitAsyncWrite(allowGrouping:_:)",
+        "Realm.acknowledgeDamage()", "Realm.asyncRefresh(isolation:)", "Realm.asyncWrite(isolation:_:)",
+        "Realm.beginAsyncWrite(_:)",
+        "Realm.cancelAsyncWrite(_:)", "Realm.cancelWrite()", "Realm.damage", "Realm.commitAsyncWrite(allowGrouping:_:)",
         "Realm.isPerformingAsynchronousWriteOperations", "Realm.writeCopy(configuration:)",
-        "Realm.writeCopy(toFile:encryptionKey:)",
+        "Realm.verify(progress:)", "Realm.writeCopy(toFile:encryptionKey:)",
     ]
 
     @Test("every public member of what may be gone is called here, and nothing else is")

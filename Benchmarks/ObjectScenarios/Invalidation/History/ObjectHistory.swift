@@ -15,9 +15,10 @@ struct ObjectHistory: HistoryScenario {
     let question = "Is what a program holds of objects, and is told of them, right after every operation?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
-        ScenarioParameter("operations", default: "200", range: 1...20_000, summary: "operations that the seed draws"),
-        ScenarioParameter("cards", default: "8", range: 1...1_000, summary: "keys of the objects that are there"),
-        ScenarioParameter("slots", default: "6", range: 1...100, summary: "objects held, and observers, at once"),
+        ScenarioParameter(
+            "operations", .size, default: 200, range: 1...20_000, summary: "operations that the seed draws"),
+        ScenarioParameter("cards", .size, default: 8, range: 1...1_000, summary: "keys of the objects that are there"),
+        ScenarioParameter("slots", .size, default: 6, range: 1...100, summary: "objects held, and observers, at once"),
         Self.historyParameter,
     ]
 

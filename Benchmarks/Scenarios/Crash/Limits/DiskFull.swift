@@ -19,11 +19,11 @@ struct DiskFull: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "16", range: 1...200,
+            "operations", .size, default: 16, range: 1...200,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "24", range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter("trials", default: "12", range: 1...1_000, summary: "amounts of room that are left"),
-        ScenarioParameter("least", default: "0", range: 0...1_000_000, summary: "KiB that are left at least"),
+        ScenarioParameter("keys", .size, default: 24, range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("trials", .effort, default: 12, range: 1...1_000, summary: "amounts of room that are left"),
+        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "KiB that are left at least"),
         ScenarioParameter(
             "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
             summary: "what is full: it is made, mounted and seen by the trial alone"),

@@ -20,7 +20,7 @@ struct ForkWhileOpen: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .durability
-    let parameters = [ScenarioParameter("trials", default: "6", range: 1...10_000, summary: "forks of each way")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 6, range: 1...10_000, summary: "forks of each way")]
 
     /// Not to get on within the time is a question of progress: nobody saw a wrong value.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }

@@ -24,10 +24,10 @@ struct ResourceLimits: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "12", range: 1...200,
+            "operations", .size, default: 12, range: 1...200,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter("trials", default: "80", range: 0...10_000, summary: "limits; 0: all"),
+        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("trials", .effort, default: 80, range: 0...10_000, summary: "limits; 0: all"),
         ScenarioParameter(
             "limits", default: "all", allowed: ["all"] + ProcessLimit.Kind.allCases.map(\.rawValue),
             summary: "what is limited"),

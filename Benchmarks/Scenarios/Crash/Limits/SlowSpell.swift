@@ -20,15 +20,17 @@ struct SlowSpell: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "part_ms", default: "1000", range: 50...60_000, summary: "of each part: before, in and after the spell"),
+            "part_ms", .condition, default: 1_000, range: 50...60_000,
+            summary: "of each part: before, in and after the spell"),
         ScenarioParameter(
-            "spell_sync_us", default: "40000", range: 0...10_000_000,
+            "spell_sync_us", .condition, default: 40_000, range: 0...10_000_000,
             summary: "microseconds that a sync takes longer in the spell"),
         ScenarioParameter(
-            "spell_write_us", default: "1000", range: 0...10_000_000,
+            "spell_write_us", .condition, default: 1_000, range: 0...10_000_000,
             summary: "microseconds that a write takes longer in the spell"),
         ScenarioParameter(
-            "bound_ms", default: "5000", range: 1...600_000, summary: "until commits have to be as fast as before"),
+            "bound_ms", .allowance, default: 5_000, range: 1...600_000,
+            summary: "until commits have to be as fast as before"),
     ]
     /// It has its own slow disk.
     let conditions: Set<Condition> = [.memoryLimit]

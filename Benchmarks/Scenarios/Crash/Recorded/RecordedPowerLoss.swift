@@ -22,18 +22,19 @@ struct RecordedPowerLoss: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "24", range: 1...2_000,
+            "operations", .size, default: 24, range: 1...2_000,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter(
             "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
             summary: "what a file system keeps of what was not synced"),
         ScenarioParameter(
-            "states", default: "12", range: 1...100_000,
+            "states", .effort, default: 12, range: 1...100_000,
             summary: "disks opened at most before and after each acknowledgement"),
-        ScenarioParameter("total", default: "300", range: 10...10_000_000, summary: "disks opened at most in all"),
         ScenarioParameter(
-            "recoveries", default: "3", range: 0...10_000,
+            "total", .effort, default: 300, range: 10...10_000_000, summary: "disks opened at most in all"),
+        ScenarioParameter(
+            "recoveries", .effort, default: 3, range: 0...10_000,
             summary: "disks of these whose recovery is recorded, for power to go in it as well"),
     ]
 

@@ -22,14 +22,16 @@ struct SyncFails: Scenario {
     let expects: Promise.Kind? = .durability
     let parameters = [
         ScenarioParameter(
-            "operations", default: "12", range: 1...200,
+            "operations", .size, default: 12, range: 1...200,
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", default: "12", range: 1...10_000, summary: "keys that they are drawn from"),
+        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter(
             "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
             summary: "what a file system keeps of what was not synced"),
-        ScenarioParameter("trials", default: "60", range: 0...100_000, summary: "syncs that fail; 0: every sync"),
-        ScenarioParameter("disks", default: "12", range: 1...10_000, summary: "disks that are opened of each trial"),
+        ScenarioParameter(
+            "trials", .effort, default: 60, range: 0...100_000, summary: "syncs that fail; 0: every sync"),
+        ScenarioParameter(
+            "disks", .effort, default: 12, range: 1...10_000, summary: "disks that are opened of each trial"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -13,10 +13,10 @@ struct ListOperations: Scenario {
     let requires: Set<Capability> = [.lists]
     let layers: Set<Layer> = [.storage, .objects]
     let parameters = [
-        ScenarioParameter("elements", default: "10000", range: 10...100_000_000, summary: "of the list"),
-        ScenarioParameter("changes", default: "1000", summary: "steps of a transaction"),
-        ScenarioParameter("rounds", default: "5", range: 1...1_000, summary: "transactions of each sort of step"),
-        ScenarioParameter("commits", default: "100", range: 0...10_000_000, summary: "appends in a commit each"),
+        ScenarioParameter("elements", .size, default: 10_000, range: 10...100_000_000, summary: "of the list"),
+        ScenarioParameter("changes", .size, default: 1_000, summary: "steps of a transaction"),
+        ScenarioParameter("rounds", .size, default: 5, range: 1...1_000, summary: "transactions of each sort of step"),
+        ScenarioParameter("commits", .size, default: 100, range: 0...10_000_000, summary: "appends in a commit each"),
         CaseContext.listKeeping,
     ]
 

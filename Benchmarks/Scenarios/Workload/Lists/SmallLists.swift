@@ -12,9 +12,9 @@ struct SmallLists: Scenario {
     let requires: Set<Capability> = [.lists]
     let layers: Set<Layer> = [.storage, .objects]
     let parameters = [
-        ScenarioParameter("lists", default: "100000", range: 2...100_000_000, summary: "owners with a list each"),
-        ScenarioParameter("length", default: "3", range: 1...10_000, summary: "elements of a list"),
-        ScenarioParameter("commits", default: "100", range: 0...10_000_000, summary: "appends in a commit each"),
+        ScenarioParameter("lists", .size, default: 100_000, range: 2...100_000_000, summary: "owners with a list each"),
+        ScenarioParameter("length", .size, default: 3, range: 1...10_000, summary: "elements of a list"),
+        ScenarioParameter("commits", .size, default: 100, range: 0...10_000_000, summary: "appends in a commit each"),
         CaseContext.listKeeping,
     ]
 

@@ -10,8 +10,8 @@ struct RawDisk: Scenario {
     let requires: Set<Capability> = []
     let parameters = [
         ScenarioParameter(
-            "syncs", default: "1000", range: 2...100_000_000, summary: "blocks written and synced one by one"),
-        ScenarioParameter("mebibytes", default: "64", range: 1...4_096, summary: "size of what is read in one go"),
+            "syncs", .size, default: 1_000, range: 2...100_000_000, summary: "blocks written and synced one by one"),
+        ScenarioParameter("mebibytes", .size, default: 64, range: 1...4_096, summary: "size of what is read in one go"),
     ]
 
     func run(_ context: CaseContext) throws {

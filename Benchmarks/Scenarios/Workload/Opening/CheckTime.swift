@@ -13,7 +13,7 @@ struct CheckTime: Scenario {
     let question = "How long does an engine take to verify a whole database?"
     let requires: Set<Capability> = [.tables, .persistent, .checks]
     let defaultDataset: String? = "people"
-    let parameters = [ScenarioParameter("checks", default: "3", range: 1...1_000, summary: "one after the other")]
+    let parameters = [ScenarioParameter("checks", .size, default: 3, range: 1...1_000, summary: "one after the other")]
 
     /// Of files that are spoiled in memory, and read whole to find a page with rows.
     private static let largestSpoilt = 16 << 20

@@ -10,7 +10,7 @@ struct OpenAndRead: Scenario {
     let requires: Set<Capability> = [.tables, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("opens", default: "20", range: 1...10_000, summary: "processes, one after the other"),
+        ScenarioParameter("opens", .size, default: 20, range: 1...10_000, summary: "processes, one after the other"),
         ScenarioParameter(
             "cache", default: "warm", allowed: ["warm", "cold"], summary: "whether the file is in the page cache"),
     ]

@@ -24,9 +24,10 @@ struct RecoveryTime: Scenario {
     let defaultDataset: String? = "people"
     let expects: Promise.Kind? = .durability
     let parameters = [
-        ScenarioParameter("transactions", default: "200", range: 1...1_000_000, summary: "committed before each kill"),
-        ScenarioParameter("updates", default: "100", summary: "random rows updated by each"),
-        ScenarioParameter("kills", default: "3", range: 1...1_000, summary: "one after the other"),
+        ScenarioParameter(
+            "transactions", .size, default: 200, range: 1...1_000_000, summary: "committed before each kill"),
+        ScenarioParameter("updates", .size, default: 100, summary: "random rows updated by each"),
+        ScenarioParameter("kills", .size, default: 3, range: 1...1_000, summary: "one after the other"),
         SampledContent.parameter,
     ]
 

@@ -10,7 +10,7 @@ struct FilterTwo: Scenario {
     let layers: Set<Layer> = [.storage, .objects]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("updates", default: "0", summary: "rows set at random in transactions of 1 000 before")
+        ScenarioParameter("updates", .size, default: 0, summary: "rows set at random in transactions of 1 000 before")
     ]
 
     func fixture(for test: Case) -> FixtureRequest? {

@@ -9,7 +9,7 @@ struct IndexedFirst: Scenario {
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [
-        ScenarioParameter("rows", default: "100000", range: 10...10_000_000, summary: "rows, with no value twice")
+        ScenarioParameter("rows", .size, default: 100_000, range: 10...10_000_000, summary: "rows, with no value twice")
     ]
 
     /// No order of its own: neighbours in it are not neighbours among the rows.

@@ -11,7 +11,7 @@ struct PropertyRead: Scenario {
     /// It has texts of 12 and of 40 bytes and a single link.
     let defaultDataset: String? = "damage"
     let parameters = [
-        ScenarioParameter("held", default: "500", summary: "objects that are held, and read in turn")
+        ScenarioParameter("held", .size, default: 500, summary: "objects that are held, and read in turn")
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

@@ -11,7 +11,7 @@ struct BulkInsert: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [
         ScenarioParameter(
-            "rounds", default: "3", range: 1...1_000, summary: "times the data set goes into an empty database")
+            "rounds", .size, default: 3, range: 1...1_000, summary: "times the data set goes into an empty database")
     ]
 
     func run(_ context: CaseContext) throws {

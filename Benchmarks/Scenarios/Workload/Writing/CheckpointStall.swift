@@ -14,11 +14,13 @@ struct CheckpointStall: Scenario {
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "300", summary: "timed transactions at least"),
-        ScenarioParameter("updates", default: "200", summary: "random rows updated by each"),
+        ScenarioParameter("commits", .size, default: 300, summary: "timed transactions at least"),
+        ScenarioParameter("updates", .size, default: 200, summary: "random rows updated by each"),
         ScenarioParameter(
-            "within", default: "0", summary: "all updates fall on so many rows in the middle; 0: on all rows"),
-        ScenarioParameter("most", default: "5000", summary: "transactions until the engine must have written back"),
+            "within", .condition, default: 0,
+            summary: "all updates fall on so many rows in the middle; 0: on all rows"),
+        ScenarioParameter(
+            "most", .allowance, default: 5_000, summary: "transactions until the engine must have written back"),
         SampledContent.parameter,
     ]
 

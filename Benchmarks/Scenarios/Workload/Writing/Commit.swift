@@ -10,7 +10,7 @@ struct Commit: Scenario {
     let requires: Set<Capability> = [.tables]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "2000", summary: "transactions"),
+        ScenarioParameter("commits", .size, default: 2_000, summary: "transactions"),
         ScenarioParameter(
             "file", default: "empty", allowed: ["empty", "prepared"], summary: "what the database holds before"),
         SampledContent.parameter,

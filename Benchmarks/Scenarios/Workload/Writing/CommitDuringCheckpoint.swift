@@ -13,10 +13,10 @@ struct CommitDuringCheckpoint: Scenario {
     let requires: Set<Capability> = [.tables, .updates]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("commits", default: "4000", summary: "timed one-row transactions"),
-        ScenarioParameter("every", default: "20", summary: "timed transactions between two large ones"),
+        ScenarioParameter("commits", .size, default: 4_000, summary: "timed one-row transactions"),
+        ScenarioParameter("every", .condition, default: 20, summary: "timed transactions between two large ones"),
         ScenarioParameter(
-            "updates", default: "2000", range: 0...1_000_000, summary: "random rows updated by each large one"),
+            "updates", .size, default: 2_000, range: 0...1_000_000, summary: "random rows updated by each large one"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

@@ -9,7 +9,7 @@ struct CommitNosync: Scenario {
     let requires: Set<Capability> = [.tables]
     let durability: DurabilityClass? = DurabilityClass.none
     let defaultDataset: String? = "people"
-    let parameters = [ScenarioParameter("commits", default: "100000", summary: "transactions")]
+    let parameters = [ScenarioParameter("commits", .size, default: 100_000, summary: "transactions")]
 
     func run(_ context: CaseContext) throws {
         _ = try OneRowCommits(

@@ -12,7 +12,8 @@ struct DeleteMatching: Scenario {
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [
-        ScenarioParameter("rows", default: "20000", range: 10...10_000_000, summary: "with a link and a list of two"),
+        ScenarioParameter(
+            "rows", .size, default: 20_000, range: 10...10_000_000, summary: "with a link and a list of two"),
         ScenarioParameter(
             "what", default: What.linked.rawValue, allowed: What.allCases.map(\.rawValue),
             summary: "rows that link to a tenth of the rows, one half, all of the class, or every object there is"),

@@ -9,10 +9,11 @@ struct UpdateBatch: Scenario {
     let requires: Set<Capability> = [.tables, .updates, .snapshots]
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("transactions", default: "200", summary: "durable update transactions"),
-        ScenarioParameter("updates", default: "1000", summary: "random rows updated per transaction"),
+        ScenarioParameter("transactions", .size, default: 200, summary: "durable update transactions"),
+        ScenarioParameter("updates", .size, default: 1_000, summary: "random rows updated per transaction"),
         ScenarioParameter(
-            "readers", default: "0", range: 0...1_000, summary: "versions held, pinned at even distances in the run"),
+            "readers", .size, default: 0, range: 0...1_000,
+            summary: "versions held, pinned at even distances in the run"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

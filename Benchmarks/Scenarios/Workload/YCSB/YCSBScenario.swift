@@ -19,8 +19,8 @@ extension YCSBScenario {
     var defaultDataset: String? { "people-wide" }
     var parameters: [ScenarioParameter] {
         [
-            ScenarioParameter("threads", default: "2", range: 1...256, summary: "clients"),
-            ScenarioParameter("operations", default: "20000", summary: "requests of all threads together"),
+            ScenarioParameter("threads", .size, default: 2, range: 1...256, summary: "clients"),
+            ScenarioParameter("operations", .size, default: 20_000, summary: "requests of all threads together"),
             ScenarioParameter(
                 "loop", default: "closed", allowed: ["closed", "open"],
                 summary: "the next request when one is answered, or when it is due"),

@@ -21,7 +21,7 @@ extension RealmInstance {
         #if Zoo
             if PlantedMistake.writeWaits.isPlanted { PlantedMistake.pause(milliseconds: 100) }
         #endif
-        if !refresh() { observation.deliver(self) }
+        if try !refreshOrThrow() { observation.deliver(self) }
         try begin(nil)
     }
 
@@ -58,7 +58,17 @@ extension RealmInstance {
         return made
     }
 
-    /// Begins a write with a transaction that somebody waited for already, or with one that is to be waited for.
+    /// Keeps a pin for what a write makes: one that returned is seen, or it does not begin.
+    /// - Throws: `tooManyVersions`; the transaction is rolled back then.
+    private func reserveResult(of transaction: WriteTransaction) throws(Realm.Error) {
+        do throws(StorageError) { try transaction.resultPin.reserve() } catch {
+            transaction.rollback()
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Begins a write with a transaction that an asynchronous write waited for, or with one that is to be waited for.
+    /// - Throws: `tooManyVersions`, `schemaMismatch`, and what storage says of a transaction.
     func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
         var granted = granted
         if let refusal = tooManyVersions() {
@@ -80,6 +90,7 @@ extension RealmInstance {
                         + "classes"
                 )
             }
+            try reserveResult(of: running)
             let base = running.view.version
             if observation.isEmpty || snapshot?.version == base {
                 show(running)
@@ -89,9 +100,10 @@ extension RealmInstance {
             // itself uses the transaction that was waited for.
             acquired = running
             _ = running.waitUntilBaseIsVisible()
-            advance()
+            advance(after: running)
             if acquired == nil { continue }
             acquired = nil
+            try reserveResult(of: running)
             show(running)
             return
         }
@@ -101,6 +113,7 @@ extension RealmInstance {
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
         checkConfinement()
         guard let write else { return }
+        let transaction = write.transaction
         if let failure = write.finish() {
             cancel()
             throw failure
@@ -108,21 +121,21 @@ extension RealmInstance {
         do throws(StorageError) {
             #if Zoo
                 if PlantedMistake.commitForgotten.isDue {
-                    write.transaction.rollback()
+                    transaction.rollback()
                 } else {
-                    try write.transaction.commit()
+                    try transaction.commit()
                 }
             #else
-                _ = try write.transaction.commit()
+                _ = try transaction.commit()
             #endif
         } catch {
             endWrite(cancelled: true)
-            showNewest()
+            showNewest(after: transaction)
             existingAsyncWrites?.writeEnded()
             throw Realm.Error(error)
         }
         endWrite(cancelled: false)
-        advance(silencing: tokens)
+        advance(after: transaction, silencing: tokens)
         existingAsyncWrites?.writeEnded()
     }
 
@@ -137,13 +150,13 @@ extension RealmInstance {
         write.walks.settleAll()
         write.transaction.rollback()
         endWrite(cancelled: true)
-        if let snapshot { show(snapshot) } else { showNewest() }
+        if let snapshot { show(snapshot) } else { showNewest(after: write.transaction) }
         existingAsyncWrites?.writeEnded()
     }
 
-    /// Shows the newest version without telling anybody.
-    func showNewest() {
-        do throws(StorageError) { show(try store.snapshot()) } catch {
+    /// Shows the newest version after a write, without telling observers.
+    func showNewest(after transaction: WriteTransaction) {
+        do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
             failures.note(error, in: nil)
             if let snapshot { show(snapshot) } else { invalidate() }
         }
@@ -171,37 +184,57 @@ extension RealmInstance {
         confinement.scheduler? { reference.instance?.wakeUp() }
     }
 
-    /// Shows the newest version, if there is one, and tells observers.
+    /// Shows the newest version, if there is one, and tells observers. Reports that no more versions can be kept.
     @discardableResult
     func refresh() -> Bool {
+        do throws(Realm.Error) { return try refreshOrThrow() } catch {
+            report("", nil, error.description)
+            return false
+        }
+    }
+
+    /// Shows the newest version, if there is one, and tells observers.
+    /// - Throws: `tooManyVersions`; the version before stays shown.
+    func refreshOrThrow() throws(Realm.Error) -> Bool {
         guard kind == .live, write == nil else { return false }
         if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
             if observation.isBehind { observation.deliver(self) }
             return false
         }
-        return advance()
-    }
-
-    /// Goes from the version that observers know to the newest one.
-    @discardableResult
-    private func advance(silencing tokens: [NotificationToken] = []) -> Bool {
-        let old = snapshot
-        do throws(StorageError) {
-            let new = try store.snapshot()
-            guard hasOwnSchema(new.view) else { return false }
-            if let old, old.version >= new.version {
-                show(old)
-                observation.deliver(self)
-                return false
-            }
-            show(new)
-            if !tokens.isEmpty { observation.silence(tokens, self, since: old?.version) }
-            observation.deliver(self)
-            return true
-        } catch {
-            failures.note(error, in: nil)
-            if let old { show(old) }
+        let newest: Snapshot
+        do throws(StorageError) { newest = try store.snapshot() } catch {
+            if case .limit(.pins) = error { throw Realm.Error(error) }
+            stay(error)
             return false
         }
+        return advance(to: newest)
+    }
+
+    /// Goes from the version that observers know to the newest one, by the pin that the transaction keeps.
+    private func advance(after transaction: WriteTransaction, silencing tokens: [NotificationToken] = []) {
+        let newest: Snapshot
+        do throws(StorageError) { newest = try transaction.resultPin.newestSnapshot() } catch { return stay(error) }
+        advance(to: newest, silencing: tokens)
+    }
+
+    /// The newest version cannot be read.
+    private func stay(_ error: StorageError) {
+        failures.note(error, in: nil)
+        if let snapshot { show(snapshot) }
+    }
+
+    @discardableResult
+    private func advance(to new: Snapshot, silencing tokens: [NotificationToken] = []) -> Bool {
+        guard hasOwnSchema(new.view) else { return false }
+        let old = snapshot
+        if let old, old.version >= new.version {
+            show(old)
+            observation.deliver(self)
+            return false
+        }
+        show(new)
+        if !tokens.isEmpty { observation.silence(tokens, self, since: old?.version) }
+        observation.deliver(self)
+        return true
     }
 }

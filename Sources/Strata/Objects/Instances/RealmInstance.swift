@@ -288,6 +288,7 @@ final class RealmInstance {
     private func snapshotOrReport() -> Snapshot? {
         do throws(StorageError) { return try store.snapshot() } catch {
             failures.note(error, in: nil)
+            if case .limit(.pins) = error { report("", nil, Realm.Error(error).description) }
             return nil
         }
     }

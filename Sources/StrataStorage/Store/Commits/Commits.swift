@@ -1,4 +1,5 @@
 internal import StrataFiles
+internal import Synchronization
 
 /// The commits of an open store on their way from a version to a durable and visible one, in order (invariants 3 and 6
 /// of docs/file-format.md).
@@ -18,6 +19,8 @@ final class Commits: Sendable {
     /// Guarded by its own lock.
     nonisolated(unsafe) let allocator: PageAllocator
     let origin = ProcessOrigin()
+    /// An observer came since the open: transactions that begin later list what they change.
+    let wasObserved = Atomic<Bool>(false)
     private let scheduling: any Scheduling
     /// Commits are durable when the log was synced, not when they were written.
     private let syncsEach: Bool
@@ -45,8 +48,14 @@ final class Commits: Sendable {
     // MARK: Pins
 
     /// Pins a version that is protected, and may not be visible yet.
+    /// - Parameter reserved: by a pin that was kept for it, and is used up.
     /// - Returns: false when too many versions are pinned.
-    func pin(_ version: UInt64) -> Bool { monitor.withLock { state.pins.pin(version) } }
+    func pin(_ version: UInt64, reserved: Bool) -> Bool {
+        monitor.withLock {
+            if reserved { state.pins.giveBackReserved() }
+            return state.pins.pin(version)
+        }
+    }
 
     /// A pin is gone.
     /// - Returns: whether it was the last one of a closed store, which lets the file go.

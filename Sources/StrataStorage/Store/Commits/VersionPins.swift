@@ -16,8 +16,10 @@ struct VersionPins {
     private var pinned = VersionMap<Pinned>()
     /// Versions that other processes have pinned: each is protected once.
     private(set) var foreign: Set<UInt64> = []
-    /// So many versions may be pinned at a time.
+    /// So many versions may be pinned at a time; pins that transactions keep count.
     private let mostVersions: Int
+    /// Pins that are kept for what open transactions will make.
+    private var reserved = 0
 
     init(mostVersions: Int = .max) { self.mostVersions = mostVersions }
 
@@ -38,9 +40,25 @@ struct VersionPins {
             pinned.values[index].count += 1
             return true
         }
-        if pinned.count >= mostVersions { return false }
+        if !hasRoom { return false }
         pinned.insert(Pinned(count: 1), for: version, at: index)
         return true
+    }
+
+    /// Whether one more version may be pinned.
+    var hasRoom: Bool { pinned.count + reserved < mostVersions }
+
+    /// Keeps a pin for one version, whichever it will be; ``giveBackReserved()`` ends that, also where it is used.
+    /// - Returns: false when too many versions are pinned.
+    mutating func reserve() -> Bool {
+        if !hasRoom { return false }
+        reserved += 1
+        return true
+    }
+
+    mutating func giveBackReserved() {
+        precondition(reserved > 0)
+        reserved -= 1
     }
 
     /// Other processes see that this one reads a version, which ``pin(_:)`` is called for next.
