@@ -95,7 +95,8 @@ extension EngineError {
 
     private static func kind(_ error: StorageError) -> Kind {
         switch error {
-        case .corrupt, .damaged, .notAStore, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsupportedFormat: .damaged
+        case .corrupt, .damaged, .notAStore, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsupportedFormat:
+            .damaged
         case .noSpace: .outOfSpace
         default: .refused
         }

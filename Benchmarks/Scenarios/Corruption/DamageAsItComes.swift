@@ -19,7 +19,7 @@ struct DamageAsItComes: DamageScenario {
             "hook", default: "none", allowed: ["none", "report"],
             summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
         ScenarioParameter(
-            "pages", default: "0", range: 0...1_000_000, summary: "pages chosen by the seed; 0 takes every page"),
+            "pages", .effort, default: 0, range: 0...1_000_000, summary: "pages chosen by the seed; 0 takes every page"),
     ]
     var requires: Set<Capability> { [.tables, .persistent, .queries] }
 
@@ -128,7 +128,8 @@ private struct AppQuestions {
                 let answer = try answer(name, session)
                 if answer != expected[name], told == nil {
                     return (
-                        .silentlyWrong, "\(name): \(answer) instead of \(expected[name] ?? "?"), and nothing was said")
+                        .silentlyWrong, "\(name): \(answer) instead of \(expected[name] ?? "?"), and nothing was said"
+                    )
                 }
             } catch {
                 told = told ?? error
