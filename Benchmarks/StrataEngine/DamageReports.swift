@@ -1,4 +1,5 @@
 import Harness
+import RunRecords
 import Strata
 import StrataStorage
 import Synchronization
@@ -65,7 +66,7 @@ final class DamageReports: Sendable {
             if descriptor < 0 { return nil }
             defer { close(descriptor) }
             var bytes = [UInt8](repeating: 0, count: Int(size - heard))
-            let count = pread(descriptor, &bytes, bytes.count, heard)
+            let count = pread(descriptor, &bytes, bytes.count, off_t(heard))
             heard += Int64(max(0, count))
             return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         }

@@ -1,6 +1,7 @@
 import FaultModel
 import Harness
 import RunRecords
+import Seeds
 
 /// What a program gets that has set nothing: one bit of each page flipped, and each page zeroed, in turn; then the
 /// questions that applications ask, one after the other, over one open database.
