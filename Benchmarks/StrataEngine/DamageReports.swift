@@ -16,8 +16,8 @@ import Synchronization
 /// report. A session looks here before it gives anything away, so that no substitute is taken for data.
 ///
 /// A Realm is opened as a program opens it that sets nothing: its reports are the lines that stand on standard error.
-/// They can be read where standard error is a file, as in every trial; elsewhere, and where a case asks for it, the hook
-/// `report` hears them.
+/// They can be read where standard error is a file, as in every trial. Elsewhere, and where a case asks for it, the
+/// hook `report` hears them.
 final class DamageReports: Sendable {
     static let shared = DamageReports()
     /// Of the engine's settings: whether the hook is set in trials as well.

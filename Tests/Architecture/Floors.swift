@@ -22,6 +22,7 @@ struct Floors {
                 "a transaction reads what it has made through a view, which has it write down first what it holds back",
             "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
             "Writing: Store": "a transaction ends by handing itself to its store",
+            "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",
             "Writing: WritePermit": "an open transaction has the write gate of its store",
             "Writing: GuestTurn": "a guest's transaction ends with the turn that it was lent",
             "Store: ProcessTable": "the part that a process plays among others is a field of its store",

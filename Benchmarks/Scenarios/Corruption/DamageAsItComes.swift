@@ -6,9 +6,9 @@ import Seeds
 /// What a program gets that has set nothing: one bit of each page flipped, and each page zeroed, in turn; then the
 /// questions that applications ask, one after the other, over one open database.
 ///
-/// An answer that differs from that of the undamaged files must not come without a word: by the time the call returns it
-/// has thrown, or an earlier one has, or the engine has said so where it says such things by itself. The order of the
-/// questions is drawn for each trial, since the first one of a sound answer hides nothing.
+/// An answer that differs from the right one must not come without a word: by the time the call returns it has thrown,
+/// or an earlier one has, or the engine has said so where it says such things by itself. The seed draws the order of the
+/// questions for each trial: what is asked first hears of the damage first.
 struct DamageAsItComes: DamageScenario {
     let slug = "damage-as-it-comes"
     let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"
@@ -20,7 +20,8 @@ struct DamageAsItComes: DamageScenario {
             "hook", default: "none", allowed: ["none", "report"],
             summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
         ScenarioParameter(
-            "pages", .effort, default: 0, range: 0...1_000_000, summary: "pages chosen by the seed; 0 takes every page"),
+            "pages", .effort, default: 0, range: 0...1_000_000,
+            summary: "pages chosen by the seed; 0 takes every page"),
     ]
     var requires: Set<Capability> { [.tables, .persistent, .queries] }
 
@@ -56,7 +57,7 @@ struct DamageAsItComes: DamageScenario {
     }
 }
 
-/// What applications ask of a table, each question answered in words, and the right answers, which follow from the data.
+/// What applications ask of a table, and the right answers in words, which follow from the data.
 private struct AppQuestions {
     private let schema: TableSet
     private let table: Table

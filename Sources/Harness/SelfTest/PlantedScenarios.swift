@@ -174,7 +174,7 @@ struct PlantedTrials: Scenario {
     let requires: Set<Capability> = []
     let accepts = Outcome.honest
     let parameters = [
-        ScenarioParameter("count", .effort, default: 60, range: 1...10_000, summary: "trials"),
+        ScenarioParameter("count", .size, default: 60, range: 1...10_000, summary: "trials"),
         ScenarioParameter("silent", default: "false", allowed: ["true", "false"], summary: "one exits 0 silently"),
         ScenarioParameter("hang", default: "true", allowed: ["true", "false"], summary: "one hangs"),
     ]

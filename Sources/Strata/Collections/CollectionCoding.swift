@@ -7,8 +7,8 @@ extension RealmCollectionValue {
 
 extension RealmCollection {
     /// The elements as an encoder is given them.
-    /// - Throws: `invalidDatabase` where one of them, or a value of one, cannot be read. Objects that are known to be lost
-    ///   are left out, as by every walk.
+    /// - Throws: `invalidDatabase` where one of them, or a value of one, cannot be read. Objects that are known to be
+    ///   lost are left out, as by every walk.
     func encodableElements() throws -> [Element] {
         let instance = _source?.instance ?? _values?.source.column.owner._instance
         guard let instance else { return map(\.encodable) }

@@ -1,5 +1,5 @@
-/// Places that have to be there for an access to a collection, as they come from the caller: they may be negative, behind
-/// any end, or turned over.
+/// Places that have to be there for an access to a collection, as they come from the caller: they may be negative,
+/// behind any end, or turned over.
 enum NeededPlaces {
     /// The elements from one place to another one, both included.
     case elements(from: Int, to: Int)

@@ -5,8 +5,8 @@ extension Realm {
     public struct Damage: Sendable, CustomStringConvertible {
         /// What cannot be read.
         public enum Loss: Sendable, Equatable {
-            /// So many objects, whose keys lie in a range; nil where the page is lost that counts them. Collections leave
-            /// them out.
+            /// So many objects, whose keys lie in a range; nil where the page is lost that counts them. Collections
+            /// leave them out.
             case objects(keys: ClosedRange<Int64>, count: Int?)
             /// A value of one object, or elements of a collection of it. The object itself can be read.
             case value(key: Int64, property: String?)

@@ -110,8 +110,8 @@ extension Realm.Error {
     /// Why a file of which so many places cannot be read is not written to, and what helps.
     private static func refusal(_ path: String, _ places: Int) -> String {
         "\(places == 1 ? "1 place" : "\(places) places") of \(path) cannot be read, so nothing is written; "
-            + "Realm.damage lists what is lost. Put a copy of the file back, open it with onDamage = .salvage, or go on "
-            + "without what is lost by acknowledgeDamage()"
+            + "Realm.damage lists what is lost. Put a copy of the file back, open it with onDamage = .salvage, or go "
+            + "on without what is lost by acknowledgeDamage()"
     }
 
     init(_ error: StorageError) {

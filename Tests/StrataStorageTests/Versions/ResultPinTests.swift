@@ -137,6 +137,7 @@ import Testing
         let refused = try guest.beginWrite()
         #expect(Self.isRefused { () throws(StorageError) in try refused.resultPin.reserve() })
         refused.rollback()
+        withExtendedLifetime(kept) {}
         kept.removeAll()
         try guest.close()
         try owner.close()

@@ -2,8 +2,8 @@ import Foundation
 import Strata
 import Testing
 
-/// What a program hears, and what it gets, when its file is damaged and it has set nothing: a bit flipped in each page in
-/// turn, each page zeroed, stretches of the file overwritten.
+/// What a program hears, and what it gets, when its file is damaged and it has set nothing: a bit flipped in each page
+/// in turn, each page zeroed, stretches of the file overwritten.
 @Suite struct DamageAsItComesTests {
     private struct Trial {
         var answers: [String: String] = [:]

@@ -103,8 +103,7 @@ final class DamagedShelf {
         try damage { $0[8192 + page * pageBytes + byte] ^= 0x10 }
     }
 
-    /// The page of a place that a survey of the sound file finds, for damage to a chosen thing: the first page whose loss
-    /// makes `isWanted` true.
+    /// Damages the first page whose loss makes `isWanted` true, and gives that loss.
     func damagePage(where isWanted: (Realm.Damage) -> Bool) throws -> Realm.Damage? {
         for page in 0..<pageCount {
             try flip(page: page, byte: 1000)
@@ -190,7 +189,7 @@ final class DamagedShelf {
             (
                 "lists",
                 { realm in
-                    "\(realm.objects(ShelfBook.self).map { $0.pages.count &+ $0.pages.reduce(0, &+) &+ $0.notes.map(\.stars).reduce(0, +) })"
+                    "\(realm.objects(ShelfBook.self).map { [$0.pages.count, $0.pages.sum(), $0.notes.sum(of: \.stars)] })"
                 }
             ),
             ("sets", { realm in "\(realm.objects(ShelfBook.self).map { $0.tags.sorted().joined() })" }),

@@ -103,8 +103,8 @@ final class ReadFailures {
         return [place]
     }
 
-    /// Tells the program of each place once in this process, also of those that another process or an earlier session has
-    /// found.
+    /// Tells the program of each place once in this process, also of those that another process or an earlier session
+    /// has found.
     private func tellNew() {
         guard let schema = instance.currentView?.schema else { return }
         let configuration = instance.configuration
