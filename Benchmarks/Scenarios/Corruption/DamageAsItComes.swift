@@ -7,8 +7,8 @@ import Seeds
 /// questions that applications ask, one after the other, over one open database.
 ///
 /// An answer that differs from the right one must not come without a word: by the time the call returns it has thrown,
-/// or an earlier one has, or the engine has said so where it says such things by itself. The seed draws the order of the
-/// questions for each trial: what is asked first hears of the damage first.
+/// or an earlier one has, or the engine has said so where it says such things by itself. The seed draws the order of
+/// the questions for each trial: what is asked first hears of the damage first.
 struct DamageAsItComes: DamageScenario {
     let slug = "damage-as-it-comes"
     let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"

@@ -103,13 +103,18 @@ final class DamagedShelf {
         try damage { $0[8192 + page * pageBytes + byte] ^= 0x10 }
     }
 
+    private static let pages = Locked<[String: Int]>([:])
+
     /// Damages the first page whose loss makes `isWanted` true, and gives that loss.
-    func damagePage(where isWanted: (Realm.Damage) -> Bool) throws -> Realm.Damage? {
-        for page in 0..<pageCount {
+    /// - Parameter name: of what is looked for. The page that had it last is tried first.
+    func damagePage(_ name: String, where isWanted: (Realm.Damage) -> Bool) throws -> Realm.Damage? {
+        let known = Self.pages.with { $0[name] }
+        for page in [known].compactMap(\.self) + Array(0..<pageCount) {
             try flip(page: page, byte: 1000)
             let found: [Realm.Damage]
             do { found = try Realm(configuration: configuration { _ in }).verify() } catch { continue }
             if let place = found.first(where: isWanted) {
+                Self.pages.with { $0[name] = page }
                 try flip(page: page, byte: 1000)
                 return place
             }
@@ -189,7 +194,8 @@ final class DamagedShelf {
             (
                 "lists",
                 { realm in
-                    "\(realm.objects(ShelfBook.self).map { [$0.pages.count, $0.pages.sum(), $0.notes.sum(of: \.stars)] })"
+                    let books = realm.objects(ShelfBook.self)
+                    return "\(books.map { [$0.pages.count, $0.pages.sum(), $0.notes.sum(of: \.stars)] })"
                 }
             ),
             ("sets", { realm in "\(realm.objects(ShelfBook.self).map { $0.tags.sorted().joined() })" }),

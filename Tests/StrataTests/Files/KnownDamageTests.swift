@@ -3,12 +3,12 @@ import Strata
 import Testing
 
 /// What holds from the moment that damage is known: in the Realm that met it, in others, in later sessions.
-@Suite struct KnownDamageTests {
+@Suite(.serialized) struct KnownDamageTests {
     /// Several groups of books, one of which, in the middle of the file, cannot be read; and how many books it has.
     private func shelfWithLostBooks(key: Data? = nil) throws -> (DamagedShelf, Realm.Damage, lost: Int) {
         let shelf = try DamagedShelf(books: Self.books, key: key, isPlain: true)
         let place = try #require(
-            try shelf.damagePage {
+            try shelf.damagePage(key == nil ? "books" : "sealed books") {
                 if case .objects(let keys, let count?) = $0.loss {
                     return $0.className == "ShelfBook" && count > 0 && keys.upperBound < Int64(Self.books)
                 }
@@ -191,7 +191,7 @@ import Testing
     @Test func throwingCallsThrow() throws {
         let shelf = try DamagedShelf()
         let place = try #require(
-            try shelf.damagePage {
+            try shelf.damagePage("scan") {
                 if case .value(_, "scan") = $0.loss { return true }
                 return false
             })

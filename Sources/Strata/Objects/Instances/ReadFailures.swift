@@ -143,6 +143,13 @@ final class ReadFailures {
         return !rows.contains(key)
     }
 
+    /// Why an object that cannot be read is not written over.
+    func refusal(_ key: RowKey, _ access: ClassAccess) -> Realm.Error {
+        Realm.Error(
+            .invalidDatabase,
+            "the \(access.name) with key \(key) cannot be read, so it is not changed; Realm.damage lists what is lost")
+    }
+
     /// Whether elements of a collection, or a long value, are known to be lost. Any thread.
     func isDamaged(_ object: ObjectBase, column: Int) -> Bool {
         guard isKnown, let column = columnID(object._access, column) else { return false }

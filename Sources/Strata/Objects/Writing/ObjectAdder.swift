@@ -135,7 +135,9 @@ struct ObjectAdder {
                     .duplicateKey,
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }
-        guard let known = write.instance.materialize(access, key) else { return }
+        guard let known = write.instance.materialize(access, key) else {
+            return write.fail(write.instance.failures.refusal(key, access))
+        }
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
         // From here on links that lead back to the object find its row.
         write.instance.bind(object, access, key, creation: known._creation)

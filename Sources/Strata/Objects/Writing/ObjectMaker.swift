@@ -114,7 +114,10 @@ struct ObjectMaker {
                     "a \(access.name) with this primary key is there already; pass update: .modified or .all"))
             return instance.invalidObject(access, key: key)
         }
-        let known = instance.materializeOrInvalid(access, key) ?? instance.invalidObject(access, key: key)
+        guard let known = instance.materializeOrInvalid(access, key) else {
+            write.fail(instance.failures.refusal(key, access))
+            return instance.invalidObject(access, key: key)
+        }
         let primaryPlace = access.positions[primary.name]
         assign(known, access, pairs.filter { access.positions[$0.0] != primaryPlace }, policy, isNew: false)
         return known
