@@ -141,8 +141,8 @@ soak-round:
 # MINUTES of the command line; 10, which stands above, is for soak.
 storm: test-build ## random accesses to what other threads delete, under both policies, for MINUTES (30), from STORM_SEED on
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); \
-	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} \
-	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.GoneStormTests'
+	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} GONE_TRAPS=all \
+	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.Gone(Storm|Access)Tests'
 
 test-browser: ## render the report of the smoke plan, and a history of it, in headless Chromium; any message there fails
 	@Tools/deps chromium

@@ -24,6 +24,9 @@ public final class ObjectSource {
     let steps: [Step]
     var cache: (stamp: UInt64, keys: [Int64])?
     private var counted: (stamp: UInt64, count: Int)?
+    #if Zoo
+        private var countBefore: Int?
+    #endif
     /// What the keys follow from, in the schema of a stamp; nil when that cannot be said.
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
     /// What a filter of the whole class was bound to, in the schema of a stamp.
@@ -147,8 +150,12 @@ public final class ObjectSource {
     var count: Int {
         #if Zoo
             if PlantedMistake.staleCount.isPlanted, !instance.isFrozen {
-                defer { counted = (instance.stamp, keys().count) }
-                return counted?.count ?? keys().count
+                let now = keys().count
+                if counted?.stamp != instance.stamp {
+                    countBefore = counted?.count
+                    counted = (instance.stamp, now)
+                }
+                return countBefore ?? now
             }
         #endif
         instance.checkConfinement()

@@ -32,7 +32,7 @@ import Testing
         #expect(members.count > 250)
     }
 
-    @Test("under substitute no member ends the process; under trap each ends it with what it would have reported")
+    @Test("under substitute no member ends the process; under trap one in six of them, all with GONE_TRAPS=all, ends it with what it would have reported")
     func policies() async throws {
         // A child that traps would look up the names of all functions of this program first, for seconds.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)
@@ -44,7 +44,10 @@ import Testing
             }
         }
         #expect(reporting.count > 100, "so few members report that something is gone")
-        let waiting = Locked(reporting.values.sorted { $0.member < $1.member })
+        // Each is a process that loads all tests of this program: some seconds of a core, all in all minutes.
+        let isWhole = ProcessInfo.processInfo.environment["GONE_TRAPS"] == "all"
+        let members = reporting.values.sorted { $0.member < $1.member }
+        let waiting = Locked(members.indices.filter { isWhole || $0 % 6 == 0 }.map { members[$0] })
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask { while let next = waiting.with({ $0.popLast() }) { await Self.expectTrap(next) } }
