@@ -31,7 +31,7 @@ extension Realm.Configuration {
         case atOpen
     }
 
-    /// Bytes of a file that are verified in about 100 ms where the system has them in memory.
+    /// An estimate of the bytes that are verified in 100 ms where the system has them in memory.
     public static let standardVerificationLimit = 64 << 20
 
     /// What became of a damaged file, and what was lost.

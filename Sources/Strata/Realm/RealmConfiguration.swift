@@ -106,7 +106,7 @@ extension Realm {
         /// verifies the file at its open, as ``Verification/atOpen`` does, and acts as well on damage that an earlier
         /// session met.
         public var onDamage: DamagePolicy
-        /// When pages are verified that nobody has read yet.
+        /// When pages are verified that no read has met yet.
         public var verification: Verification
         /// A file of at most so many bytes is verified before the open returns, a larger one beside it.
         public var verificationLimit: Int

@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// A pin that is kept for what a transaction makes. There was a time when a commit was there, and whoever had made it
-/// found no pin left to show it.
+/// A pin that is kept for what a transaction makes. Without it a commit could be there while the Realm that
+/// made it found no pin left to show it.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct ResultPinTests {
     private static let most = ProcessTable.Layout.pinsPerSlot
     private let directory: TemporaryDirectory
