@@ -18,6 +18,7 @@ struct SoakCommand: Command {
     let positional = ["[PLAN]"]
     let options = [
         OptionSpecification("--minutes", value: "N", isRequired: true, "how long; the last case is ended by then"),
+        OptionSpecification("--rounds", value: "N", "ends after so many rounds, if the time does not end it before"),
         OptionSpecification("--scenario", value: "NAME,..", "only these"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
         OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
@@ -42,6 +43,8 @@ struct SoakCommand: Command {
             throw UsageError(
                 "--minutes needs a number above 0, not \(arguments.value("--minutes") ?? "")", command: name)
         }
+        let rounds = try arguments.unsigned("--rounds") ?? .max
+        guard rounds > 0 else { throw UsageError("--rounds needs a number above 0", command: name) }
         let registries = try EngineLibraries.registries(arguments)
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
@@ -51,7 +54,7 @@ struct SoakCommand: Command {
         let out = try directory(arguments)
         var soak = Soak(
             plan: plan, registries: registries, out: out,
-            deadline: MonotonicClock.now() &+ UInt64(min(minutes, 1e6) * 60e9), seed: Seed(first),
+            deadline: MonotonicClock.now() &+ UInt64(min(minutes, 1e6) * 60e9), rounds: rounds, seed: Seed(first),
             build: build(registries, executable, checkout), known: try checkout.knownViolations(registries))
         soak.filter.scenarios = arguments.list("--scenario")
         soak.filter.engines = arguments.list("--engine")
@@ -91,6 +94,8 @@ private struct Soak {
     let registries: Registries
     let out: String
     let deadline: UInt64
+    /// How many times every case is run at most.
+    let rounds: UInt64
     let seed: Seed
     let build: CaseFile.Build
     let known: [KnownViolation]
@@ -118,13 +123,14 @@ private struct Soak {
     private var isBegun = false
 
     init(
-        plan: Plan, registries: Registries, out: String, deadline: UInt64, seed: Seed, build: CaseFile.Build,
-        known: [KnownViolation]
+        plan: Plan, registries: Registries, out: String, deadline: UInt64, rounds: UInt64, seed: Seed,
+        build: CaseFile.Build, known: [KnownViolation]
     ) {
         self.plan = plan
         self.registries = registries
         self.out = out
         self.deadline = deadline
+        self.rounds = rounds
         self.seed = seed
         self.build = build
         self.known = known
@@ -135,7 +141,7 @@ private struct Soak {
     mutating func run(_ scratch: String) throws {
         let laboratory = CaseLaboratory(registries, scratch: scratch, known: known)
         var round: UInt64 = 0
-        while !isOver {
+        while !isOver && round < rounds {
             var filter = filter
             // Below 2^53: a seed that people can copy from any file.
             filter.seed = Seed(seed.derived(round).rawValue >> 16)

@@ -90,6 +90,13 @@ extension _PlacedCollection {
         return made
     }
 
+    /// Pairs of a number that counts from 0 and an element.
+    ///
+    /// A sequence and no collection: where damage is found on the way, a walk finds less than ``count`` was, and the
+    /// standard library ends the process for a collection that does so.
+    @inlinable
+    public func enumerated() -> EnumeratedSequence<_Walk<Self>> { _Walk(self).enumerated() }
+
     /// The place of the first element that matches, among those of this moment.
     public func firstIndex(where matches: (Element) throws -> Bool) rethrows -> Int? {
         var place = startIndex
@@ -99,6 +106,17 @@ extension _PlacedCollection {
         }
         return nil
     }
+}
+
+/// The elements of a collection as a walk finds them, with no count and no places. For the library's own use.
+public struct _Walk<Base: Sequence>: Sequence {
+    @usableFromInline let base: Base
+
+    @inlinable
+    init(_ base: Base) { self.base = base }
+
+    @inlinable
+    public func makeIterator() -> Base.Iterator { base.makeIterator() }
 }
 
 extension _PlacedCollection where SubSequence == Slice<Self> {

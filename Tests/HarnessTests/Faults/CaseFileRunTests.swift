@@ -144,13 +144,14 @@ struct CaseFileRunTests {
             "{ summary: 's', measures: false, engines: ['model'], cases: [{scenario:'planted-checks'}] }")
         let out = directory.path + "/soaked"
         let end = try execute(
-            "soak", plan, "--minutes", "0.02", "--seed", "5", "--out", out, "--plans", directory.path)
+            "soak", plan, "--minutes", "0.1", "--seed", "5", "--out", out, "--plans", directory.path)
         #expect(end.status == .exited(2), "\(end.output)")
         #expect(end.output.contains("by 2 causes"), "\(end.output)")
         let names = try FileTree.names(in: out)
         #expect(names.count == 2 && names.allSatisfy { $0.hasSuffix(".case.json") }, "\(names)")
         #expect(try execute("replay", "\(out)/\(names[0])").status == .exited(2))
         for (words, message) in [
+            (["--minutes", "1", "--rounds", "0"], "--rounds needs a number above 0"),
             (["--minutes", "0"], "--minutes needs a number above 0"), (["--out", out], "--minutes N is missing"),
             (["--minutes", "1", "--out", out], "is not an empty directory"),
             (["--minutes", "1", "--scenario", "storage-histroy"], "did you mean"),
@@ -171,8 +172,10 @@ struct CaseFileRunTests {
                 { summary: 's', measures: false, engines: ['strata-storage'],
                   cases: [{ scenario: 'storage-history', parameters: { operations: 12, keys: 4, states: 10 } }] }
                 """)
-            let end = try execute("soak", plan, "--minutes", "0.05", "--seed", "5", "--plans", directory.path)
+            let end = try execute(
+                "soak", plan, "--minutes", "5", "--rounds", "4", "--seed", "5", "--plans", directory.path)
             #expect(end.status == .exited(0), "\(end.output)")
+            #expect(end.output.contains("4 cases decided"), "\(end.output)")
             let line = try #require(end.output.split(separator: "\n").first { $0.contains("rarely taken branches") })
             // A replay happens in every history that power interrupts; a second process is in none of them.
             let never = try #require(line.split(separator: ":").last)

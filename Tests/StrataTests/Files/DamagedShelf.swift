@@ -88,14 +88,18 @@ final class DamagedShelf {
     var pageBytes: Int { key == nil ? 4096 : 4128 }
     var pageCount: Int { (sound.count - 8192) / pageBytes }
 
+    /// Puts other bytes in the place of the file's, beside what is known of its damage.
+    func put(_ bytes: Data) throws {
+        for suffix in [".log", ".lock"] { try? FileManager.default.removeItem(atPath: file.url.path + suffix) }
+        try bytes.write(to: file.url)
+    }
+
     /// Puts the file back with `damage` done to its bytes, and nothing beside it.
     func damage(_ damage: (inout Data) -> Void) throws {
-        for suffix in [".log", ".lock", ".damage"] {
-            try? FileManager.default.removeItem(atPath: file.url.path + suffix)
-        }
+        try? FileManager.default.removeItem(atPath: file.url.path + ".damage")
         var bytes = sound
         damage(&bytes)
-        try bytes.write(to: file.url)
+        try put(bytes)
     }
 
     /// Flips one bit of a page, counted from the first behind the header.

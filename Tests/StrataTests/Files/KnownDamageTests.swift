@@ -243,6 +243,24 @@ import Testing
         try? FileManager.default.removeItem(atPath: shelf.file.url.path + ".damaged-1")
     }
 
+    @Test func walksOfTheLibraryThatMeetDamageEnd() throws {
+        func read(_ book: ShelfBook) -> Int {
+            book.id & 1 + book.title.count + book.words + Int(book.score) + (book.scan?.count ?? 0) + book.pages.count
+        }
+        let walks: [(Results<ShelfBook>) -> Int] = [
+            { $0.enumerated().map { read($0.element) }.count }, { $0.enumerated().filter { read($1) >= 0 }.count },
+            { Array($0).map(read).count }, { $0.reduce(into: 0) { $0 += min(1, 1 + read($1)) } },
+            { $0.sorted { read($0) < read($1) }.count }, { Dictionary(grouping: $0, by: read).values.joined().count },
+        ]
+        let (shelf, _, lostBooks) = try shelfWithLostBooks()
+        for walk in walks {
+            try? FileManager.default.removeItem(atPath: shelf.file.url.path + ".damage")
+            let realm = try Realm(configuration: shelf.configuration { _ in })
+            #expect(walk(realm.objects(ShelfBook.self)) <= Self.books)
+            #expect(walk(realm.objects(ShelfBook.self)) == Self.books - lostBooks)
+        }
+    }
+
     @Test func verifyOnAnOpenFile() throws {
         let shelf = try DamagedShelf(books: 40)
         try shelf.damage { _ in }

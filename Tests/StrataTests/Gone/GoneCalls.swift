@@ -68,6 +68,7 @@ struct GoneCalls {
             for far in GoneWorld.places { _ = $0.index($1, offsetBy: far, limitedBy: 3) }
         }
         each("distance(from:to:)") { for far in GoneWorld.places { _ = $0.distance(from: $1, to: far) } }
+        each("enumerated()") { placed, _ in _ = placed.enumerated().map { $0.offset } }
         each("map(_:)") { placed, _ in _ = placed.map { _ in 1 } }
         each("firstIndex(where:)") { placed, _ in _ = placed.firstIndex { _ in false } }
         each("subscript(_:)*2") { placed, place in

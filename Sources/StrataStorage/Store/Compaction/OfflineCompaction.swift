@@ -38,7 +38,8 @@ struct OfflineCompaction {
     }
 
     /// Asks the policy, and compacts when it says so. A store that another process has open is left alone, and so is
-    /// one of which the disk has no room for a copy.
+    /// one of which the disk has no room for a copy, or parts of which cannot be read: the open is no reason to refuse
+    /// what can be read, and reports the damage.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -53,16 +54,25 @@ struct OfflineCompaction {
         do throws(StorageError) {
             try store.checkpoints.loadFreeMap()
             let space = try store.space()
-            if policy(space.fileBytes, space.liveBytes) {
+            if policy(space.fileBytes, space.liveBytes), store.damage.places.isEmpty {
                 try rewrite(store)
             } else {
                 try store.close()
             }
         } catch {
+            if error.isUnreadable { note(error, store) }
             closeAfterFailure(store)
+            if error.isUnreadable { return }
             guard case .noSpace = error else { throw error }
             mark(.noSpaceToCompact)
         }
+    }
+
+    /// Notes everything of the store that cannot be read, or, where that cannot be found out, what a read met.
+    private func note(_ error: StorageError, _ store: Store) {
+        var places = [DamagedPlace(error, table: nil)].compactMap(\.self)
+        do throws(StorageError) { places = try DamageSurvey(try store.snapshot().view).run() } catch {}
+        store.damage.note(places)
     }
 
     private func open() throws(StorageError) -> Store {
