@@ -12,8 +12,13 @@ extension _ColumnCollection {
     }
 }
 
+/// Whether two walks meet the same elements, as columns would hold them.
+private func haveSameElements<Walk: Sequence>(_ a: Walk, _ b: Walk) -> Bool where Walk.Element: RealmCollectionValue {
+    a.elementsEqual(b) { ElementIdentity($0) == ElementIdentity($1) }
+}
+
 extension List {
-    public static func == (a: List, b: List) -> Bool { a === b || (a.isSameColumn(as: b) ?? a.elementsEqual(b)) }
+    public static func == (a: List, b: List) -> Bool { a === b || (a.isSameColumn(as: b) ?? haveSameElements(a, b)) }
 }
 
 extension MutableSet {
@@ -24,7 +29,7 @@ extension MutableSet {
 
 extension Map: Equatable {
     public static func == (a: Map, b: Map) -> Bool {
-        a === b || (a.isSameColumn(as: b) ?? (a.count == b.count && a.allSatisfy { b[$0.key] == .some($0.value) }))
+        a === b || (a.isSameColumn(as: b) ?? (a.count == b.count && a.allSatisfy { b.contains($0) }))
     }
 }
 
@@ -49,7 +54,7 @@ extension AnyRealmCollection {
         if let mine = a._values?.source, let yours = b._values?.source {
             return mine === yours || mine.steps.isEmpty && yours.steps.isEmpty && mine.column.isSame(as: yours.column)
         }
-        return a.realm == nil && b.realm == nil && a.elementsEqual(b)
+        return a.realm == nil && b.realm == nil && haveSameElements(a, b)
     }
 }
 

@@ -75,11 +75,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
-        _column.flatMap { $0.knownPlace(of: element) }
+        guard let column = _column else { return ElementIdentity.place(of: element, in: unmanaged) }
+        return column.knownPlace(of: element)
     }
 
     public func _customContainsEquatableElement(_ element: Element) -> Bool? {
-        _column.flatMap { $0.knownPlace(of: element) }.map { $0 != nil }
+        _customIndexOfEquatableElement(element).map { $0 != nil }
     }
 
     // MARK: Writing

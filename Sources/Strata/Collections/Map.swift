@@ -11,6 +11,22 @@ extension String: _MapKey {
     public static func _from(mapKey: String) -> String? { mapKey }
 }
 
+/// A key of a map, which is told from others by its bytes: Swift takes two spellings of one character for the same.
+private struct KeyBytes: Hashable {
+    let text: String
+
+    init(_ key: some _MapKey) {
+        text = key._mapKey
+    }
+
+    static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 /// Values, or optional links to objects, by name.
 ///
 ///     final class Person: Object {
@@ -24,7 +40,7 @@ extension String: _MapKey {
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public typealias Element = (key: Key, value: Value)
 
-    private var unmanaged: [Key: Value] = [:]
+    private var unmanaged: [KeyBytes: Element] = [:]
     public private(set) var _column: _CollectionColumn?
 
     public init() {}
@@ -52,8 +68,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     private func entries() -> [Element] {
         guard let column = _column else {
-            return unmanaged.sorted { $0.key._mapKey.utf8.lexicographicallyPrecedes($1.key._mapKey.utf8) }
-                .map { ($0.key, $0.value) }
+            return unmanaged.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }.map(\.value)
         }
         let context = column.context
         let contents = column.contents
@@ -79,7 +94,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     /// The value of a key; nil when the map does not have it. Assigning nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
-            guard let column = _column else { return unmanaged[key] }
+            guard let column = _column else { return unmanaged[KeyBytes(key)]?.value }
             let context = column.context
             let name = key._mapKey
             return column.value(forKey: name).map { column.decoded($0, context, at: .key(name)) }
@@ -95,7 +110,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     }
 
     public func contains(key: Key) -> Bool {
-        guard let column = _column else { return unmanaged[key] != nil }
+        guard let column = _column else { return unmanaged[KeyBytes(key)] != nil }
         return column.read(false, pastDamage: { $0.contents.keys.contains(key._mapKey) }) {
             (contents) throws(StorageError) in
             try contents.place(ofKey: key._mapKey).isThere
@@ -103,7 +118,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     }
 
     /// Whether an entry with that key and that value is there.
-    public func contains(_ entry: Element) -> Bool { self[entry.key] == .some(entry.value) }
+    public func contains(_ entry: Element) -> Bool {
+        self[entry.key].map { ElementIdentity($0) == ElementIdentity(entry.value) } ?? false
+    }
 
     /// The entries as pairs, as the map itself walks them.
     public func asKeyValueSequence() -> AnySequence<Element> { AnySequence(self) }
@@ -125,7 +142,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     // MARK: Writing
 
     /// Changes the dictionary while unmanaged, else the entries in their column.
-    private func change(_ unmanagedChange: (inout [Key: Value]) -> Void, _ body: (ElementEditor) -> Void) {
+    private func change(_ unmanagedChange: (inout [KeyBytes: Element]) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
         if let editor = ElementEditor(column) { body(editor) }
     }
@@ -135,13 +152,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public func updateValue(_ value: Value, forKey key: Key) -> Value? {
         let known = self[key]
         change(
-            { $0[key] = value },
+            { $0[KeyBytes(key)] = (key, value) },
             { editor in editor.setValue(value._encodeElement(editor.context), forKey: key._mapKey) })
         return known
     }
 
     public func removeObject(for key: Key) {
-        change({ $0[key] = nil }, { editor in editor.removeValue(forKey: key._mapKey) })
+        change({ $0[KeyBytes(key)] = nil }, { editor in editor.removeValue(forKey: key._mapKey) })
     }
 
     public func removeValue(forKey key: Key) { removeObject(for: key) }
@@ -155,7 +172,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         let gone = try filter(matches).map(\.key)
         if gone.isEmpty { return }
         change(
-            { entries in for key in gone { entries[key] = nil } },
+            { entries in for key in gone { entries[KeyBytes(key)] = nil } },
             { editor in for key in gone { editor.removeValue(forKey: key._mapKey) } })
     }
 
@@ -163,21 +180,21 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public func merge<Entries: Sequence>(
         _ other: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows where Entries.Element == (key: Key, value: Value) {
-        var merged: [Key: Value] = [:]
+        var merged: [KeyBytes: Element] = [:]
         for (key, value) in other {
-            if let known = merged[key] ?? self[key] {
-                merged[key] = try combine(known, value)
+            let name = KeyBytes(key)
+            if let known = merged[name]?.value ?? self[key] {
+                merged[name] = (key, try combine(known, value))
             } else {
-                merged[key] = value
+                merged[name] = (key, value)
             }
         }
-        let entries = merged
+        let entries = merged.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
         change(
-            { for (key, value) in entries { $0[key] = value } },
+            { for (name, entry) in entries { $0[name] = entry } },
             { editor in
-                for key in entries.keys.sorted(by: { $0._mapKey < $1._mapKey }) {
-                    guard let value = entries[key] else { continue }
-                    editor.setValue(value._encodeElement(editor.context), forKey: key._mapKey)
+                for (name, entry) in entries {
+                    editor.setValue(entry.value._encodeElement(editor.context), forKey: name.text)
                 }
             })
     }
@@ -196,7 +213,7 @@ extension Map: _ColumnCollection {
     public func _assign(_ other: Map) {
         let entries = Array(other)
         change(
-            { $0 = Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 }) },
+            { $0 = Dictionary(entries.map { (KeyBytes($0.key), $0) }, uniquingKeysWith: { $1 }) },
             { editor in
                 var contents = StoredCollection()
                 for (key, value) in entries {
@@ -212,7 +229,7 @@ extension Map: _ColumnCollection {
 
     public func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> Map {
         let made = Map()
-        for (key, value) in entries() { made.unmanaged[key] = value._mapObject(convert) }
+        for (key, value) in entries() { made.unmanaged[KeyBytes(key)] = (key, value._mapObject(convert)) }
         return made
     }
 
@@ -227,7 +244,7 @@ extension Map: _ColumnCollection {
             guard let key = Key._from(mapKey: key), let value = ElementConversion.element(Value.self, value) else {
                 return false
             }
-            unmanaged[key] = value
+            unmanaged[KeyBytes(key)] = (key, value)
         }
         return true
     }
@@ -236,7 +253,7 @@ extension Map: _ColumnCollection {
 extension Map: ExpressibleByDictionaryLiteral {
     public convenience init(dictionaryLiteral elements: (Key, Value)...) {
         self.init()
-        for (key, value) in elements { unmanaged[key] = value }
+        for (key, value) in elements { unmanaged[KeyBytes(key)] = (key, value) }
     }
 }
 

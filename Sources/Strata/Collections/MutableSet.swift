@@ -11,7 +11,7 @@ import StrataStorage
 /// holds nothing: it reads and writes its owner's column, where a large set is a tree: a member is found, comes and
 /// goes in O(log count).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
-    private var unmanaged: [Element] = []
+    private var unmanaged = UnmanagedMembers<Element>()
     public private(set) var _column: _CollectionColumn?
     private lazy var window = ElementWindow()
 
@@ -42,12 +42,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     // MARK: Reading
 
     /// - Complexity: O(1).
-    public var count: Int { _column?.count ?? unmanaged.count }
+    public var count: Int { _column?.count ?? unmanaged.elements.count }
 
     /// The member at a place, as positions are now; behind the end as ``Results``.
     public subscript(position: Int) -> Element {
         if let column = _column { return column.element(at: position, window, "set") }
-        return unmanaged.indices.contains(position) ? unmanaged[position] : _goneElement(position, unmanaged.indices)
+        let elements = unmanaged.elements
+        return elements.indices.contains(position) ? elements[position] : _goneElement(position, elements.indices)
     }
 
     public var _gone: _GoneAccess {
@@ -61,17 +62,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Walks the members of this moment.
     public func makeIterator() -> ColumnIterator<Element> {
-        _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
+        _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged.elements)
     }
 
     /// What the column holds.
     func storedValues() -> [_StoredValue] {
-        _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
+        _column?.contents.values ?? unmanaged.elements.map { $0._encodeElement(.unmanaged) }
     }
 
-    /// - Complexity: O(log count); of an unmanaged set O(count).
+    /// - Complexity: O(log count); of an unmanaged set O(1).
     public func contains(_ object: Element) -> Bool {
-        guard let column = _column else { return unmanaged.contains(object) }
+        guard let column = _column else { return unmanaged.place(of: object) != nil }
         guard let value = column.storedElement(object) else { return false }
         return column.read(false, pastDamage: { $0.contents.values.contains(value) }) {
             (contents) throws(StorageError) in
@@ -80,18 +81,20 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func isSubset(of other: some Sequence<Element>) -> Bool {
-        let other = Set(other)
-        return allSatisfy { other.contains($0) }
+        let other = Set(other.map { ElementIdentity($0) })
+        return allSatisfy { other.contains(ElementIdentity($0)) }
     }
 
     public func isSubset(of other: MutableSet<Element>) -> Bool { allSatisfy { other.contains($0) } }
     public func isSuperset(of other: MutableSet<Element>) -> Bool { other.isSubset(of: self) }
     public func intersects(_ other: MutableSet<Element>) -> Bool { contains { other.contains($0) } }
 
+    public func _customContainsEquatableElement(_ element: Element) -> Bool? { contains(element) }
+
     // MARK: Writing
 
-    /// Changes the array while unmanaged, else the members in their column.
-    private func change(_ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void) {
+    /// Changes the members in memory while unmanaged, else those in their column.
+    private func change(_ unmanagedChange: (inout UnmanagedMembers<Element>) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
         if let editor = ElementEditor(column) { body(editor) }
     }
@@ -101,10 +104,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func insert(_ object: Element) -> (inserted: Bool, memberAfterInsert: Element) {
         var inserted = false
         change(
-            { members in
-                inserted = !members.contains(object)
-                if inserted { members.append(object) }
-            },
+            { members in inserted = members.insert(object) },
             { editor in inserted = editor.insertMember(object._encodeElement(editor.context)) })
         return (inserted, object)
     }
@@ -112,7 +112,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Adds several members in one change.
     public func insert<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         change(
-            { members in for object in objects where !members.contains(object) { members.append(object) } },
+            { members in for object in objects { members.insert(object) } },
             { editor in
                 let values = objects.map { $0._encodeElement(editor.context) }
                 // Many in one go, each where it belongs.
@@ -130,7 +130,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Nothing happens when it is no member.
     public func remove(_ object: Element) {
         change(
-            { members in members.removeAll { $0 == object } },
+            { members in members.remove(object) },
             { editor in
                 guard let value = _column?.storedElement(object),
                     let (place, isThere) = editor.look({ (contents) throws(StorageError) in
@@ -142,7 +142,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     public func removeAll() {
-        change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
+        change({ $0 = UnmanagedMembers() }, { editor in editor.remove(0..<editor.count) })
     }
 
     /// Adds the members of another collection.
@@ -150,31 +150,31 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Keeps what is in the other one, too.
     public func formIntersection(_ other: some Sequence<Element>) {
-        let other = Set(other)
-        _assign(MutableSet(filter { other.contains($0) }))
+        let other = Set(other.map { ElementIdentity($0) })
+        _assign(MutableSet(filter { other.contains(ElementIdentity($0)) }))
     }
 
     /// Takes out what is in the other one.
     public func subtract(_ other: some Sequence<Element>) {
-        let other = Set(other)
-        _assign(MutableSet(filter { !other.contains($0) }))
+        let other = Set(other.map { ElementIdentity($0) })
+        _assign(MutableSet(filter { !other.contains(ElementIdentity($0)) }))
     }
 }
 
 extension MutableSet: _ColumnCollection {
     public static var _elementType: _PropertyShape { Element._elementShape }
     public static var _kind: _PropertyCollection { .set }
-    public var _unmanagedObjects: [ObjectBase] { unmanaged.compactMap { $0._elementObject } }
+    public var _unmanagedObjects: [ObjectBase] { unmanaged.elements.compactMap { $0._elementObject } }
 
     public func _encoded(_ context: _ElementContext, _ shape: _PropertyShape) -> [UInt8] {
-        let values = _column?.contents.values ?? unmanaged.map { $0._encodeElement(context) }
+        let values = _column?.contents.values ?? unmanaged.elements.map { $0._encodeElement(context) }
         return StoredCollection.set(values).encoded(ColumnTag(shape, isPrimary: false))
     }
 
     public func _assign(_ other: MutableSet) {
         let elements = Array(other)
         change(
-            { $0 = elements },
+            { $0 = UnmanagedMembers(elements) },
             { editor in editor.assign(.set(elements.map { $0._encodeElement(editor.context) })) })
     }
 
@@ -188,7 +188,7 @@ extension MutableSet: _ColumnCollection {
 
     public func _bind(_ column: _CollectionColumn) {
         _column = column
-        unmanaged.removeAll()
+        unmanaged = UnmanagedMembers()
     }
 
     public func _fill(_ value: Any) -> Bool {

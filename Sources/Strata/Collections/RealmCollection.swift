@@ -46,6 +46,12 @@ extension RealmCollection {
     public func objects(at indexes: some Sequence<Int>) -> [Element] { Set(indexes).sorted().map { self[$0] } }
 }
 
+extension RealmCollection {
+    /// The place of the first element that equals another one; nil when none does. Text is compared by its bytes.
+    /// - Complexity: O(count).
+    public func index(of element: Element) -> Int? { firstIndex(of: element) }
+}
+
 extension RealmCollection where Element: ObjectBase {
     /// The place of the object's row; nil when it is not in the collection.
     public func index(of object: Element) -> Int? {

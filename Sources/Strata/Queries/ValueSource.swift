@@ -43,8 +43,8 @@ final class ValueSource {
             case .filter(let holds): values = values.filter { holds(CollectionValues.comparable($0, tag)) }
             case .sort(let ascending): values = Self.sorted(values, tag, ascending)
             case .distinct:
-                var seen: Set<_StoredValue> = []
-                values = values.filter { seen.insert(SetOrder.normal($0)).inserted }
+                var seen: Set<DistinctValue> = []
+                values = values.filter { seen.insert(DistinctValue($0)).inserted }
             case .limit(let count, let offset): values = Array(values.dropFirst(offset).prefix(count))
             }
         }

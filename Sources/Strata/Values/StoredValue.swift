@@ -24,6 +24,11 @@ public enum _StoredValue: Hashable, Sendable {
         }
     }
 
+    var isNaN: Bool {
+        if case .double(let number) = self { return number.isNaN }
+        return false
+    }
+
     package var isNull: Bool {
         if case .null = self { return true }
         return false

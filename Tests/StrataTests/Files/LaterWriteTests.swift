@@ -51,10 +51,8 @@ import Testing
 
     /// What a program reads of all classes.
     private static func contents(_ realm: Realm) -> [String] {
-        [
-            "\(realm.objects(ShelfBook.self).map { "\($0.id) \($0.words) \($0.cover?.text ?? "-") \($0.notes.count)" })",
-            "\(realm.objects(ShelfNote.self).map { "\($0.id) \($0.book?.id ?? -1)" })",
-        ]
+        realm.objects(ShelfBook.self).map { "\($0.id) \($0.words) \($0.cover?.text ?? "-") \($0.notes.count)" }
+            + realm.objects(ShelfNote.self).map { "\($0.id) \($0.book?.id ?? -1)" }
     }
 
     @Test(

@@ -103,7 +103,7 @@ struct GoneCalls {
         }
         each("thaw()") { dogs, _ in _ = dogs.thaw()?.count }
         each("objects(at:)") { dogs, _ in _ = dogs.objects(at: GoneWorld.places).map(\.name) }
-        each("index(of:)") { dogs, world in _ = (dogs.index(of: world.dog), dogs.index(of: GoneDog())) }
+        each("index(of:)*2") { dogs, world in _ = (dogs.index(of: world.dog), dogs.index(of: GoneDog())) }
         each("index(matching:)*2") { dogs, _ in _ = dogs.index(matching: { $0.age > 1 }) }
         each("index(matching:_:)*2") { dogs, _ in _ = dogs.index(matching: "age > %@", 1) }
         each("where(_:)*3") { dogs, world in
