@@ -14,7 +14,7 @@ import Testing
     @Test func everyTransactionKeepsTheInvariantsAndTheModel() throws {
         let firstSeed = Self.environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
         let wanted = Self.environment["SIMULATION_OPERATIONS"].flatMap(Int.init)
-        let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 3
+        let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2
         let deadline = ContinuousClock.now + .seconds(seconds)
         var total = HistoryCounts()
         var seed = firstSeed
