@@ -25,12 +25,13 @@ struct SchemaCompletion {
             // Columns that the schema is older than; what it has dropped before stays dropped.
             let isNew = schema.tables[position].columns.isEmpty
             let next = isNew ? 1 : schema.nextColumnID
-            for (id, kind) in columns(of: survey) where id.rawValue >= next {
+            for (id, kind) in columns(of: survey)
+            where id.rawValue >= next && id.rawValue <= StoreSchema.lastColumnID {
                 schema.tables[position].columns.append(
                     ColumnDefinition(id: id, name: "column-\(id.rawValue)", type: kind, isOptional: true))
             }
         }
-        for column in schema.tables.flatMap(\.columns) where column.id.rawValue < .max {
+        for column in schema.tables.flatMap(\.columns) where column.id.rawValue <= StoreSchema.lastColumnID {
             schema.nextColumnID = max(schema.nextColumnID, column.id.rawValue + 1)
         }
         return schema

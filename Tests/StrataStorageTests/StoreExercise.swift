@@ -121,7 +121,7 @@ final class StoreExercise {
             schema.tables[0].columns.removeLast()
         } else {
             schema.tables[0].columns.append(
-                ColumnDefinition(id: schema.makeColumnID(), name: "more", type: .integer, index: .ordered))
+                ColumnDefinition(id: try schema.makeColumnID(), name: "more", type: .integer, index: .ordered))
         }
         try transaction.apply(schema: schema)
     }

@@ -31,6 +31,13 @@ extension PersistedField where Self: _ColumnCollection {
         _addTargets(current(field), encoder)
     }
 
+    static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase]) {
+        guard isKnownUniquelyReferenced(&field.assumingMemoryBound(to: Self.self).pointee) else { return }
+        let collection = current(field)
+        targets += collection._unmanagedObjects
+        collection._assign(Self())
+    }
+
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {
         _encode(current(field), encoder, column)
     }

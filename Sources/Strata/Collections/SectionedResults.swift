@@ -63,7 +63,8 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
     public var isFrozen: Bool { results.isFrozen }
 
     /// The section with a key; nil when there is none.
-    public func section(for key: Key) -> Element? { first { $0.key == key } }
+    /// - Complexity: O(1), once the sections of the version are made.
+    public func section(for key: Key) -> Element? { sections.known(key) }
 
     /// The section of a key as it is now; an empty one where there is none.
     func current(_ key: Key) -> Element { sections.section(key) }
@@ -129,9 +130,15 @@ extension ResultsSection: Equatable {
 private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue> {
     typealias Members = (key: Key, members: [_StoredValue])
 
+    /// Sections in their order, and where each key's stands.
+    struct Grouped {
+        var sections: [Members] = []
+        var places: [Key: Int] = [:]
+    }
+
     let results: Results<SectionElement>
     let key: (SectionElement) -> Key
-    private var made: (stamp: UInt64, sections: [Members])?
+    private var made: (stamp: UInt64, sections: Grouped)?
     /// The keys that stood at each place last, those of places that are gone behind the others.
     private var lastKeys: [Key] = []
 
@@ -144,7 +151,13 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
 
     /// The section of a key as it is now; empty when there is none.
     func section(_ key: Key) -> ResultsSection<Key, SectionElement> {
-        section(key, current.first { $0.key == key }?.members ?? [])
+        known(key) ?? section(key, [])
+    }
+
+    /// The section of a key as it is now; nil when there is none.
+    func known(_ key: Key) -> ResultsSection<Key, SectionElement>? {
+        let now = grouping
+        return now.places[key].map { section(key, now.sections[$0].members) }
     }
 
     func section(_ key: Key, _ members: [_StoredValue]) -> ResultsSection<Key, SectionElement> {
@@ -158,31 +171,37 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         return lastKeys.last ?? key(SectionElement._substituteElement(results.elementContext))
     }
 
-    private func show(_ sections: [Members], _ stamp: UInt64) {
-        made = (stamp, sections)
+    private func show(_ grouped: Grouped, _ stamp: UInt64) {
+        made = (stamp, grouped)
+        let sections = grouped.sections
         lastKeys.replaceSubrange(0..<Swift.min(lastKeys.count, sections.count), with: sections.map(\.key))
     }
 
     /// - Complexity: an element and a key for each, once per version.
-    var current: [Members] {
-        guard let instance = results.realm?.instance else { return [] }
+    var current: [Members] { grouping.sections }
+
+    private var grouping: Grouped {
+        guard let instance = results.realm?.instance else { return Grouped() }
         instance.checkConfinement()
         let stamp = instance.stamp
         if let made, made.stamp == stamp { return made.sections }
-        let sections = grouped()
-        show(sections, stamp)
-        return sections
+        let made = grouped()
+        show(made, stamp)
+        return made
     }
 
-    private func grouped() -> [Members] {
-        var order: [Key] = []
-        var members: [Key: [_StoredValue]] = [:]
+    private func grouped() -> Grouped {
+        var grouped = Grouped()
         for (element, stored) in zip(results, results.storedElements) {
             let key = key(element)
-            if members[key] == nil { order.append(key) }
-            members[key, default: []].append(stored)
+            if let place = grouped.places[key] {
+                grouped.sections[place].members.append(stored)
+            } else {
+                grouped.places[key] = grouped.sections.count
+                grouped.sections.append((key, [stored]))
+            }
         }
-        return order.map { ($0, members[$0] ?? []) }
+        return grouped
     }
 }
 

@@ -26,7 +26,7 @@ struct MigrationRun {
     func run(_ old: Snapshot, _ transaction: WriteTransaction) throws {
         do {
             let plans = try configuration.plans()
-            var wanted = SchemaChange(from: old.view.schema, to: plans).schema
+            var wanted = try storage { () throws(StorageError) in try SchemaChange(from: old.view, to: plans) }.schema
             wanted.userVersion = configuration.schemaVersion
             let transition = SchemaTransition(from: old.view.schema, to: wanted)
             try storage { () throws(StorageError) in try transaction.apply(schema: transition.transitional) }
@@ -49,7 +49,7 @@ struct MigrationRun {
 
     private func checkGoal(_ schema: StoreSchema) throws(Realm.Error) {
         guard let goal else { return }
-        let left = SchemaChange(from: schema, to: goal).reasons
+        let left = try storage { () throws(StorageError) in try SchemaChange(from: schema, to: goal) }.reasons
         if left.isEmpty { return }
         throw Realm.Error(
             .schemaMismatch,

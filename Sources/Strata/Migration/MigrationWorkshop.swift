@@ -97,7 +97,8 @@ struct MigrationWorkshop {
             }
             try run.run(old, transaction)
             guard let report else { continue }
-            let change = SchemaChange(from: old.view.schema, to: try run.configuration.plans())
+            let plans = try run.configuration.plans()
+            let change = try storage { () throws(StorageError) in try SchemaChange(from: old.view.schema, to: plans) }
             try report(step, change, old, try storage { () throws(StorageError) in try store.snapshot() })
         }
     }

@@ -150,7 +150,8 @@ struct SchemaSetup {
             }
             let known = old.view.schema
             if isFresh(known) || known.userVersion == configuration.schemaVersion {
-                try apply(SchemaChange(from: known, to: plans), plans, transaction)
+                let change = try storage { () throws(StorageError) in try SchemaChange(from: old.view, to: plans) }
+                try apply(change, plans, transaction)
             } else {
                 try migrate(old, transaction)
             }
@@ -160,7 +161,7 @@ struct SchemaSetup {
 
     /// Whether a file can be used as it is.
     private func isSettled(_ known: StoreSchema, _ plans: [ClassPlan]) throws -> Bool {
-        let change = SchemaChange(from: known, to: plans)
+        let change = try storage { () throws(StorageError) in try SchemaChange(from: known, to: plans) }
         if configuration.readOnly {
             try checkReadOnly(known, change, plans)
             return true

@@ -23,6 +23,8 @@ final class Observation {
     var isBehind = false
     /// How many deliveries run inside each other.
     private var depth = 0
+    /// How many entries there are before those of observers that are gone are looked for again.
+    private var nextRemoval = 16
 
     private final class Entry {
         weak var observer: (any Observer)?
@@ -48,8 +50,12 @@ final class Observation {
     var isEmpty: Bool { !entries.contains(where: \.isAlive) }
 
     /// - Parameter seen: the version that the observer starts from.
+    /// - Complexity: O(1) on average, however many observers there are.
     func add(_ observer: any Observer, seen: Snapshot) {
-        removeGone()
+        if entries.count >= nextRemoval {
+            removeGone()
+            nextRemoval = max(16, 2 * entries.count)
+        }
         entries.append(Entry(observer, seen))
         inbox?.setCollecting(true)
     }

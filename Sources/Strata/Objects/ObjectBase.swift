@@ -38,8 +38,11 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         _isBeingAdded = false
     }
 
-    /// By this call ``ClassPlan`` knows a class without a deinit of its own.
-    deinit { strata_object_ends() }
+    /// By the first call ``ClassPlan`` knows a class without a deinit of its own.
+    deinit {
+        strata_object_ends()
+        if _frame == nil { UnmanagedRelease.run(self) }
+    }
 
     /// Where the row stands; nil before it was first found.
     @inline(__always)

@@ -36,8 +36,28 @@ enum InstanceCache {
         return live(frozen.configuration, shared)
     }
 
+    /// On an actor that has the file open, the actor's own instance; one that has not cannot be told from the thread
+    /// that it runs on.
     static func live(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
+        if let known = onActor(configuration, shared) { return known }
         do { return try instance(configuration, shared, .here) } catch { return nil }
+    }
+
+    private static func onActor(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
+        let references = instances.withLock { instances in
+            instances.compactMap { key, reference -> InstanceReference? in
+                guard case .actor = key.place, key.store == shared.key else { return nil }
+                return reference
+            }
+        }
+        for reference in references {
+            if let instance = reference.instance, instance.shared === shared, instance.confinement.isHere,
+                instance.configuration.isCompatible(with: configuration)
+            {
+                return instance
+            }
+        }
+        return nil
     }
 
     private static func known(

@@ -35,9 +35,15 @@ public struct Realm: Equatable {
     }
 
     /// Opens a file, creating and migrating it as the configuration says.
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    /// - Parameter queue: a serial queue that the Realm shall belong to; the caller runs on it.
+    /// - Throws: ``Realm/Error``, with `incorrectThread` where the caller does not run on `queue`; or what the migration
+    ///   block threw.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        if queue != nil { dispatchPrecondition(condition: .onQueue(queue ?? .main)) }
+        if let queue, !Confinement.queue(queue).isHere {
+            throw Error(
+                .incorrectThread,
+                "a Realm for the queue '\(queue.label)' is opened on that queue: call this inside its async or sync")
+        }
         instance = try InstanceCache.instance(configuration, queue: queue)
     }
 

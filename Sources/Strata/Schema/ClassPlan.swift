@@ -25,22 +25,36 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// For each of them, where it stands, when it is one word; else -1.
     let boundOffsets: [Int]
 
+    /// Stored properties that the program added and that are not persisted.
+    private let otherNames: [String]
+
     /// Whether an object of the class is nothing but the place of its row: the program added no stored property and no
     /// deinit, so that nobody who has no reference to it can tell one object from the next.
     let isOnlyPlace: Bool
 
     private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
+    /// Classes whose plans are being made, by any thread.
+    private static let unfinished = Mutex<[ObjectIdentifier: Int]>([:])
 
     /// - Complexity: some microseconds for the first request of a class; then a dictionary access under a lock.
     static func plan(for type: ObjectBase.Type) -> ClassPlan {
         let identity = ObjectIdentifier(type)
         if let known = plans.withLock({ $0[identity] }) { return known }
+        unfinished.withLock { $0[identity, default: 0] += 1 }
         let made = ClassPlan(type)
+        unfinished.withLock { $0[identity, default: 0] -= 1 }
         return plans.withLock { plans in
             if let known = plans[identity] { return known }
             plans[identity] = made
             return made
         }
+    }
+
+    /// The plan of an object that ends; nil while it is being made, which may itself make and release objects.
+    static func planAtEnd(of type: ObjectBase.Type) -> ClassPlan? {
+        let identity = ObjectIdentifier(type)
+        if let known = plans.withLock({ $0[identity] }) { return known }
+        return unfinished.withLock { $0[identity] ?? 0 > 0 } ? nil : plan(for: type)
     }
 
     private init(_ type: ObjectBase.Type) {
@@ -56,17 +70,19 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         self.uniqueKeys = uniqueKeys
         var fields: [PlanField] = []
         let object = prototype
-        var otherFields = 0
+        var otherNames: [String] = []
         // Option 1: a class.
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
+            let label = String(cString: label)
             guard let field = fieldType as? any PersistedField.Type else {
-                otherFields += 1
+                let lazyMark = "$__lazy_storage_$_"
+                let name = label.hasPrefix(lazyMark) ? String(label.dropFirst(lazyMark.count)) : label
+                if !Self.ownNames.contains(label) { otherNames.append(name) }
                 return true
             }
-            let label = String(cString: label)
             let name = label.hasPrefix("_") && !field.isPlain ? String(label.dropFirst()) : label
             if ignoredNames.contains(name) {
-                otherFields += 1
+                otherNames.append(name)
                 return true
             }
             let address = object._field(offset)
@@ -92,17 +108,18 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
         self.bound = bound
         boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
-        isOnlyPlace = otherFields == Self.ownFields && plainFields.isEmpty && Self.endsPlainly(type)
+        self.otherNames = otherNames
+        isOnlyPlace = otherNames.isEmpty && plainFields.isEmpty && Self.endsPlainly(type)
     }
 
     /// Stored properties that every object has.
-    private static let ownFields: Int = {
-        var count = 0
-        _ = _forEachField(of: ObjectBase.self, options: _EachFieldOptions(rawValue: 1)) { _, _, _, _ in
-            count += 1
+    private static let ownNames: Set<String> = {
+        var names: Set<String> = []
+        _ = _forEachField(of: ObjectBase.self, options: _EachFieldOptions(rawValue: 1)) { label, _, _, _ in
+            names.insert(String(cString: label))
             return true
         }
-        return count
+        return names
     }()
 
     /// Whether a class has no deinit, nor one that it inherits. False where that cannot be told.
@@ -129,6 +146,11 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
             for field in plan.fields {
                 if let target = field.shape.objectType, field.shape.type == .object { waiting.append(target) }
             }
+        }
+        for plan in plans.values where plan.fields.isEmpty && !plan.otherNames.isEmpty {
+            // A class that others inherit from may keep what it likes.
+            let isBase = plans.values.contains { plan.isBase(of: $0) }
+            if !isBase { throw plan.withoutColumns }
         }
         return plans.values.sorted { $0.name < $1.name }
     }
@@ -173,10 +195,52 @@ extension ClassPlan {
                 throw refuse(field, "embedded objects live in properties, lists and maps, not in sets")
             }
         }
+        try checkNames()
         if fields.count(where: \.isPrimary) > 1 {
             throw Realm.Error(.schemaMismatch, "'\(name)' has more than one primary key")
         }
         try checkUniqueKeys()
+    }
+}
+
+extension ClassPlan {
+    private func isBase(of other: ClassPlan) -> Bool {
+        var type: AnyClass? = other.type
+        while let next = type.flatMap({ _getSuperclass($0) }) {
+            if next == self.type { return true }
+            type = next
+        }
+        return false
+    }
+
+    /// All that its objects have would be lost in silence.
+    private var withoutColumns: Realm.Error {
+        Realm.Error(
+            .schemaMismatch,
+            "'\(name)' has stored properties, and none that is persisted: declare them @Persisted var "
+                + "\(otherNames.prefix(3).joined(separator: ", @Persisted var "))")
+    }
+
+    /// The names that the older form of declaration gives have to be properties: one that lost its `@objc dynamic` and
+    /// got no `@Persisted` would be none.
+    private func checkNames() throws(Realm.Error) {
+        let known = Set(fields.map(\.name))
+        func refuse(_ list: String, _ name: String, _ remedy: String) -> Realm.Error {
+            Realm.Error(.schemaMismatch, "'\(self.name)': \(list) names '\(name)', \(remedy)")
+        }
+        let wanted = [
+            ("primaryKey()", [type.primaryKey()].compactMap(\.self)), ("indexedProperties()", type.indexedProperties()),
+        ]
+        for (list, names) in wanted {
+            for name in names where !known.contains(name) {
+                throw refuse(list, name, "which is no persisted property: declare it @Persisted var \(name)")
+            }
+        }
+        for name in type.ignoredProperties() where !known.contains(name) && !otherNames.contains(name) {
+            throw refuse(
+                "ignoredProperties()", name,
+                "which is no stored property: take it out, since what has no @Persisted is left alone anyway")
+        }
     }
 }
 

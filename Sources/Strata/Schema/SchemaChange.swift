@@ -20,8 +20,21 @@ struct SchemaChange {
         var property: String
     }
 
-    init(from old: StoreSchema, to plans: [ClassPlan]) {
+    /// Ids that no new column of a table gets: see `ReadView.heldColumnIDs()`.
+    private let held: [TableID: Set<ColumnID>]
+
+    /// What the schema of a version that is about to be changed becomes.
+    init(from view: ReadView, to plans: [ClassPlan]) throws(StorageError) {
+        try self.init(from: view.schema, to: plans, held: try view.heldColumnIDs())
+    }
+
+    /// What would become of a schema. It is not written.
+    /// - Throws: `limit` with `columns`.
+    init(
+        from old: StoreSchema, to plans: [ClassPlan], held: [TableID: Set<ColumnID>] = [:]
+    ) throws(StorageError) {
         schema = old
+        self.held = held
         // Identities of new tables come first, so that links find their targets.
         for plan in plans where schema.position(named: plan.name) == nil {
             schema.tables.append(TableDefinition(id: schema.makeTableID(), name: plan.name, columns: []))
@@ -30,9 +43,9 @@ struct SchemaChange {
         for plan in plans {
             guard let position = schema.position(named: plan.name) else { continue }
             if let before = old.tables.first(where: { $0.name == plan.name }) {
-                change(position, before, plan)
+                try change(position, before, plan)
             } else {
-                create(position, plan)
+                try create(position, plan)
             }
         }
         sayCollections()
@@ -53,11 +66,13 @@ struct SchemaChange {
         }
     }
 
-    private mutating func create(_ position: Int, _ plan: ClassPlan) {
+    private mutating func create(_ position: Int, _ plan: ClassPlan) throws(StorageError) {
         let keyField = plan.fields.first(where: \.canBeRowKey)
         setPrimaryKey(position, plan, keyField)
         for field in plan.fields where field.isStored && field.columnName != keyField?.columnName {
-            schema.tables[position].columns.append(column(field, id: schema.makeColumnID()))
+            let columns = schema.tables[position].columns
+            schema.tables[position].columns.append(
+                column(field, id: try schema.makeColumnID(beside: columns)))
         }
     }
 
@@ -71,7 +86,9 @@ struct SchemaChange {
                 : plan.primary != nil ? TableTag.primaryKeyIsColumn : TableTag.noPrimaryKey
     }
 
-    private mutating func change(_ position: Int, _ before: TableDefinition, _ plan: ClassPlan) {
+    private mutating func change(
+        _ position: Int, _ before: TableDefinition, _ plan: ClassPlan
+    ) throws(StorageError) {
         let keyField = plan.fields.first { $0.canBeRowKey && $0.columnName == before.rowKeyProperty }
         if before.primaryKeyName != plan.primary?.columnName {
             let wanted = plan.primary.map { "'\($0.name)'" } ?? "none"
@@ -84,7 +101,7 @@ struct SchemaChange {
         setPrimaryKey(position, plan, keyField)
         var columns: [ColumnDefinition] = []
         for field in plan.fields where field.isStored && field.columnName != keyField?.columnName {
-            columns.append(changed(field, before, plan))
+            columns.append(try changed(field, before, plan, beside: columns))
         }
         let names = Set(plan.fields.filter(\.isStored).map(\.columnName))
         for column in before.columns where !names.contains(column.name) {
@@ -98,8 +115,14 @@ struct SchemaChange {
     }
 
     /// The column of a property in a class that the file knows.
-    private mutating func changed(_ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan) -> ColumnDefinition
-    {
+    /// - Parameter columns: those of the class's properties before it, as they become.
+    private mutating func changed(
+        _ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan, beside columns: [ColumnDefinition]
+    ) throws(StorageError) -> ColumnDefinition {
+        func new() throws(StorageError) -> ColumnDefinition {
+            column(
+                field, id: try schema.makeColumnID(beside: before.columns + columns, held: held[before.id] ?? []))
+        }
         let name = "'\(plan.name).\(field.columnName)'"
         guard let known = before.columns.first(where: { $0.name == field.columnName }) else {
             if before.rowKeyProperty == field.columnName {
@@ -108,12 +131,12 @@ struct SchemaChange {
             } else {
                 reasons.append("property \(name) was added")
             }
-            return column(field, id: schema.makeColumnID())
+            return try new()
         }
         let wanted = column(field, id: known.id)
         guard let tag = ColumnTag(rawValue: known.tag) else {
             reasons.append("property \(name) has a type that this version does not know")
-            return column(field, id: schema.makeColumnID())
+            return try new()
         }
         let shape = ColumnTag(field.shape, isPrimary: tag.isPrimary)
         if tag == shape && known.target == wanted.target { return wanted }
@@ -129,7 +152,7 @@ struct SchemaChange {
         {
             conversions.append(Conversion(table: plan.name, property: field.columnName))
         }
-        return column(field, id: schema.makeColumnID())
+        return try new()
     }
 
     private func column(_ field: PlanField, id: ColumnID) -> ColumnDefinition {

@@ -59,7 +59,8 @@ package enum SchemaCoding {
         // Counting on never overflows.
         guard nextTableID < .max else { throw reader.failure }
         schema.nextTableID = nextTableID
-        schema.nextColumnID = nextColumnID
+        // Never one that a column has.
+        schema.nextColumnID = max(nextColumnID, schema.nextColumnID)
         do throws(StorageError) { try check(schema) } catch { throw reader.failure }
         return schema
     }
@@ -68,13 +69,18 @@ package enum SchemaCoding {
     /// and columns of collections can hold them.
     ///
     /// - Throws: `misuse` with `noSuchTable` (a target), `wrongType` (a target where there is no link, or none where
-    ///   there is one; a collection that does not suit its column) or `duplicateKey` (an id); `limit` with `columns`.
+    ///   there is one; a collection that does not suit its column), `duplicateKey` (an id) or `noSuchColumn` (an id
+    ///   that no column may have); `limit` with `columns`.
     package static func check(_ schema: StoreSchema) throws(StorageError) {
         let tables = Set(schema.tables.map(\.id))
         if tables.count != schema.tables.count { throw .misuse(.duplicateKey) }
         for table in schema.tables {
             if table.columns.count > Int(UInt16.max) { throw .limit(.columns) }
             if Set(table.columns.map(\.id)).count != table.columns.count { throw .misuse(.duplicateKey) }
+            // Others would be taken for a row's key or creation version.
+            guard table.columns.allSatisfy({ 1...StoreSchema.lastColumnID ~= $0.id.rawValue }) else {
+                throw .misuse(.noSuchColumn)
+            }
             for column in table.columns {
                 if column.type.isLink != (column.target != nil) { throw .misuse(.wrongType) }
                 if let target = column.target, !tables.contains(target) { throw .misuse(.noSuchTable) }

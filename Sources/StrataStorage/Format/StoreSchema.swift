@@ -101,7 +101,7 @@ package struct StoreSchema: Sendable, Equatable {
         self.userVersion = userVersion
         self.tables = tables
         nextTableID = (tables.map(\.id.rawValue).max() ?? 0) + 1
-        nextColumnID = (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) + 1
+        nextColumnID = max(1, (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) &+ 1)
     }
 
     package func position(of id: TableID) -> Int? { tables.firstIndex { $0.id == id } }
@@ -113,9 +113,28 @@ package struct StoreSchema: Sendable, Equatable {
         return TableID(nextTableID)
     }
 
-    /// An id for a new column; unique in the whole store until 65 535 columns were ever made, then in its table only.
-    package mutating func makeColumnID() -> ColumnID {
-        defer { nextColumnID = nextColumnID == .max ? 1 : nextColumnID + 1 }
-        return ColumnID(nextColumnID)
+    /// The last id that a column may have: those behind it mean the creation version and the key in a row group.
+    package static let lastColumnID = TableLayout.createdID - 1
+
+    /// Whether every id was given once, so that those for new columns are looked for table by table.
+    package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }
+
+    /// An id for a new column of a table: unique in the whole store as long as there are such, then in its table.
+    /// - Parameters:
+    ///   - before: the columns that the table has by now.
+    ///   - held: ids that row groups of the table hold values under, of columns that are gone.
+    /// - Throws: `limit` with `columns` where the table has used them all.
+    package mutating func makeColumnID(
+        beside before: [ColumnDefinition] = [], held: Set<ColumnID> = []
+    ) throws(StorageError) -> ColumnID {
+        if !hasGivenEveryColumnID {
+            defer { nextColumnID += 1 }
+            return ColumnID(nextColumnID)
+        }
+        let used = held.union(before.map(\.id))
+        guard let free = (1...Self.lastColumnID).first(where: { !used.contains(ColumnID($0)) }) else {
+            throw .limit(.columns)
+        }
+        return ColumnID(free)
     }
 }

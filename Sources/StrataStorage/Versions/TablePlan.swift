@@ -15,19 +15,27 @@ final class TablePlan: Sendable {
     /// For each column the kinds of cells that it takes, as a set of bits.
     private let accepted: [UInt8]
 
-    init(_ definition: TableDefinition, in schema: StoreSchema) {
+    /// The plans of all tables, in their order.
+    /// - Complexity: O(columns of the schema).
+    static func all(of schema: StoreSchema) -> [TablePlan] {
+        var linking: [TableID: [(table: Int, column: Int)]] = [:]
+        for (table, origin) in schema.tables.enumerated() {
+            for (column, definition) in origin.columns.enumerated() where definition.type.isLink {
+                guard let target = definition.target else { continue }
+                linking[target, default: []].append((table, column))
+            }
+        }
+        return schema.tables.map { TablePlan($0, linking: linking[$0.id] ?? []) }
+    }
+
+    private init(_ definition: TableDefinition, linking: [(table: Int, column: Int)]) {
         id = definition.id
         columns = definition.columns
         isLinks = columns.map { $0.type == .links }
         isCollection = columns.map { $0.collection != nil }
         ids = columns.map(\.id)
         bytesColumns = columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
-        linking = schema.tables.enumerated().flatMap { table, origin in
-            origin.columns.indices.filter {
-                origin.columns[$0].type.isLink && origin.columns[$0].target == definition.id
-            }
-            .map { (table, $0) }
-        }
+        self.linking = linking
         isEntered = columns.map { $0.index != .none || $0.type.isLink }
         entered = columns.indices.filter { definition.columns[$0].index != .none || definition.columns[$0].type.isLink }
         accepted = columns.map { column in

@@ -63,7 +63,7 @@ final class SchemaDefinitions: Sendable {
         self.schema = schema
         layouts = schema.tables.map(TableLayout.init)
         columnIDs = ColumnIDs(layouts)
-        plans = schema.tables.map { TablePlan($0, in: schema) }
+        plans = TablePlan.all(of: schema)
         unchanged = schema.tables.map { TableChanges(table: $0.id) }
     }
 }

@@ -121,7 +121,7 @@ struct HistorySteps {
         let columns = schema.tables[table].columns.count
         switch random.below(6) {
         case 0 where columns < 9, 1 where columns < 9:
-            let column = makeColumn(schema.makeColumnID())
+            let column = makeColumn(try schema.makeColumnID())
             schema.tables[table].columns.insert(column, at: random.below(columns + 1))
         case 2 where columns > 1:
             schema.tables[table].columns.remove(at: random.below(columns))
@@ -130,9 +130,9 @@ struct HistorySteps {
             if schema.tables[table].columns[place].collection != nil { break }
             schema.tables[table].columns[place].index = index(schema.tables[table].columns[place].type)
         case 4 where schema.tables.count < 4:
-            let column = makeColumn(schema.makeColumnID())
+            let column = makeColumn(try schema.makeColumnID())
             let link = ColumnDefinition(
-                id: schema.makeColumnID(), name: "link", type: .link, target: schema.tables[table].id)
+                id: try schema.makeColumnID(), name: "link", type: .link, target: schema.tables[table].id)
             let id = schema.makeTableID()
             schema.tables.append(TableDefinition(id: id, name: "table \(id.rawValue)", columns: [column, link]))
         case 5 where schema.tables.count > 2:

@@ -15,7 +15,7 @@ import Testing
     /// A file whose schema says nothing of collections, with one attic.
     private func olderFile(_ configuration: Realm.Configuration) throws {
         let plans = [Attic.self, Note.self].map { ClassPlan.plan(for: $0) }
-        var schema = SchemaChange(from: StoreSchema(), to: plans).schema
+        var schema = try SchemaChange(from: StoreSchema(), to: plans).schema
         for table in schema.tables.indices {
             for column in schema.tables[table].columns.indices {
                 schema.tables[table].columns[column].collection = nil

@@ -5,6 +5,7 @@ import Testing
 @Suite struct EmbeddedObjectTests {
     final class Room: EmbeddedObject {
         @Persisted var name = ""
+        @Persisted var size = 0
         @Persisted var note: Note?
         @Persisted(originProperty: "rooms") var house: LinkingObjects<House>
 
@@ -140,6 +141,28 @@ import Testing
             realm.delete(house.rooms[0])
         }
         #expect(house.place == nil && house.rooms.map(\.name) == ["b"])
+    }
+
+    /// Those of properties and lists kept what is not named, those of maps were made anew.
+    @Test func `an upsert by names keeps what it does not name in the children of a map`() throws {
+        let realm = try open()
+        try realm.write {
+            realm.create(
+                House.self,
+                value: ["id": 1, "named": ["a": ["name": "a", "size": 3], "b": ["name": "b", "size": 4]]])
+        }
+        let house = try #require(realm.objects(House.self).first)
+        let child = try #require(house.named["a"] ?? nil)
+        try realm.write {
+            realm.create(
+                House.self, value: ["id": 1, "named": ["a": ["name": "new"], "c": ["name": "c"]]], update: .modified)
+        }
+        #expect(child.name == "new" && child.size == 3 && !child.isInvalidated)
+        #expect(house.named.keys == ["a", "c"] && realm.objects(House.self).count == 1)
+        try realm.write {
+            realm.create(House.self, value: ["id": 1, "named": ["a": ["name": "all"]]], update: .all)
+        }
+        #expect((house.named["a"] ?? nil)?.size == 0 && child.isInvalidated, "all of it is new")
     }
 
     @Test func `an update replaces children without leaving orphans`() throws {

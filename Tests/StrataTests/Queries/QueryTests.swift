@@ -36,6 +36,19 @@ import Testing
         return realm
     }
 
+    @Test func `a key path of 64 names is followed, a longer one is refused at once`() throws {
+        let realm = try company()
+        let people = realm.objects(Person.self)
+        func path(_ names: Int) -> String { String(repeating: "boss.", count: names - 1) + "id" }
+        #expect(try people.tryFilter("\(path(64)) == 0").count == 100)
+        for names in [65, 4_000, 40_000] {
+            for format in ["\(path(names)) == 0", "name == 'x' AND ANY friends.\(path(names)) == 0"] {
+                let error = #expect(throws: Realm.Error.self) { try people.tryFilter(format) }
+                #expect(error?.code == .invalidInput && error?.message.contains("at most 64") == true)
+            }
+        }
+    }
+
     @Test func `typed conditions find what a loop finds`() throws {
         let realm = try company()
         let people = realm.objects(Person.self)

@@ -168,6 +168,9 @@ protocol PersistedField {
     /// False when the value is of another type.
     static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool
     static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder)
+    /// Moves the objects that an unmanaged field leads to out of it, as far as nothing but the field holds what leads
+    /// to them.
+    static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase])
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int)
     static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
     /// Keeps what the object had in this row, for an identity that no deletion takes away.
@@ -192,6 +195,10 @@ protocol PersistedField {
     static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool
     /// Writes a managed object's property; false when the value is of another type.
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
+}
+
+extension PersistedField {
+    static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase]) {}
 }
 
 extension Persisted: PersistedField {
@@ -225,6 +232,16 @@ extension Persisted: PersistedField {
 
     static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder) {
         if let value = typed(field).pointee.value { Value._addTargets(value, encoder) }
+    }
+
+    static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase]) {
+        guard let value = typed(field).pointee.value else { return }
+        if let collection = value as? any _ColumnCollection {
+            targets += collection._unmanagedObjects
+        } else if let element = value as? any RealmCollectionValue {
+            targets += element._elementObjects
+        }
+        typed(field).pointee.value = nil
     }
 
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int) {

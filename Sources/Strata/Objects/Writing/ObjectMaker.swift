@@ -91,8 +91,14 @@ struct ObjectMaker {
         _ access: ClassAccess, _ primary: BoundProperty, _ given: Any?
     ) throws(StorageError) -> _StoredValue? {
         if let value = given {
-            guard let value = _flatten(value) else { return .null }
-            guard let stored = _StoredValue(any: value, as: primary.tag.type) else {
+            guard let value = _flatten(value) else {
+                guard access.plan != nil, !primary.tag.isOptional else { return .null }
+                write.fail(.badValue(access, primary, nil))
+                return nil
+            }
+            // The declared type decides, where there is one: a number that its width does not hold is no key of it.
+            let field = access.plan?.primary?.field
+            guard let stored = field.map({ $0.plain(value) }) ?? _StoredValue(any: value, as: primary.tag.type) else {
                 write.fail(.badValue(access, primary, value))
                 return nil
             }
@@ -129,8 +135,11 @@ struct ObjectMaker {
     ) throws(StorageError) -> ObjectBase {
         if let plan = access.plan {
             let fresh = plan.type.init()
-            if let field = plan.primary, let primaryKey {
-                _ = field.field.setStored(fresh._field(field.offset), primaryKey)
+            if let field = plan.primary, let primaryKey,
+                !field.field.setStored(fresh._field(field.offset), primaryKey)
+            {
+                write.fail(.badValue(access.name, field, primaryKey))
+                return instance.invalidObject(access, key: nil)
             }
             // A declared default that another value takes the place of would stay behind as an object of nobody.
             for (name, _) in given {
@@ -257,7 +266,12 @@ struct ObjectMaker {
         var contents = StoredCollection()
         if property.tag.collection == .map {
             guard let entries = ElementConversion.entries(value) else { return nil }
+            let children = policy == .modified && property.isParental ? Self.children(object, property) : [:]
             for (key, element) in entries {
+                if let child = children[key], updateChild(child, access, property, element) {
+                    contents.setValue(.link(child), forKey: key)
+                    continue
+                }
                 guard let one = storedElement(_flatten(element), property, access, policy, field),
                     !one.isNull || property.tag.isOptional
                 else { return nil }
@@ -279,6 +293,15 @@ struct ObjectMaker {
             if property.tag.collection == .set { contents = .set(contents.values) }
         }
         return .bytes(contents.encoded(property.tag))
+    }
+
+    /// The embedded objects of a map, by their keys.
+    private static func children(_ object: ObjectBase, _ property: BoundProperty) -> [String: Int64] {
+        guard let place = object._access.positions[property.name] else { return [:] }
+        let stored = _CollectionColumn(object, place).contents
+        var children: [String: Int64] = [:]
+        for (key, value) in zip(stored.keys, stored.values) { children[key] = value.linkKey }
+        return children
     }
 
     /// What stands for no object under a map's key, where a custom type has a value for that.
@@ -340,56 +363,5 @@ struct ObjectMaker {
             return names.filter { known.contains($0) }.map { ($0, object[$0] as Any) }
         }
         return nil
-    }
-}
-
-extension Realm.Error {
-    /// A value that a property cannot hold.
-    static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
-        badValue(access.name, property.name, property.tag, property.target, got)
-    }
-
-    static func badValue(
-        _ className: String, _ property: String, _ tag: ColumnTag, _ target: String?, _ got: Any?
-    ) -> Realm.Error {
-        Realm.Error(
-            .invalidInput, "'\(className).\(property)' expects \(tag.expected(target)), got \(shown(got))")
-    }
-
-    static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> Realm.Error {
-        badValue(
-            className, field.name, ColumnTag(field.shape, isPrimary: field.isPrimary),
-            field.shape.objectType?.className(), got)
-    }
-
-    /// Something that no object is made from.
-    static func badObject(_ className: String, _ names: [String], _ got: Any) -> Realm.Error {
-        if let array = got as? [Any] {
-            return Realm.Error(
-                .invalidInput,
-                "a \(className) is made from at most \(names.count) values (\(names.joined(separator: ", "))), got "
-                    + "\(array.count)")
-        }
-        return Realm.Error(
-            .invalidInput, "a \(className) is made from a dictionary, an array or an object, got \(shown(got))")
-    }
-
-    private static func shown(_ value: Any?) -> String {
-        guard let value = _flatten(value) else { return "nil" }
-        let text = (value as? ObjectBase).map { $0._shortDescription } ?? String(describing: value)
-        return "\(type(of: value)) \(text.count > 80 ? text.prefix(80) + "..." : text)"
-    }
-}
-
-extension ColumnTag {
-    /// What a property of this kind takes, for messages.
-    func expected(_ target: String?) -> String {
-        let element = (type == .object ? target ?? "object" : "\(type)") + (isOptional ? "?" : "")
-        switch collection {
-        case .none: return element
-        case .list: return "a list of \(element)"
-        case .set: return "a set of \(element)"
-        case .map: return "a map of String to \(element)"
-        }
     }
 }

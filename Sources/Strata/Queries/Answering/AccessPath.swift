@@ -106,6 +106,10 @@ indirect enum AccessPath {
         return (.union(ways), total)
     }
 
+    /// Longer key paths are followed row by row: a way over links is found by a query for each link, and each of those
+    /// looks for its own ways again, so that every link doubles the work.
+    private static let longestLinked = 6
+
     /// Ways that lead over links: to known objects, or to those of another query.
     private static func linked(
         _ comparison: BoundComparison, _ view: ReadView
@@ -124,7 +128,9 @@ indirect enum AccessPath {
             let way = AccessPath.backlinks(first.property, IntegerSet(keys.filter { $0 != LinkPayload.null }))
             return (way, try way.estimate(first.access, view))
         }
-        guard let target = first.target, let tail = path.tail, !comparison.holdsWithoutLink(path, operands) else {
+        guard path.steps.count <= longestLinked, let target = first.target, let tail = path.tail,
+            !comparison.holdsWithoutLink(path, operands)
+        else {
             return nil
         }
         let node = BoundPredicate.comparison(comparison.asked(of: tail))

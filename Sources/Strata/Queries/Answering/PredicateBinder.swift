@@ -4,6 +4,8 @@ import StrataStorage
 struct PredicateBinder {
     /// Deeper predicates are refused: evaluating one takes stack for each level.
     static let maximumDepth = 200
+    /// Longer key paths are refused: each link is another query within the one before it.
+    static let longestPath = 64
 
     private let instance: RealmInstance
     /// The object that the query looks at, then the variables of the subqueries around.
@@ -192,6 +194,12 @@ struct PredicateBinder {
             throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is no variable of a SUBQUERY around it")
         }
         var access = scopes[scope].access
+        guard path.names.count <= Self.longestPath else {
+            throw Realm.Error(
+                .invalidInput,
+                "a key path of \(path.names.count) names, \(path.names.prefix(4).joined(separator: "."))...: at most "
+                    + "\(Self.longestPath) are followed")
+        }
         var bound = BoundPath(scope: scope, root: access, steps: [], missingIsNull: true)
         var names = path.names[...]
         while let name = names.popFirst() {

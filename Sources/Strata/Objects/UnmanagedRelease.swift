@@ -1,0 +1,22 @@
+/// Takes apart what an unmanaged object alone leads to, object by object. The runtime would release one inside the
+/// other, and a chain of 100 000 is deeper than a stack.
+enum UnmanagedRelease {
+    /// `object` is at its end: nothing else refers to it.
+    @inline(never)
+    static func run(_ object: ObjectBase) {
+        var waiting: [ObjectBase] = []
+        take(object, &waiting)
+        while var next = waiting.popLast() {
+            // What another reference leads to as well stays whole.
+            if next._frame == nil, isKnownUniquelyReferenced(&next) { take(next, &waiting) }
+        }
+    }
+
+    private static func take(_ object: ObjectBase, _ waiting: inout [ObjectBase]) {
+        guard let plan = ClassPlan.planAtEnd(of: type(of: object)) else { return }
+        for place in plan.bound {
+            let field = plan.fields[place]
+            field.field.takeTargets(object._field(field.offset), into: &waiting)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+extension Realm.Error {
+    /// A value that a property cannot hold.
+    static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
+        badValue(access.name, property.name, property.tag, property.target, got)
+    }
+
+    static func badValue(
+        _ className: String, _ property: String, _ tag: ColumnTag, _ target: String?, _ got: Any?
+    ) -> Realm.Error {
+        let isTooWide = tag.collection == .none && got.map { _StoredValue(any: $0, as: tag.type) != nil } ?? false
+        return Realm.Error(
+            .invalidInput,
+            "'\(className).\(property)' expects \(tag.expected(target)), got \(shown(got))"
+                + (isTooWide ? ", which the property's type does not hold" : ""))
+    }
+
+    static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> Realm.Error {
+        badValue(
+            className, field.name, ColumnTag(field.shape, isPrimary: field.isPrimary),
+            field.shape.objectType?.className(), got)
+    }
+
+    /// Something that no object is made from.
+    static func badObject(_ className: String, _ names: [String], _ got: Any) -> Realm.Error {
+        if let array = got as? [Any] {
+            return Realm.Error(
+                .invalidInput,
+                "a \(className) is made from at most \(names.count) values (\(names.joined(separator: ", "))), got "
+                    + "\(array.count)")
+        }
+        return Realm.Error(
+            .invalidInput, "a \(className) is made from a dictionary, an array or an object, got \(shown(got))")
+    }
+
+    private static func shown(_ value: Any?) -> String {
+        guard let value = _flatten(value) else { return "nil" }
+        let text = (value as? ObjectBase).map { $0._shortDescription } ?? String(describing: value)
+        return "\(type(of: value)) \(text.count > 80 ? text.prefix(80) + "..." : text)"
+    }
+}
+
+extension ColumnTag {
+    /// What a property of this kind takes, for messages.
+    func expected(_ target: String?) -> String {
+        let element = (type == .object ? target ?? "object" : "\(type)") + (isOptional ? "?" : "")
+        switch collection {
+        case .none: return element
+        case .list: return "a list of \(element)"
+        case .set: return "a set of \(element)"
+        case .map: return "a map of String to \(element)"
+        }
+    }
+}
