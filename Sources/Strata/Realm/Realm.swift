@@ -36,7 +36,7 @@ public struct Realm: Equatable {
 
     /// Opens a file, creating and migrating it as the configuration says.
     /// - Parameter queue: a serial queue that the Realm shall belong to; the caller runs on it.
-    /// - Throws: ``Realm/Error``, with `incorrectThread` where the caller does not run on `queue`; or what the migration
+    /// - Throws: ``Realm/Error``, with `incorrectThread` where the caller does not run on `queue`; what the migration
     ///   block threw.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
         if let queue, !Confinement.queue(queue).isHere {

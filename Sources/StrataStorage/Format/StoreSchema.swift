@@ -114,7 +114,7 @@ package struct StoreSchema: Sendable, Equatable {
     }
 
     /// The last id that a column may have: those behind it mean the creation version and the key in a row group.
-    package static let lastColumnID = TableLayout.createdID - 1
+    package static let lastColumnID: UInt16 = 0xFFFD
 
     /// Whether every id was given once, so that those for new columns are looked for table by table.
     package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }

@@ -1,6 +1,6 @@
 extension ReadView {
-    /// The ids that row groups hold values under, table by table, once every id of the store was given: a column that is
-    /// gone leaves its values in its groups until they are rebuilt, and a new column of that id would read them.
+    /// The ids that row groups hold values under, table by table, once every id of the store was given: a column that
+    /// is gone leaves its values in its groups until they are rebuilt, and a new column of that id would read them.
     /// - Returns: nothing while there are ids that no column ever had.
     /// - Throws: what reading throws.
     /// - Complexity: O(1), and then O(row groups).

@@ -26,6 +26,7 @@ import Testing
         #expect(try schema.makeColumnID() == ColumnID(65_532))
         #expect(try schema.makeColumnID() == ColumnID(65_533))
         #expect(schema.hasGivenEveryColumnID)
+        #expect(StoreSchema.lastColumnID == min(TableLayout.createdID, TableLayout.keyID) - 1)
         let columns = schema.tables[0].columns
         #expect(try schema.makeColumnID(beside: columns) == ColumnID(3))
         #expect(try schema.makeColumnID(beside: columns, held: [ColumnID(3), ColumnID(4)]) == ColumnID(5))

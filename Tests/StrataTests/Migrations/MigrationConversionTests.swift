@@ -109,7 +109,7 @@ import Testing
         migration.convertProperty(onType: "Bag", "weight") { ($0 as? Int).map { Double($0) / 8 } }
     }
 
-    @Test(arguments: [(400, 77), (9_000, 78)] as [(Int, UInt64)])
+    @Test(arguments: [(400, 77), (3_000, 78)] as [(Int, UInt64)])
     func `elements, values and columns become what a model makes of them row by row`(
         _ count: Int, _ seed: UInt64
     ) throws {

@@ -31,7 +31,8 @@ import Testing
         }
     }
 
-    /// What came belonged to a thread of the pool: the write ended the program, and the next `await` was on another one.
+    /// What came belonged to a thread of the pool: the write ended the program, and behind the next `await` the thread
+    /// was another one.
     @Test("@ThreadSafe and thaw() on an actor give objects of the actor's Realm")
     func actorsRealm() async throws {
         let configuration = file.configuration([Counter.self])

@@ -121,7 +121,7 @@ struct StoreOpening {
     /// - Returns: whether nothing stands at the path now.
     private func removeIfEmpty(_ status: FileStatus) throws(FileError) -> Bool {
         let fileSystem = options.fileSystem
-        guard status.size == 0, status.isRegularFile, try fileSystem.status(Store.logPath(path)) == nil else {
+        guard options.takesEmptyFile, status.size == 0, status.isRegularFile, try fileSystem.status(Store.logPath(path)) == nil else {
             return false
         }
         let file = try fileSystem.open(path, .write)
