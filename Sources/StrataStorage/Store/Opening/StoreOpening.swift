@@ -121,9 +121,9 @@ struct StoreOpening {
     /// - Returns: whether nothing stands at the path now.
     private func removeIfEmpty(_ status: FileStatus) throws(FileError) -> Bool {
         let fileSystem = options.fileSystem
-        guard options.takesEmptyFile, status.size == 0, status.isRegularFile, try fileSystem.status(Store.logPath(path)) == nil else {
-            return false
-        }
+        guard options.takesEmptyFile, status.size == 0, status.isRegularFile,
+            try fileSystem.status(Store.logPath(path)) == nil
+        else { return false }
         let file = try fileSystem.open(path, .write)
         defer { Store.release(file) }
         guard try file.tryLock(byte: LockByte.open, exclusive: true), try fileSystem.leads(path, to: file),
