@@ -190,7 +190,6 @@ extension Realm.Configuration {
         if let scheduling { options.scheduling = scheduling }
         if inMemoryIdentifier != nil { options.fileSystem = MemoryFileSystem() }
         options.readOnly = readOnly
-        options.takesEmptyFile = true
         switch durability {
         case .full: options.durability = .full
         case .periodic: options.durability = .periodic

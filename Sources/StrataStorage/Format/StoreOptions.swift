@@ -29,8 +29,6 @@ package struct StoreOptions: Sendable {
     package var scheduling: any Scheduling
     package var durability: Durability
     package var readOnly: Bool
-    /// Whether a file without a byte, with no log beside it, is a store that nothing was written to yet.
-    package var takesEmptyFile = false
     package var growth: GrowthPolicy
     package var limits: StoreLimits
     package var compaction = CompactionPolicy.never

@@ -14,50 +14,6 @@ import Testing
         #expect(realm.object(ofType: Counter.self, forPrimaryKey: 321)?.name == "counter number 321")
     }
 
-    /// Realm and SQLite take a file that `mkstemp` has made for a new database.
-    @Test func `a file without a byte is a new one, but beside a log it has lost its contents`() throws {
-        let file = TemporaryFile()
-        try Data().write(to: file.url)
-        #expect(throws: Realm.Error.self) {
-            var configuration = file.configuration([Note.self])
-            configuration.readOnly = true
-            _ = try Realm(configuration: configuration)
-        }
-        do {
-            let realm = try Realm(configuration: file.configuration([Note.self]))
-            try realm.write { realm.add(Note("kept")) }
-        }
-        #expect(try Realm(configuration: file.configuration([Note.self])).objects(Note.self).map(\.text) == ["kept"])
-        let bytes = try Data(contentsOf: file.url)
-        let log = URL(fileURLWithPath: file.url.path + ".log")
-        try Data("something".utf8).write(to: log)
-        try Data().write(to: file.url)
-        #expect(throws: Realm.Error.self) { try Realm(configuration: file.configuration([Note.self])) }
-        #expect(try Data(contentsOf: file.url).isEmpty, "it stays as it is")
-        try FileManager.default.removeItem(at: log)
-        try bytes.write(to: file.url)
-        #expect(try Realm(configuration: file.configuration([Note.self])).objects(Note.self).count == 1)
-    }
-
-    @Test func `of several that find one empty file at once each opens the same database`() async throws {
-        for _ in 0..<20 {
-            let file = TemporaryFile()
-            try Data().write(to: file.url)
-            let configuration = file.configuration([Note.self])
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<4 {
-                    group.addTask {
-                        let realm = try Realm(configuration: configuration)
-                        try realm.write { realm.add(Note("\(number)")) }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let texts = try Realm(configuration: file.configuration([Note.self])).objects(Note.self).map(\.text)
-            #expect(texts.sorted() == ["0", "1", "2", "3"])
-        }
-    }
-
     @Test func `a copy holds everything and replaces nothing`() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))

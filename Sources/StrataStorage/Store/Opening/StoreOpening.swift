@@ -89,11 +89,8 @@ struct StoreOpening {
 
     private func openOnce() throws(StorageError) -> Store {
         do throws(FileError) {
-            if !options.readOnly {
-                let status = try options.fileSystem.status(path)
-                var isNew = status == nil
-                if let status { isNew = try removeIfEmpty(status) }
-                if isNew { try StoreCreation(path, options).run() }
+            if try options.fileSystem.status(path) == nil && !options.readOnly {
+                try StoreCreation(path, options).run()
             }
         } catch {
             throw error.isKeptOut ? .inUse(path: path) : StorageError(error)
@@ -111,26 +108,6 @@ struct StoreOpening {
             (file, access) = try claim.take()
         }
         return try open(file, access)
-    }
-
-    /// A file without a byte, as `mkstemp` makes one, is a store that nothing was written to yet. One that a log stands
-    /// beside has lost its contents, and stays as it is.
-    ///
-    /// The lock of an opener keeps other processes from the file meanwhile. One that had found it empty before looks
-    /// again, under that lock, whether the path still leads to it.
-    /// - Returns: whether nothing stands at the path now.
-    private func removeIfEmpty(_ status: FileStatus) throws(FileError) -> Bool {
-        let fileSystem = options.fileSystem
-        guard options.takesEmptyFile, status.size == 0, status.isRegularFile,
-            try fileSystem.status(Store.logPath(path)) == nil
-        else { return false }
-        let file = try fileSystem.open(path, .write)
-        defer { Store.release(file) }
-        guard try file.tryLock(byte: LockByte.open, exclusive: true), try fileSystem.leads(path, to: file),
-            try file.size() == 0
-        else { return false }
-        try fileSystem.remove(path)
-        return true
     }
 
     /// Opens a store that this process has for itself, or that others only read.
