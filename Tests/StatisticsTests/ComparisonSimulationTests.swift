@@ -103,7 +103,7 @@ struct ComparisonSimulationTests {
         }
     }
 
-    static let sessions = 500
+    static let sessions = 300
 
     static let machines = [
         Noise(spread: 0.02), Noise(spread: 0.05), Noise(spread: 0.1), Noise(spread: 0.2),
@@ -152,24 +152,24 @@ struct ComparisonSimulationTests {
             (Noise(spread: 0.1, pairs: 80), 1.05, 0.85), (Noise(spread: 0.2), 1.25, 0.95),
         ])
     func power(noise: Noise, slowdown: Double, least: Double) throws {
-        let counts = try SessionCounts(2 * Self.sessions / 5, slowdown: slowdown, noise.session())
+        let counts = try SessionCounts(Self.sessions / 2, slowdown: slowdown, noise.session())
         #expect(counts.share(counts.slower) >= least, "\(counts)")
         #expect(counts.faster == 0 && counts.same == 0, "\(counts)")
         // The gain of the same size is found as often.
-        let gains = try SessionCounts(2 * Self.sessions / 5, slowdown: 1 / slowdown, noise.session(seed: 3))
+        let gains = try SessionCounts(Self.sessions / 2, slowdown: 1 / slowdown, noise.session(seed: 3))
         #expect(gains.share(gains.faster) >= least - 0.02, "\(gains)")
         #expect(gains.slower == 0 && gains.same == 0, "\(gains)")
     }
 
     @Test("what is below the threshold is not called a difference", arguments: [1.01, 1.02])
     func below(slowdown: Double) throws {
-        let counts = try SessionCounts(2 * Self.sessions / 5, slowdown: slowdown, Noise(spread: 0.05).session())
+        let counts = try SessionCounts(Self.sessions / 2, slowdown: slowdown, Noise(spread: 0.05).session())
         #expect(counts.share(counts.slower) <= 0.02 && counts.faster == 0, "\(counts)")
     }
 
     @Test("a difference that matters is called none in at most 1 of 100 tries", arguments: [0.05, 0.1])
     func missed(spread: Double) throws {
-        let counts = try SessionCounts(Self.sessions, slowdown: 1.03, Noise(spread: spread, pairs: 80).session())
+        let counts = try SessionCounts(500, slowdown: 1.03, Noise(spread: spread, pairs: 80).session())
         #expect(counts.share(counts.same) <= 0.01, "\(counts)")
     }
 
@@ -177,12 +177,12 @@ struct ComparisonSimulationTests {
         "what is said to be the smallest visible difference is flagged at least nine times of ten",
         arguments: [0.05, 0.15])
     func smallestVisible(spread: Double) throws {
-        let visible = try SessionCounts(2 * Self.sessions / 5, slowdown: 1, Noise(spread: spread).session()).visible
-        let counts = try SessionCounts(2 * Self.sessions / 5, slowdown: 1 + visible, Noise(spread: spread).session())
+        let visible = try SessionCounts(Self.sessions / 2, slowdown: 1, Noise(spread: spread).session()).visible
+        let counts = try SessionCounts(Self.sessions / 2, slowdown: 1 + visible, Noise(spread: spread).session())
         #expect(counts.share(counts.flagged) > 0.87, "\(visible): \(counts)")
         // Nor is it far from what could just be seen.
         let less = 1 + visible * 0.7
-        let half = try SessionCounts(2 * Self.sessions / 5, slowdown: less, Noise(spread: spread).session())
+        let half = try SessionCounts(Self.sessions / 2, slowdown: less, Noise(spread: spread).session())
         #expect(half.share(half.flagged) < 0.8, "\(visible): \(half)")
     }
 
