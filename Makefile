@@ -69,7 +69,7 @@ test-build: deps ## build tests and tool as `make test` does: all traits that ar
 
 # Hundreds of children end by a trap, as they should, and each would look up the names of every function of its program:
 # seconds of a core. To see where the tests themselves crash: SWIFT_BACKTRACE=enable=yes make test-release
-test-release smoke self-test: export SWIFT_BACKTRACE ?= enable=no
+test-build test-release smoke gate baseline self-test soak: export SWIFT_BACKTRACE ?= enable=no
 
 test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
