@@ -27,7 +27,7 @@ func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 /// Tests are compiled without optimization, in release builds too: what they call is optimized, and the compiler needs
-/// half the time for them. Those that compute much themselves are compiled like what they test.
+/// less time for them. Those that compute much themselves are compiled like what they test.
 func tests(
     _ name: String, path: String? = nil, isOptimized: Bool = false, _ dependencies: [Target.Dependency]
 ) -> Target {

@@ -204,7 +204,10 @@ public struct _CollectionColumn {
     func firstPlace(of wanted: _StoredValue) -> Int? {
         // No test of columns finds NaN, which stands in no order.
         if case .double(let number) = wanted, number.isNaN { return contents.values.firstIndex { $0.isNaN } }
-        return read(nil, pastDamage: { $0.contents.values.firstIndex(of: wanted) }) { (contents) throws(StorageError) in
+        // By bytes past damage as well: Swift's equality of texts takes two spellings for one.
+        let same = DistinctValue(wanted)
+        return read(nil, pastDamage: { $0.contents.values.firstIndex { DistinctValue($0) == same } }) {
+            (contents) throws(StorageError) in
             try wanted.withCell { (cell) throws(StorageError) in try contents.reader.firstPlace(of: cell) }
         }
     }

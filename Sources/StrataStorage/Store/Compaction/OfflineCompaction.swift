@@ -68,11 +68,12 @@ struct OfflineCompaction {
         }
     }
 
-    /// Notes everything of the store that cannot be read, or, where that cannot be found out, what a read met.
+    /// Notes everything of the store that cannot be read. Where a survey finds nothing, because the page holds no rows,
+    /// or fails itself, what the compaction met is noted.
     private func note(_ error: StorageError, _ store: Store) {
-        var places = [DamagedPlace(error, table: nil)].compactMap(\.self)
+        var places: [DamagedPlace] = []
         do throws(StorageError) { places = try DamageSurvey(try store.snapshot().view).run() } catch {}
-        store.damage.note(places)
+        store.damage.note(places.isEmpty ? [DamagedPlace(error, table: nil)].compactMap(\.self) : places)
     }
 
     private func open() throws(StorageError) -> Store {
