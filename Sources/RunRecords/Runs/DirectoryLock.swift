@@ -16,12 +16,16 @@ package final class DirectoryLock: Sendable {
     }
 
     private let descriptor: Int32
+    private let owner = getpid()
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
+    /// The process that took the lock gives it back by name. To close the file is not enough: a child that another
+    /// thread just forked has it open until it starts its program, and the lock would live as long.
     deinit {
+        if getpid() == owner { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 

@@ -22,10 +22,11 @@ struct PlantedRunTests {
         directory = try TestDirectory()
     }
 
-    private func write(cases: String, hangSeconds: Double = 2) throws {
+    private func write(cases: String, hangSeconds: Double = 2, budgetSeconds: Int = 60) throws {
         try FileTree.writeText(
             planFile,
-            "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, budget_seconds: 60, "
+            "{ summary: 'planted', hang_seconds: \(hangSeconds), memory_megabytes: 256, "
+                + "budget_seconds: \(budgetSeconds), "
                 + "engines: ['model'], cases: [\(cases)] }")
     }
 
@@ -123,7 +124,7 @@ struct PlantedRunTests {
     func killAndResume() throws {
         try write(
             cases: "{scenario:'planted-pass'},{scenario:'planted-trials', parameters: {count: 21}},"
-                + "{scenario:'planted-hang', weight: 0.05}", hangSeconds: 2)
+                + "{scenario:'planted-hang', weight: 0.05}", budgetSeconds: 8)
         let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
         let runner = try AssayProcess.start(arguments, outputFile: directory.path + "/first")
         // Trial 20 of the sweep hangs for two seconds: by then a worker and a forked child of it are there.

@@ -39,43 +39,60 @@ import Testing
         _ difference: CollectionDifference, _ old: [CollectionPair], _ new: [CollectionPair], _ note: Comment,
         _ location: SourceLocation = #_sourceLocation
     ) {
-        var pairs = old
-        for range in difference.deletions.reversed() {
-            guard range.lowerBound >= 0, range.upperBound <= pairs.count, !range.isEmpty else {
-                Issue.record("no places of the old one: \(range), \(note)", sourceLocation: location)
-                return
-            }
-            pairs.removeSubrange(range)
+        guard let made = applied(difference, to: old, new: new) else {
+            Issue.record("places that are none, \(note)", sourceLocation: location)
+            return
         }
-        for range in difference.insertions {
-            guard range.lowerBound <= pairs.count, range.upperBound <= new.count, !range.isEmpty else {
-                Issue.record("no places of the new one: \(range), \(note)", sourceLocation: location)
-                return
-            }
-            pairs.insert(contentsOf: new[range], at: range.lowerBound)
-        }
-        for pair in difference.modifications {
-            #expect(old[pair.old].key == new[pair.new].key, note, sourceLocation: location)
-            #expect(old[pair.old].value != new[pair.new].value, note, sourceLocation: location)
-            if pairs.indices.contains(pair.new) { pairs[pair.new].value = new[pair.new].value }
-        }
-        #expect(pairs == new, note, sourceLocation: location)
+        #expect(made == new, note, sourceLocation: location)
         for ranges in [difference.deletions, difference.insertions] {
-            for (range, next) in zip(ranges, ranges.dropFirst()) {
-                #expect(range.upperBound < next.lowerBound, note, sourceLocation: location)
-            }
+            let areApart = zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
+            #expect(areApart, note, sourceLocation: location)
         }
-        var kept = Set(new.indices)
-        for range in difference.insertions { kept.subtract(range) }
-        var found: Set<Int> = []
+        var isKept = [Bool](repeating: true, count: new.count)
+        for range in difference.insertions { for place in range { isKept[place] = false } }
         let modified = Set(difference.modifications.map(\.old))
+        var strays: [Int] = []
         for place in old.indices {
             guard let moved = difference.newPlace(of: place) else { continue }
-            found.insert(moved)
             let isSame = new.indices.contains(moved) && (new[moved] == old[place] || modified.contains(place))
-            #expect(isSame, note, sourceLocation: location)
+            guard isSame, isKept[moved] else {
+                strays.append(place)
+                continue
+            }
+            isKept[moved] = false
         }
-        #expect(found == kept, note, sourceLocation: location)
+        #expect(strays.isEmpty, note, sourceLocation: location)
+        #expect(!isKept.contains(true), note, sourceLocation: location)
+    }
+
+    /// What a difference makes of the old array, in one pass; nil, where its places are none of the arrays.
+    private static func applied(
+        _ difference: CollectionDifference, to old: [CollectionPair], new: [CollectionPair]
+    ) -> [CollectionPair]? {
+        var isDeleted = [Bool](repeating: false, count: old.count)
+        for range in difference.deletions {
+            guard range.lowerBound >= 0, range.upperBound <= old.count, !range.isEmpty else { return nil }
+            for place in range { isDeleted[place] = true }
+        }
+        let kept = old.indices.lazy.filter { !isDeleted[$0] }.map { old[$0] }
+        var rest = kept.makeIterator()
+        var made: [CollectionPair] = []
+        for range in difference.insertions {
+            guard range.lowerBound >= 0, range.upperBound <= new.count, !range.isEmpty else { return nil }
+            while made.count < range.lowerBound {
+                guard let pair = rest.next() else { return nil }
+                made.append(pair)
+            }
+            made.append(contentsOf: new[range])
+        }
+        while let pair = rest.next() { made.append(pair) }
+        for pair in difference.modifications {
+            guard old.indices.contains(pair.old), new.indices.contains(pair.new), made.indices.contains(pair.new),
+                old[pair.old].key == new[pair.new].key, old[pair.old].value != new[pair.new].value
+            else { return nil }
+            made[pair.new].value = new[pair.new].value
+        }
+        return made
     }
 
     private static func places(_ ranges: [Range<Int>]) -> [Int] { ranges.flatMap { Array($0) } }
@@ -92,10 +109,12 @@ import Testing
         let (before, after) = (Set(old.map(ordered)), Set(new.map(ordered)))
         #expect(places(difference.deletions) == old.indices.filter { !after.contains(ordered(old[$0])) }, note)
         #expect(places(difference.insertions) == new.indices.filter { !before.contains(ordered(new[$0])) }, note)
-        let changed = new.indices.filter { place in
-            old.contains { $0.key == new[place].key && $0.value != new[place].value }
+        var changed: [Int] = []
+        if collection.isKeyed {
+            let held = Dictionary(old.map { ($0.key, $0.value) }) { first, _ in first }
+            changed = new.indices.filter { place in held[new[place].key].map { $0 != new[place].value } ?? false }
         }
-        #expect(difference.modifications.map(\.new) == (collection.isKeyed ? changed : []), note)
+        #expect(difference.modifications.map(\.new) == changed, note)
     }
 
     // MARK: Histories

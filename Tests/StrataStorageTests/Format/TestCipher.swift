@@ -1,5 +1,11 @@
 @testable import StrataStorage
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A cipher that hides and proves well enough for a test, without a library.
 struct TestCipher: Cipher {
     var key: UInt64
@@ -19,16 +25,31 @@ struct TestCipher: Cipher {
         var sum = mixed(nonce.high, UInt64(nonce.low))
         let words = context.words
         for word in [words.0, words.1, words.2, words.3, words.4] { sum = mixed(sum, word) }
-        for byte in sealed { sum = (sum ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        var offset = 0
+        while offset < sealed.count {
+            sum = (sum ^ Self.word(sealed, offset)) &* 0x0000_0100_0000_01B3
+            offset += 8
+        }
         return SealTag(mixed(sum, 3), mixed(sum, 4))
     }
 
     private func apply(_ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawPointer, _ nonce: Nonce) {
         var random = SplitMix64(seed: mixed(nonce.high, UInt64(nonce.low)))
-        for (index, byte) in source.enumerated() {
-            target.storeBytes(
-                of: byte ^ UInt8(truncatingIfNeeded: random.next()), toByteOffset: index, as: UInt8.self)
+        var offset = 0
+        while offset < source.count {
+            var word = Self.word(source, offset) ^ random.next()
+            memcpy(target + offset, &word, min(8, source.count - offset))
+            offset += 8
         }
+    }
+
+    /// Eight bytes at once, and zeros where there are fewer: tests are compiled without optimization, and a call for
+    /// each byte made the ciphers the larger part of their time.
+    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        guard offset + 8 > bytes.count else { return bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        var word: UInt64 = 0
+        memcpy(&word, bytes.baseAddress! + offset, bytes.count - offset)
+        return word
     }
 
     func seal(
