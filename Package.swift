@@ -17,8 +17,10 @@ func room(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Depen
     .target(name: name, dependencies: dependencies, swiftSettings: isMeasured ? settings : unmeasured)
 }
 
-func benchmark(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Benchmarks/\(name)", swiftSettings: settings)
+func benchmark(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
+        swiftSettings: isMeasured ? settings : unmeasured)
 }
 
 /// An engine that the harness drives, a peer or Strata itself, behind Harness's protocols.
@@ -150,13 +152,13 @@ let package = Package(
         // What is measured.
         benchmark("Datasets", ["Seeds", "RunRecords"]),
         benchmark(
-            "Scenarios",
+            "Scenarios", isMeasured: false,
             [
                 "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk",
                 "CaseFiles", "Commands", "ProgramTrials",
             ]),
         benchmark(
-            "ObjectScenarios",
+            "ObjectScenarios", isMeasured: false,
             [
                 "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata", "CaseFiles",
                 "Commands",

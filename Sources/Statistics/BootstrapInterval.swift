@@ -1,3 +1,5 @@
+import Seeds
+
 /// The percentile bootstrap of a median: where the medians of samples lie that are drawn again from the values.
 ///
 /// For 40 values and 99 % it is narrower than `MedianInterval`, whose bounds have to be values; the price is that its
@@ -20,7 +22,7 @@ package struct BootstrapInterval: Sendable, Hashable {
     ///
     /// - Parameter confidence: above 0 and below 1.
     /// - Complexity: O(`resamples` * n).
-    package init?(_ values: [Double], confidence: Double = 0.99, random: inout some RandomNumberGenerator) {
+    package init?(_ values: [Double], confidence: Double = 0.99, random: inout RandomStream) {
         precondition(confidence > 0 && confidence < 1)
         guard values.count >= Self.fewestValues else { return nil }
         let sorted = values.sorted()
@@ -28,10 +30,12 @@ package struct BootstrapInterval: Sendable, Hashable {
         medians.reserveCapacity(Self.resamples)
         // How often each value was drawn, by its rank: a sample is then sorted as it stands.
         var draws = [Int](repeating: 0, count: sorted.count)
-        for _ in 0..<Self.resamples {
-            for rank in draws.indices { draws[rank] = 0 }
-            for _ in draws.indices { draws[Self.choice(below: draws.count, &random)] += 1 }
-            medians.append(Self.median(sorted, draws))
+        draws.withUnsafeMutableBufferPointer { draws in
+            for _ in 0..<Self.resamples {
+                draws.update(repeating: 0)
+                for _ in draws.indices { draws[random.below(draws.count)] += 1 }
+                medians.append(Self.median(sorted, UnsafeBufferPointer(draws)))
+            }
         }
         medians.sort()
         let beyond = Int(Double(Self.resamples) * (1 - confidence) / 2)
@@ -41,12 +45,7 @@ package struct BootstrapInterval: Sendable, Hashable {
         high = medians[Self.resamples - 1 - beyond]
     }
 
-    /// Defined here, so that a seed keeps its choices when the standard library changes.
-    private static func choice(below bound: Int, _ random: inout some RandomNumberGenerator) -> Int {
-        Int(random.next().multipliedFullWidth(by: UInt64(bound)).high)
-    }
-
-    private static func median(_ sorted: [Double], _ draws: [Int]) -> Double {
+    private static func median(_ sorted: [Double], _ draws: UnsafeBufferPointer<Int>) -> Double {
         let upper = sorted.count / 2
         let lower = sorted.count.isMultiple(of: 2) ? upper - 1 : upper
         var seen = 0

@@ -1,3 +1,5 @@
+import Seeds
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -28,7 +30,7 @@ package struct SideComparison: Sendable, Hashable {
     /// - Returns: nil for fewer pairs than `BootstrapInterval.fewestValues`.
     package init?(
         _ pairs: [(a: Double, b: Double)], higherIsBetter: Bool, threshold: Double,
-        random: inout some RandomNumberGenerator
+        random: inout RandomStream
     ) {
         precondition(threshold > 0 && threshold.isFinite)
         let logarithms = pairs.compactMap { a, b -> Double? in

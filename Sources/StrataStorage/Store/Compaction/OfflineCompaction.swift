@@ -51,16 +51,18 @@ struct OfflineCompaction {
             if case .inUse = error { return }
             throw error
         }
+        var isCopying = false
         do throws(StorageError) {
             try store.checkpoints.loadFreeMap()
             let space = try store.space()
             if policy(space.fileBytes, space.liveBytes), store.damage.places.isEmpty {
+                isCopying = true
                 try rewrite(store)
             } else {
                 try store.close()
             }
         } catch {
-            if error.isUnreadable { note(error, store) }
+            if error.isUnreadable { noteDamage(of: store, after: isCopying ? nil : error) }
             closeAfterFailure(store)
             if error.isUnreadable { return }
             guard case .noSpace = error else { throw error }
@@ -68,12 +70,22 @@ struct OfflineCompaction {
         }
     }
 
-    /// Notes everything of the store that cannot be read. Where a survey finds nothing, because the page holds no rows,
-    /// or fails itself, what the compaction met is noted.
-    private func note(_ error: StorageError, _ store: Store) {
-        var places: [DamagedPlace] = []
-        do throws(StorageError) { places = try DamageSurvey(try store.snapshot().view).run() } catch {}
-        store.damage.note(places.isEmpty ? [DamagedPlace(error, table: nil)].compactMap(\.self) : places)
+    /// Notes everything of the store that cannot be read.
+    ///
+    /// - Parameter met: what a read of the store itself met, which is noted where the survey finds nothing, because the
+    ///   page holds no rows. A read that fails once and succeeds in the survey is no damage. Nil for an error of the
+    ///   rewriting, which reads the copy as well: the store is damaged only where the survey says so.
+    private func noteDamage(of store: Store, after met: StorageError?) {
+        var places: [DamagedPlace]
+        do throws(StorageError) {
+            places = try DamageSurvey(try store.snapshot().view).run()
+            if places.isEmpty, let met, case .corrupt = met {
+                places = [DamagedPlace(met, table: nil)].compactMap(\.self)
+            }
+        } catch {
+            places = [DamagedPlace(error, table: nil)].compactMap(\.self)
+        }
+        store.damage.note(places)
     }
 
     private func open() throws(StorageError) -> Store {
