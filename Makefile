@@ -20,13 +20,13 @@ BUILD ?= .build/run/release
 CHECKED = --explicit-target-dependency-import-check error
 TESTS = --disable-xctest
 LINTED = Sources Tests Benchmarks Examples Package.swift
-IN_TEST = --scratch-path .build/test -c release -debug-info-format none --disable-index-store -Xswiftc -enable-testing $(CHECKED)
+IN_TEST = --scratch-path .build/test -c release -debug-info-format none -Xswiftc -enable-testing $(CHECKED)
 SMOKE = .build/smoke
 GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test self-test-once plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -57,7 +57,7 @@ test-deb: $(if $(wildcard $(BUILD)/assay),,build) ## install and use that packag
 controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
-test: deps lint test-release smoke gate self-test test-client ## install what is missing, and run everything that CI runs
+test: deps lint test-release smoke gate self-test-once test-client ## install what is missing, and run everything that CI runs
 	@echo "make test: all green"
 
 lint: ## the format of every source file
@@ -69,7 +69,7 @@ test-build: deps ## build tests and tool as `make test` does: all traits that ar
 
 # Hundreds of children end by a trap, as they should, and each would look up the names of every function of its program:
 # seconds of a core. To see where the tests themselves crash: SWIFT_BACKTRACE=enable=yes make test-release
-test-build test-release smoke gate baseline self-test soak: export SWIFT_BACKTRACE ?= enable=no
+test-build test-release smoke gate baseline self-test self-test-once soak: export SWIFT_BACKTRACE ?= enable=no
 
 test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
@@ -91,6 +91,9 @@ baseline: test-build ## take what Strata does now for good: writes Benchmarks/Ba
 
 self-test: test-build ## plant mistakes under every scenario: one that finds none, or misses one of its own, fails
 	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)
+
+self-test-once: test-build
+	.build/test/release/assay self-test --one-engine --csv .build/self-test.csv
 
 # Before a release: hours on two cores. What it finds is what no plan of a minute does.
 plans: build ## every plan of Benchmarks/Plans by the release build, a line each; PLANS="migration quick" only these, BUDGET=2m each, SOAK_MINUTES (30)

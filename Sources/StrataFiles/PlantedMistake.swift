@@ -66,6 +66,8 @@
         case deletionUntold = "strata-deletion-untold"
         /// Key paths are looked at up to their first name.
         case keyPathDeaf = "strata-key-path-deaf"
+        /// A collection that is observed without key paths follows one link, and not four.
+        case linksUnfollowed = "strata-links-unfollowed"
         /// Tokens that a commit was to spare are told of it.
         case silenceIgnored = "strata-silence-ignored"
         /// A Realm that is woken by a commit takes more than a second.

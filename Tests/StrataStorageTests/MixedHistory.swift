@@ -59,7 +59,11 @@ struct MixedHistory {
     static func columns(_ table: Int) -> [ColumnDefinition] { schema.tables[table].columns }
 
     var random: SplitMix64
-    var model: [Table] = [[:], [:], [:]]
+    var model: [Table] = [[:], [:], [:]] {
+        didSet { order = [:] }
+    }
+    /// The keys of tables in their order, since the model changed: each link asks for one.
+    private var order: [Int: [Int64]] = [:]
     /// Keys lie below, so that they meet.
     var keyRange: UInt64 = 150
     /// Elements of a long collection, and bytes of a long text.
@@ -70,7 +74,8 @@ struct MixedHistory {
     mutating func below(_ bound: Int) -> Int { Int(random.below(UInt64(bound))) }
 
     mutating func existing(_ table: Int) -> Int64? {
-        let keys = model[table].keys.sorted()
+        let keys = order[table] ?? model[table].keys.sorted()
+        order[table] = keys
         return keys.isEmpty ? nil : keys[below(keys.count)]
     }
 

@@ -51,7 +51,11 @@ struct StoreHistory {
         ])
 
     var random: SplitMix64
-    var model = StoreModel(tables: [[:], [:]])
+    var model = StoreModel(tables: [[:], [:]]) {
+        didSet { order = [:] }
+    }
+    /// The keys of tables in their order, since the model changed: each link asks for one.
+    private var order: [Int: [Int64]] = [:]
     /// Keys lie below, so that they meet.
     var keyRange: UInt64 = 200
 
@@ -90,7 +94,8 @@ struct StoreHistory {
     }
 
     private mutating func existing(_ table: Int) -> Int64? {
-        let keys = model.tables[table].keys.sorted()
+        let keys = order[table] ?? model.tables[table].keys.sorted()
+        order[table] = keys
         return keys.isEmpty ? nil : keys[Int(random.below(UInt64(keys.count)))]
     }
 

@@ -20,6 +20,7 @@ struct SelfTestCommand: Command {
     let options = [
         OptionSpecification("--scenario", value: "NAME,..", "only these"),
         OptionSpecification("--mistake", value: "NAME,..", "only these, and no mistake"),
+        OptionSpecification("--one-engine", "each mistake under the first engine of its row alone"),
         OptionSpecification("--csv", value: "FILE", "writes a row for each case"),
         OptionSpecification("--lanes", value: "N", "cases at a time (as many as processors, at most 4)"),
         OptionSpecification("--plans", value: "DIR", "where the plans are; the lists of mistakes are beside them"),
@@ -92,10 +93,20 @@ struct SelfTestCommand: Command {
                 throw UsageError(NearestName.complaint("mistake", mistake, among: Self.mistakes), command: name)
             }
             if !scenarios.isEmpty { cases.removeAll { !scenarios.contains($0.planned.test.scenario) } }
+            if arguments.has("--one-engine") {
+                var seen: Set<String> = []
+                cases.removeAll { !seen.insert(Self.withoutEngine($0)).inserted }
+            }
             guard !wanted.isEmpty else { return }
             cases.removeAll { $0.mistake.map { !wanted.contains($0) } ?? false }
             let planted = Set(cases.filter { $0.mistake != nil }.map(\.planned.test.id))
             cases.removeAll { !planted.contains($0.planned.test.id) }
+        }
+
+        /// What cases share that differ in their engine.
+        private static func withoutEngine(_ mistaken: MistakenCase) -> String {
+            let test = mistaken.planned.test
+            return "\(test.scenario) \(test.dataset) \(test.parameterText) \(test.durability) \(mistaken.mistake ?? "")"
         }
 
         private func print(_ verdict: SelfTestVerdict, _ list: MistakeList) throws {

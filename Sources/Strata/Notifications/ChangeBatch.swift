@@ -15,6 +15,8 @@ final class ChangeBatch {
     private var plain: [TableID: TableDifference] = [:]
     private var whole: [TableID: TableDifference] = [:]
     private var before: RealmInstance?
+    /// What ``modified(of:within:)`` found, by table, for each number of links.
+    private var reaching: [TableID: [Int: Set<Int64>]] = [:]
     /// What ``LinkPath/touched(_:)`` found, by path.
     var touched: [String: Set<Int64>] = [:]
 
@@ -52,6 +54,33 @@ final class ChangeBatch {
         }
         whole[table] = made
         return made
+    }
+
+    /// Rows of a table for which a value differs, their own or one of an object that they lead to by at most `links`
+    /// links. Some of the rows that lead to others may be new.
+    ///
+    /// Goes from what changed back to the rows that lead there. The new version alone is enough: where a row led to a
+    /// changed one before and does not now, a link on the way differs.
+    /// - Complexity: O(changes log rows), and O(log rows) for each link that leads to one of them; besides that, the
+    ///   columns of links of the classes that can be reached.
+    func modified(of table: TableID, within links: Int) throws(StorageError) -> Set<Int64> {
+        if let known = reaching[table]?[links] { return known }
+        var rows = Set(try difference(of: table).modified.keys)
+        let schema = new.view.schema
+        if links > 0, records?.isEmpty != true, let position = schema.position(of: table) {
+            for (column, target) in self.links(of: table) {
+                let behind = try modified(of: target, within: links - 1)
+                guard !behind.isEmpty, let place = schema.tables[position].position(of: column.id) else { continue }
+                for key in behind {
+                    try new.view.backlinks(to: RowKey(key), of: position, place) { (origin, _) throws(StorageError) in
+                        rows.insert(origin.rawValue)
+                        return true
+                    }
+                }
+            }
+        }
+        reaching[table, default: [:]][links] = rows
+        return rows
     }
 
     private func rowDifference(of table: TableID) throws(StorageError) -> TableDifference {

@@ -111,7 +111,8 @@ extension RealmCollection where Element: _RowElement {
     ///     for await change in results.changes { ... }
     public var changes: Changes<RealmCollectionChange<Self>> { changes(keyPaths: nil) }
 
-    /// - Parameter keyPaths: what counts as a modification of an element; nil for its own properties.
+    /// - Parameter keyPaths: what counts as a modification of an element; nil for its properties and those of objects
+    ///   that it leads to by at most four links.
     public func changes(keyPaths: [String]?) -> Changes<RealmCollectionChange<Self>> {
         let source = observableSource()
         Self.check(keyPaths, source)

@@ -123,17 +123,27 @@ extension LinkPath.Step {
 
 /// Which changes of an object an observer wants to hear of.
 ///
-/// Without key paths: of its own stored properties. A key path `a.b.c` asks for changes of `a`, of `b` in what `a`
+/// Without key paths: of its own stored properties, and, for an element of a collection, of those of objects that it
+/// leads to by at most ``linksFollowed`` links. A key path `a.b.c` asks for changes of `a`, of `b` in what `a`
 /// leads to, and of `c` in what `b` leads to; one that ends at a link or a collection for which objects those are, not
 /// for what is in them.
 struct KeyPathFilter {
+    /// How many links are followed from the elements of a collection that is observed without key paths, as Realm
+    /// documents it.
+    static let linksFollowed = 4
+
     private let access: ClassAccess
     /// Nil without key paths.
     private let paths: [LinkPath]?
+    /// How many links are followed without key paths.
+    private let links: Int
 
+    /// - Parameter links: how many links are followed without key paths: ``linksFollowed`` from the elements of a
+    ///   collection, none from an object that is observed by itself.
     /// - Throws: `invalidInput` for a path that leads nowhere.
-    init(_ keyPaths: [String]?, _ access: ClassAccess) throws(Realm.Error) {
+    init(_ keyPaths: [String]?, _ access: ClassAccess, links: Int = KeyPathFilter.linksFollowed) throws(Realm.Error) {
         self.access = access
+        self.links = links
         guard let keyPaths else {
             paths = nil
             return
@@ -147,7 +157,12 @@ struct KeyPathFilter {
 
     /// Rows of the class that changed as the observer means it. Some of them may be new.
     func touched(_ batch: ChangeBatch) throws(StorageError) -> Set<Int64> {
-        guard let paths else { return Set(try batch.difference(of: access.tableID).modified.keys) }
+        guard let paths else {
+            #if Zoo
+                let links = PlantedMistake.linksUnfollowed.isPlanted ? min(1, links) : links
+            #endif
+            return try batch.modified(of: access.tableID, within: links)
+        }
         #if Zoo
             if PlantedMistake.keyPathDeaf.isPlanted, paths.contains(where: { $0.steps.count > 1 }) { return [] }
         #endif

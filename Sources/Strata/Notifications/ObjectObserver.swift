@@ -20,7 +20,7 @@ final class ObjectObserver: Observer {
         self.object = object
         self.keyPaths = keyPaths
         self.call = call
-        filter = try KeyPathFilter(keyPaths, object._access)
+        filter = try KeyPathFilter(keyPaths, object._access, links: 0)
     }
 
     func update(_ batch: ChangeBatch, isSilenced: Bool) {
@@ -34,7 +34,7 @@ final class ObjectObserver: Observer {
                 if !isSilenced { call(.deleted) }
                 return
             }
-            if batch.schemaDiffers { filter = try KeyPathFilter(keyPaths, object._access) }
+            if batch.schemaDiffers { filter = try KeyPathFilter(keyPaths, object._access, links: 0) }
             let (changes, before) = try changes(batch)
             if !changes.isEmpty && !isSilenced { call(.change(changes, before: before)) }
         } catch {

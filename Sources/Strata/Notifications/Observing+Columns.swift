@@ -111,8 +111,8 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
 
 extension Map {
     /// Tells what the map is, and then every change of it.
-    /// - Parameter keyPaths: which changes of an object count as a modification of its entry; nil for its own
-    ///   properties.
+    /// - Parameter keyPaths: which changes of an object count as a modification of its entry; nil for its properties
+    ///   and those of objects that it leads to by at most four links.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {

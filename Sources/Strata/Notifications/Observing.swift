@@ -27,7 +27,8 @@ extension RealmCollection where Element: _RowElement {
     /// went before `.initial` is empty there, and nothing follows.
     /// - Parameters:
     ///   - keyPaths: what counts as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it leads
-    ///     to and for their names. Nil for the elements' own properties, of projections for what is projected.
+    ///     to and for their names. Nil for the properties of the elements and of objects that they lead to by at most
+    ///     four links, of projections for what is projected.
     ///   - queue: where to be told; nil for where the Realm lives, at its commits, refreshes and begins of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -237,7 +238,9 @@ extension _CheckedReading {
         }
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen object does not change; thaw it to observe it") }
-        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, _access) } catch { fatalError(error.message) }
+        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, _access, links: 0) } catch {
+            fatalError(error.message)
+        }
         if isInvalidated { _GoneAccess(self).tell(gone: "nothing of it can be observed any more") }
         return instance
     }

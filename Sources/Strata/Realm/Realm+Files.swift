@@ -12,6 +12,8 @@ extension Realm {
     /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one. What was written is
     /// verified before it gets its name.
     ///
+    /// In a write the copy has what the write has made so far, whether it is committed afterwards or not.
+    ///
     /// Of a damaged file everything that can be read is copied, as `onDamage = .salvage` would take it over; under
     /// another durability than `full` that is what the file has without the newest commits.
     /// - Returns: what is missing in the copy, class by class; nothing for a file that is whole.
@@ -24,7 +26,14 @@ extension Realm {
         if try Self.exists(fileURL.path, instance.configuration) {
             throw Error(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
         }
-        do throws(StorageError) { try instance.store.writeCopy(to: fileURL.path, cipher: cipher) } catch {
+        if let failure = instance.write?.failure { throw failure }
+        do throws(StorageError) {
+            if let write = instance.write {
+                try StoreCopy.write(write.transaction, to: fileURL.path, cipher: cipher)
+            } else {
+                try instance.store.writeCopy(to: fileURL.path, cipher: cipher)
+            }
+        } catch {
             guard error.isUnreadable, instance.configuration.inMemoryIdentifier == nil else { throw Error(error) }
             instance.failures.note(error, in: nil)
             return try instance.writeCopyPastDamage(to: fileURL.path, cipher)
@@ -53,6 +62,7 @@ extension Realm {
     /// - Throws: `alreadyOpen` while this process has it open.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
+        KeptMemory.end(SharedStore.Key(configuration))
         guard !SharedStore.isOpen(configuration) else {
             throw Error(.alreadyOpen, "\(configuration.path) is open; let go of every Realm and object of it first")
         }

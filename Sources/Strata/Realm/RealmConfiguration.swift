@@ -62,7 +62,7 @@ extension Realm {
         public var fileURL: URL? {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
-        /// A Realm in memory, which lives as long as one of its instances.
+        /// A Realm in memory, which lives as long as one of its instances, or longer by ``keepsInMemoryRealms``.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }

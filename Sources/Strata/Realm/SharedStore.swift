@@ -88,7 +88,7 @@ final class SharedStore: Sendable {
             throw Realm.Error(
                 .wrongState, "\(key.path) is being migrated by this thread; use the migration's own objects")
         }
-        return try entry.store.withLock { place in
+        let opened = try entry.store.withLock { place in
             entry.opener.store(CallingContext.thread, ordering: .relaxed)
             defer { entry.opener.store(0, ordering: .relaxed) }
             // A file that was replaced or deleted stays with those who have it open; who opens now gets what is there.
@@ -111,6 +111,8 @@ final class SharedStore: Sendable {
             place.store = made
             return made
         }
+        KeptMemory.keep(opened, configuration)
+        return opened
     }
 
     /// Whether an instance of the configuration's file is alive in this process.

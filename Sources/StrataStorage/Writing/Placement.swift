@@ -219,7 +219,7 @@ extension WriteTransaction {
     }
 
     @inline(never)
-    private func spill() throws(StorageError) {
+    func spill() throws(StorageError) {
         mark(.spilled)
         try nodes.prepareForPages()
         try flushAll()

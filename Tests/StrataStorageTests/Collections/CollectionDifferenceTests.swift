@@ -121,7 +121,7 @@ import Testing
 
     @Test(
         "applied to the collection of one version it gives that of another, whichever is the older",
-        arguments: 1...6 as ClosedRange<UInt64>, [false, true])
+        arguments: 1...3 as ClosedRange<UInt64>, [false, true])
     func histories(seed: UInt64, usualLimits: Bool) throws {
         let store = try open(disk, usualLimits: usualLimits)
         var history = CollectionHistory(seed: seed)

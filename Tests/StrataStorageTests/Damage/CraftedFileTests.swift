@@ -18,7 +18,7 @@ import Testing
     @Test("damage that checksums believe is an error, never a crash or a hang")
     func believed() async {
         let first = TestSettings.number("CRAFTED_SEED") ?? 1
-        let count = TestSettings.number("CRAFTED_TRIALS") ?? 1500
+        let count = TestSettings.number("CRAFTED_TRIALS") ?? 1000
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) { [first = first as UInt64, count = count as UInt64] in

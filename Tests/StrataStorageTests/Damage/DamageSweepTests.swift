@@ -54,7 +54,7 @@ import Testing
         let seed = TestSettings.number("DAMAGE_SEED") ?? 1
         var random = SplitMix64(seed: seed)
         let share = shape.isEncrypted ? 8 : 1
-        for bit in Self.places(image.data.count * 8, sample: 2500 / share, &random) {
+        for bit in Self.places(image.data.count * 8, sample: 1500 / share, &random) {
             sweep.flip(bit: bit, ofLog: false)
         }
         // Slots and directories, which a sample of the whole seldom meets.

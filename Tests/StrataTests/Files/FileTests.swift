@@ -3,6 +3,10 @@ import Strata
 import Testing
 
 @Suite struct FileTests {
+    final class Shelf: Object {
+        @Persisted var numbers: List<Int>
+    }
+
     @Test func `what was written is there after reopening`() throws {
         let file = TemporaryFile()
         do {
@@ -26,6 +30,35 @@ import Testing
         } catch Realm.Error.fileExists {}
         let other = try Realm(configuration: Realm.Configuration(fileURL: copy, objectTypes: [Note.self]))
         #expect(other.objects(Note.self).map(\.text) == ["kept"])
+    }
+
+    /// A copy that was taken inside a write had 1000 of 1001 objects: it was one of the version before.
+    @Test(arguments: [false, true]) func `a copy inside a write has what the write made`(rollsBack: Bool) throws {
+        let file = TemporaryFile()
+        let realm = try Realm(configuration: file.configuration([Counter.self, Shelf.self]))
+        try realm.write { for id in 0..<1000 { realm.add(Counter(id, "counter \(id)")) } }
+        let copy = URL(fileURLWithPath: file.url.path + ".copy")
+        realm.beginWrite()
+        for counter in realm.objects(Counter.self).where({ $0.id < 100 }) { counter.count = 1 }
+        realm.delete(realm.objects(Counter.self).where { $0.id >= 990 })
+        realm.add(Counter(1000, "the last"))
+        let shelf = realm.create(Shelf.self)
+        shelf.numbers.append(objectsIn: 0..<3000)
+        try realm.writeCopy(toFile: copy)
+        // The write goes on, and what it makes now is not in the copy.
+        realm.add(Counter(1001, "later"))
+        shelf.numbers.removeSubrange(2990..<3000)
+        if rollsBack { realm.cancelWrite() } else { try realm.commitWrite() }
+        #expect(realm.objects(Counter.self).count == (rollsBack ? 1000 : 992))
+        #expect(realm.objects(Shelf.self).first?.numbers.count == (rollsBack ? nil : 2990))
+        #expect(try realm.verify().isEmpty)
+        let other = try Realm(
+            configuration: Realm.Configuration(fileURL: copy, objectTypes: [Counter.self, Shelf.self]))
+        #expect(other.objects(Counter.self).count == 991)
+        #expect(other.objects(Counter.self).where { $0.count == 1 }.count == 100)
+        #expect(other.object(ofType: Counter.self, forPrimaryKey: 1000)?.name == "the last")
+        #expect(other.objects(Shelf.self).first?.numbers.last == 2999)
+        #expect(try other.verify().isEmpty)
     }
 
     @Test func `a copy for a configuration stands at its fileURL, and memory takes none`() throws {

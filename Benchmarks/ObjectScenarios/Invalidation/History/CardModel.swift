@@ -117,6 +117,23 @@ struct CardModel: Equatable, Sendable {
         var line: String
         /// Births of the cards that it leads to: who took a key is not who had it.
         var linked: [Int]
+        /// The cards that it leads to by one to four links: without key paths a collection tells of changes in them.
+        var behind: Set<String> = []
+    }
+
+    private func row(_ id: Int) -> Row? {
+        cards[id].map { Row(birth: $0.birth, line: $0.line(id), linked: births([$0.link] + $0.list)) }
+    }
+
+    private func behind(_ id: Int) -> Set<String> {
+        var found: Set<String> = []
+        var ends: Set<Int> = [id]
+        for _ in 0..<4 {
+            let next = ends.flatMap { end in cards[end].map { [$0.link].compactMap(\.self) + $0.list } ?? [] }
+            ends = Set(next)
+            for row in ends.compactMap({ self.row($0) }) { found.insert("\(row.birth) \(row.line) \(row.linked)") }
+        }
+        return found
     }
 
     /// The births of cards; 0 for none.
@@ -131,7 +148,9 @@ struct CardModel: Equatable, Sendable {
         case .list(let owner, let birth): ids = card(owner, born: birth)?.list ?? []
         }
         return ids.compactMap { id in
-            cards[id].map { Row(birth: $0.birth, line: $0.line(id), linked: births([$0.link] + $0.list)) }
+            guard var row = row(id) else { return nil }
+            row.behind = behind(id)
+            return row
         }
     }
 }

@@ -102,7 +102,8 @@ struct OfflineCompaction {
         do throws(StorageError) {
             var options = store.options
             options.madeLike = store.path
-            try StoreCopy(of: try store.snapshot().view, beside: unfinished, options).run()
+            let view = try store.snapshot().view
+            try StoreCopy(of: view, as: view.state.version, beside: unfinished, options).run()
             // The old file must not need its log when the new one takes its place, and nobody may open it in between.
             try store.close { () throws(FileError) in
                 try fileSystem.rename(unfinished, to: store.path)

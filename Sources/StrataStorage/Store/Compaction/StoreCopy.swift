@@ -13,19 +13,18 @@ extension Store {
         to destination: String, cipher: (any Cipher)? = nil, isNew: Bool = false
     ) throws(StorageError) {
         let snapshot = try snapshot()
-        var target = options
-        target.cipher = cipher
-        // A copy of a store in memory is there to outlive it.
-        if !fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
-        if fileSystem.isPersistent && !isNew { target.madeLike = path }
-        try StoreCopy(of: snapshot.view, beside: destination + ".copying", target).publish(at: destination)
+        defer { withExtendedLifetime(snapshot) {} }
+        let view = snapshot.view
+        try StoreCopy(of: view, as: view.state.version, from: self, to: destination, cipher: cipher, isNew: isNew)
+            .publish(at: destination)
     }
 }
 
 /// A copy of one version as a store of its own, without free pages, under the same version number. It is made under a
 /// name of its own, and gets its place when it is whole.
-struct StoreCopy {
+package struct StoreCopy {
     private let source: ReadView
+    private let version: UInt64
     /// Where it is made.
     private let unfinished: String
     private let options: StoreOptions
@@ -33,10 +32,12 @@ struct StoreCopy {
 
     /// - Parameters:
     ///   - source: is kept by whoever makes the copy.
+    ///   - version: that of the copy: the source's, or that of the transaction that is copied.
     ///   - unfinished: where it is made, beside its place.
     ///   - options: those of the copy.
-    init(of source: ReadView, beside unfinished: String, _ options: StoreOptions) {
+    init(of source: ReadView, as version: UInt64, beside unfinished: String, _ options: StoreOptions) {
         self.source = source
+        self.version = version
         self.unfinished = unfinished
         var options = options
         options.durability = .none
@@ -44,6 +45,33 @@ struct StoreCopy {
         options.compactOnLaunch = nil
         options.readOnly = false
         self.options = options
+    }
+
+    fileprivate init(
+        of view: ReadView, as version: UInt64, from store: Store, to destination: String, cipher: (any Cipher)?,
+        isNew: Bool
+    ) {
+        var target = store.options
+        target.cipher = cipher
+        // A copy of a store in memory is there to outlive it.
+        if !store.fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
+        if store.fileSystem.isPersistent && !isNew { target.madeLike = store.path }
+        self.init(of: view, as: version, beside: destination + ".copying", target)
+    }
+
+    /// Writes a compacted copy of what a transaction has made so far, which goes on from there.
+    ///
+    /// Everything that it holds back goes to pages first, as in a transaction that outgrows its memory: what reads a
+    /// version reads the transaction's then. A process that does not own writing asks for the ownership.
+    /// - Throws: what ``Store/writeCopy(to:cipher:isNew:)`` throws, `noSpace` in the store itself as well.
+    package static func write(
+        _ transaction: WriteTransaction, to destination: String, cipher: (any Cipher)?
+    ) throws(StorageError) {
+        try transaction.spill()
+        try StoreCopy(
+            of: transaction.view, as: transaction.version, from: transaction.store, to: destination, cipher: cipher,
+            isNew: false
+        ).publish(at: destination)
     }
 
     /// Makes the copy, and lets it appear where nothing stands.
@@ -97,7 +125,7 @@ struct StoreCopy {
     private func make(_ last: () throws(FileError) -> Void) throws(StorageError) {
         let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
         do throws(StorageError) {
-            if source.state.version > 0 {
+            if version > 0 {
                 let transaction = try target.beginWrite()
                 try fill(transaction)
                 try transaction.commit()
@@ -121,7 +149,7 @@ struct StoreCopy {
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.
     private func fill(_ transaction: WriteTransaction) throws(StorageError) {
-        transaction.version = source.state.version
+        transaction.version = version
         try transaction.apply(schema: source.schema)
         for table in source.state.tables.indices {
             try fill(table, transaction)
