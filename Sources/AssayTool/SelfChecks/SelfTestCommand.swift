@@ -106,7 +106,8 @@ struct SelfTestCommand: Command {
         /// What cases share that differ in their engine.
         private static func withoutEngine(_ mistaken: MistakenCase) -> String {
             let test = mistaken.planned.test
-            return "\(test.scenario) \(test.dataset) \(test.parameterText) \(test.durability) \(mistaken.mistake ?? "")"
+            return "\(test.scenario) \(test.dataset) \(test.size) \(test.parameterText) \(test.durability) "
+                + (mistaken.mistake ?? "")
         }
 
         private func print(_ verdict: SelfTestVerdict, _ list: MistakeList) throws {

@@ -12,7 +12,8 @@ extension Realm {
     /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one. What was written is
     /// verified before it gets its name.
     ///
-    /// In a write the copy has what the write has made so far, whether it is committed afterwards or not.
+    /// In a write the copy has what the write has made so far, whether it is committed afterwards or not; of a damaged
+    /// file it has what was committed.
     ///
     /// Of a damaged file everything that can be read is copied, as `onDamage = .salvage` would take it over; under
     /// another durability than `full` that is what the file has without the newest commits.

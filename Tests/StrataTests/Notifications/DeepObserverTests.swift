@@ -122,7 +122,7 @@ final class DeepNode: Object {
         token.invalidate()
     }
 
-    @Test("lists and maps of objects follow as well, also by commits of another Realm")
+    @Test("lists and maps of objects follow as well")
     func columns() throws {
         let nodes = try chain()
         try realm.write { nodes[0].named["a"] = nodes[4] }
