@@ -26,11 +26,16 @@ final class StorageSession: TableSession {
         self.options = options
         self.isShared = isShared
         func open() throws(EngineError) -> Store {
+            let store: Store
             do throws(StorageError) {
-                return try Store.open(path: path, options: options)
+                store = try Store.open(path: path, options: options)
             } catch {
                 throw EngineError(error)
             }
+            if store.damage.startedEmpty {
+                throw EngineError(.damaged, "\(path) had no byte in it, and is a new store now")
+            }
+            return store
         }
         store = isShared ? try Self.open.store(path, open: open) : try open()
     }

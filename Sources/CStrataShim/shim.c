@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#elif defined(__APPLE__)
+#include <sys/mount.h>
+#include <sys/param.h>
 #endif
 
 int strata_open(const char *path, int flags, unsigned mode) {
@@ -35,6 +38,33 @@ void strata_keep_places(int fd) {
     (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
 #else
     (void)fd;
+#endif
+}
+
+const char *strata_served_kind(const char *path) {
+#ifdef __linux__
+    static const struct { unsigned magic; const char *name; } kinds[] = {
+        {0x6969, "NFS"}, {0x517B, "SMB"}, {0xFF534D42, "CIFS"}, {0xFE534D42, "SMB2"}, {0x65735546, "FUSE"},
+        {0x01021997, "9p"}, {0x786F4256, "a shared folder of a virtual machine"}, {0x00C36400, "Ceph"},
+        {0x5346414F, "AFS"}, {0x73757245, "Coda"}, {0x0BD00BD0, "Lustre"},
+    };
+    struct statfs system;
+    if (statfs(path, &system) != 0) return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if ((unsigned)system.f_type == kinds[i].magic) return kinds[i].name;
+    }
+    return NULL;
+#elif defined(__APPLE__)
+    static const char *const names[] = {"nfs", "smbfs", "afpfs", "webdav", "macfuse", "osxfuse"};
+    struct statfs system;
+    if (statfs(path, &system) != 0) return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(system.f_fstypename, names[i]) == 0) return names[i];
+    }
+    return NULL;
+#else
+    (void)path;
+    return NULL;
 #endif
 }
 
@@ -65,7 +95,8 @@ int strata_get_status(int fd, const char *path, struct strata_status *status) {
 #if defined(__linux__) && defined(STATX_BASIC_STATS)
     struct statx wide;
     unsigned mask = STATX_TYPE | STATX_INO | STATX_SIZE;
-    int result = path ? statx(AT_FDCWD, path, 0, mask, &wide) : statx(fd, "", AT_EMPTY_PATH, mask, &wide);
+    int result = path ? statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, &wide)
+                      : statx(fd, "", AT_EMPTY_PATH, mask, &wide);
     if (result == 0) {
         status->size = (int64_t)wide.stx_size;
         status->device = makedev(wide.stx_dev_major, wide.stx_dev_minor);
@@ -76,7 +107,7 @@ int strata_get_status(int fd, const char *path, struct strata_status *status) {
     if (errno != ENOSYS && errno != EPERM) return -errno;
 #endif
     struct stat plain;
-    if ((path ? stat(path, &plain) : fstat(fd, &plain)) != 0) return -errno;
+    if ((path ? lstat(path, &plain) : fstat(fd, &plain)) != 0) return -errno;
     status->size = (int64_t)plain.st_size;
     status->device = (uint64_t)plain.st_dev;
     status->inode = (uint64_t)plain.st_ino;

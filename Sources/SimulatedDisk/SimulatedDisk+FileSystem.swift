@@ -21,11 +21,11 @@ extension SimulatedDisk {
                 if mode.isNew { throw FileError(.open, path: path, errno: EEXIST) }
                 return (found, state.lastHandle)
             }
-            if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }
+            if !mode.creates { throw FileError(.open, path: path, errno: ENOENT) }
             return (try state.create(path, role: role, thread: thread), state.lastHandle)
         }
         let file = OpenFile(path: path, inode: inode, role: role)
-        return SimulatedFile(self, file, handle: handle, isWritable: mode != .read)
+        return SimulatedFile(self, file, handle: handle, isWritable: !mode.isReadOnly)
     }
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {

@@ -35,6 +35,9 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Somebody else has the lock that was wanted.
     package static func keptOut(path: String) -> FileError { FileError(.lock, path: path, errno: 0) }
 
+    /// Whether the process has no right to do it: in a directory with the sticky bit, only a file's owner removes it.
+    package var isRefused: Bool { errno == EPERM || errno == EACCES }
+
     /// Whether it is ``keptOut(path:)``.
     package var isKeptOut: Bool { operation == .lock && errno == 0 }
 
@@ -56,9 +59,16 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether a symbolic link stands in the place of the file.
+    package var isLink: Bool { operation == .open && errno == ELOOP }
+
     package var description: String {
         let reason =
-            isKeptOut ? "somebody else has it" : errno == 0 ? "short transfer" : String(cString: strerror(errno))
+            isKeptOut
+            ? "another process has it"
+            : isLink
+                ? "a symbolic link stands in the place of the file and is not followed; remove it"
+                : errno == 0 ? "short transfer" : String(cString: strerror(errno))
         return "\(operation.rawValue) \(path): \(reason)"
     }
 }

@@ -24,6 +24,7 @@ extension FileSystemLayer {
     package func availableBytes(beside path: String) throws(FileError) -> Int64? {
         try base.availableBytes(beside: path)
     }
+    package func servedKind(of path: String) -> String? { base.servedKind(of: path) }
     package func randomBits() -> UInt64 { base.randomBits() }
 }
 

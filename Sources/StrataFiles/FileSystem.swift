@@ -10,7 +10,8 @@ package protocol FileSystem: Sendable {
     /// - Throws: ``FileError`` with operation `open`.
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File
 
-    /// What stands at `path` now, or nil when there is nothing.
+    /// What stands at `path` now, or nil when there is nothing. A symbolic link in the place of the file is what is
+    /// described, and is no regular file; ``resolve(_:)`` comes first where the path is a user's.
     func status(_ path: String) throws(FileError) -> FileStatus?
 
     /// The path of the file itself where `path` is a symbolic link, or leads through one: it stays the same when links
@@ -42,14 +43,21 @@ package protocol FileSystem: Sendable {
     /// Bytes that new files beside `path` can take; nil when that is not known. Has a default: not known.
     func availableBytes(beside path: String) throws(FileError) -> Int64?
 
+    /// What serves the files beside `path` where that is another machine or a program: NFS, CIFS, FUSE, 9p. Nil for the
+    /// file systems of this machine, and where it is not known. Has a default: nil.
+    func servedKind(of path: String) -> String?
+
     /// Random bytes for salts and identities. A simulated file system returns a seeded sequence.
     func randomBits() -> UInt64
 }
 
-/// How to open a file.
+/// How to open a file. A symbolic link in the place of the file is refused, except by ``readThroughLinks``: a user may
+/// be able to create names in a directory, and must not choose by a link which file the engine reads or writes.
 package enum OpenMode: Sendable, Equatable {
     /// Reading only; the file must be there.
     case read
+    /// Reading only, for a file that the user names; a symbolic link in its place is followed.
+    case readThroughLinks
     /// Reading and writing; the file must be there.
     case write
     /// Reading and writing; created when absent.
@@ -59,11 +67,16 @@ package enum OpenMode: Sendable, Equatable {
     /// The same, with the owner and the rights of another file: nobody may read a log who may not read what it is of.
     case createBeside(String)
 
+    /// Whether it makes a file where there is none.
+    package var creates: Bool { isNew || self == .createOrOpen }
+
+    package var isReadOnly: Bool { self == .read || self == .readThroughLinks }
+
     /// Whether it fails when the file is there.
     package var isNew: Bool {
         switch self {
         case .createNew, .createBeside: true
-        case .read, .write, .createOrOpen: false
+        case .read, .readThroughLinks, .write, .createOrOpen: false
         }
     }
 }
@@ -192,6 +205,7 @@ extension FileSystem {
     package var isShared: Bool { false }
     package func resolve(_ path: String) throws(FileError) -> String { path }
     package func availableBytes(beside path: String) throws(FileError) -> Int64? { nil }
+    package func servedKind(of path: String) -> String? { nil }
 }
 
 extension File {

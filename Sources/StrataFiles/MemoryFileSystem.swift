@@ -32,7 +32,7 @@ package final class MemoryFileSystem: FileSystem {
                 if mode.isNew { throw FileError(.open, path: path, errno: EEXIST) }
                 return found
             }
-            if mode == .read || mode == .write { throw FileError(.open, path: path, errno: ENOENT) }
+            if !mode.creates { throw FileError(.open, path: path, errno: ENOENT) }
             guard let range = MappedRange(growing: capacity) else {
                 throw FileError(.open, path: path, errno: ENOMEM)
             }

@@ -22,9 +22,10 @@ package struct POSIXFileSystem: FileSystem {
         let descriptor = ProcessOrigin.withoutForks { () -> Int32 in
             let descriptor =
                 switch mode {
-                case .read: strata_open(path, O_RDONLY, 0)
-                case .write: strata_open(path, O_RDWR, 0)
-                case .createOrOpen: strata_open(path, O_RDWR | O_CREAT, 0o644)
+                case .read: strata_open(path, O_RDONLY | O_NOFOLLOW, 0)
+                case .readThroughLinks: strata_open(path, O_RDONLY, 0)
+                case .write: strata_open(path, O_RDWR | O_NOFOLLOW, 0)
+                case .createOrOpen: strata_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o644)
                 case .createNew: strata_open(path, O_RDWR | O_CREAT | O_EXCL, 0o644)
                 case .createBeside(let original): strata_open_beside(path, original)
                 }
@@ -133,6 +134,10 @@ package struct POSIXFileSystem: FileSystem {
         let (bytes, isHuge) = UInt64(information.f_bavail).multipliedReportingOverflow(
             by: UInt64(information.f_frsize))
         return isHuge ? .max : Int64(clamping: bytes)
+    }
+
+    package func servedKind(of path: String) -> String? {
+        strata_served_kind(path).flatMap { String(validatingCString: $0) }
     }
 
     /// The folder that holds `path`.

@@ -22,6 +22,9 @@ package protocol SharedMemory: AnyObject, Sendable {
     /// Later loads of others that see it see all stores before it.
     func store32(_ offset: Int, _ value: UInt32)
     func store64(_ offset: Int, _ value: UInt64)
+    /// Gives a word a new value where it has the expected one.
+    /// - Returns: whether it had.
+    func exchange64(_ offset: Int, expected: UInt64, with new: UInt64) -> Bool
     func increment32(_ offset: Int)
     /// No load behind it is done before the stores in front of it are seen by all.
     func fence()
@@ -61,6 +64,9 @@ final class MappedSharedMemory: SharedMemory {
     func load64(_ offset: Int) -> UInt64 { strata_load64(base + offset) }
     func store32(_ offset: Int, _ value: UInt32) { strata_store32(base + offset, value) }
     func store64(_ offset: Int, _ value: UInt64) { strata_store64(base + offset, value) }
+    func exchange64(_ offset: Int, expected: UInt64, with new: UInt64) -> Bool {
+        strata_exchange64(base + offset, expected, new) != 0
+    }
     func increment32(_ offset: Int) { strata_increment32(base + offset) }
     func fence() { strata_fence() }
 

@@ -79,7 +79,10 @@ func openForReading(_ path: String, _ cipher: (any Cipher)?) throws -> Store {
 /// - Throws: when there is no such file.
 func size(_ path: String) throws -> Int {
     try naming(path) {
-        guard let status = try POSIXFileSystem().status(path) else { throw ToolError("\(path): no such file") }
+        let fileSystem = POSIXFileSystem()
+        guard let status = try fileSystem.status(try fileSystem.resolve(path)) else {
+            throw ToolError("\(path): no such file")
+        }
         guard status.isRegularFile else { throw ToolError("\(path) is not a file") }
         return Int(status.size)
     }

@@ -22,7 +22,7 @@ enum KeyFile {
 
     private static func read(_ path: String) throws -> [UInt8] {
         try naming(path) {
-            let file = try POSIXFileSystem().open(path, .read)
+            let file = try POSIXFileSystem().open(path, .readThroughLinks)
             defer { file.close() }
             var bytes = [UInt8](repeating: 0, count: 1024)
             let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }

@@ -151,6 +151,10 @@ private final class StoppingMemory: SharedMemory {
         pass(offset)
         inner.store64(offset, value)
     }
+    func exchange64(_ offset: Int, expected: UInt64, with new: UInt64) -> Bool {
+        pass(offset)
+        return inner.exchange64(offset, expected: expected, with: new)
+    }
     func increment32(_ offset: Int) { inner.increment32(offset) }
     func fence() { inner.fence() }
     func wait(_ offset: Int, while value: UInt32, microseconds: Int) {

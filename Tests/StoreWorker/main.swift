@@ -21,12 +21,14 @@ import Synchronization
 //     StoreWorker PATH fork-idle         forks in the middle of a transaction; neither process does anything more
 //     StoreWorker PATH grow ROW          the same as increment, with further rows that are made and taken away again:
 //                                        there is something to compact
+//     StoreWorker PATH damage PAGE       notes a page as damaged, acknowledges it at the stop
 //     StoreWorker PATH copy              writes copies of the newest version and checks them, until the stop
-// Options behind: timeout=MICROSECONDS, rows=NUMBER (row 0 is the sum of the others), times=NUMBER of increments, short
-// (no long values), threads=NUMBER, unchecked (no reading between the commits), default (limits and size of the log),
-// durability=NAME, launch (compacts at the open), online (compacts while it is used),
-// kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of ``StoppingFileSystem``), points=FILE (a list
-// of those that were passed), mistake=NAME (one that a build with planted bugs makes)
+// Options behind: timeout=MICROSECONDS, silence=MICROSECONDS (until a process is taken for stopped), rows=NUMBER (row 0
+// is the sum of the others), times=NUMBER of increments, short (no long values), threads=NUMBER, unchecked (no reading
+// between the commits), default (limits and size of the log), durability=NAME, launch (compacts at the open), online
+// (compacts while it is used), kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of
+// ``StoppingFileSystem``), points=FILE (a list of those that were passed), mistake=NAME (one that a build with planted
+// bugs makes)
 
 let arguments = CommandLine.arguments
 let path = arguments.count > 2 ? arguments[1] : ""
@@ -74,6 +76,7 @@ func options() -> StoreOptions {
         options.logHalfBytes = 16 << 10
     }
     options.writeTimeout = option("timeout")
+    if let limit = option("silence") { options.silenceLimit = limit }
     switch text("durability") {
     case "periodic": options.durability = .periodic
     case "none": options.durability = .none
@@ -273,6 +276,14 @@ func run() throws {
     switch arguments[2] {
     case "increment": try increment(store, row)
     case "copy": try copy(store)
+    case "damage":
+        let place = DamagedPlace(
+            table: TableID(1), loss: .rows(0...1, count: nil), page: PageNumber(UInt32(row)), reason: .checksum)
+        store.damage.note([place])
+        say(UInt8(ascii: "d"))
+        while !isStopped() { usleep(1000) }
+        store.damage.acknowledge()
+        say(UInt8(ascii: "k"))
     case "grow": try grow(store, row)
     case "fork": try forkAndWrite(store, row)
     case "fork-idle":
@@ -289,6 +300,8 @@ func run() throws {
         let transaction = try change(store, row)
         say(UInt8(ascii: "h"))
         while !isStopped() { usleep(1000) }
+        // What it was based on is there still, however long this process was stopped.
+        _ = try check(transaction.view)
         try transaction.commit()
         say(UInt8(ascii: "a"))
     case "pin":

@@ -7,6 +7,10 @@ static inline uint64_t strata_load64(const void *p) { return __atomic_load_n((co
 static inline uint32_t strata_load32(const void *p) { return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE); }
 static inline void strata_store64(void *p, uint64_t v) { __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE); }
 static inline void strata_store32(void *p, uint32_t v) { __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE); }
+// Whether the word had the expected value, and has the new one now.
+static inline int strata_exchange64(void *p, uint64_t expected, uint64_t desired) {
+    return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
+}
 static inline void strata_increment32(void *p) { __atomic_add_fetch((uint32_t *)p, 1, __ATOMIC_SEQ_CST); }
 // No store before it stays behind a load after it.
 static inline void strata_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

@@ -36,6 +36,9 @@ int strata_get_status(int fd, const char *path, struct strata_status *status);
 // What a symbolic link says, without a zero at the end. Returns its length, or -errno.
 long strata_read_link(const char *path, uint8_t *target, size_t size);
 
+// What serves the file system of a path where that is another machine, or a program; NULL for the others.
+const char *strata_served_kind(const char *path);
+
 // Makes everything durable that was written to the file system of an open file. Returns 0 or -errno.
 int strata_sync_file_system(int fd);
 

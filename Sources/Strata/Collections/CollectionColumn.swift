@@ -66,7 +66,7 @@ public struct _CollectionColumn {
     ) -> Value {
         guard let instance = owner._instance else { return otherwise }
         instance.checkConfinement()
-        instance.failures.follow()
+        instance.followDamage()
         guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let location = owner._location
         else { return otherwise }
         do throws(StorageError) {
@@ -90,7 +90,7 @@ public struct _CollectionColumn {
 
     /// Whether elements are known to be lost, or to lead to rows that are.
     func isDegraded(_ instance: RealmInstance) -> Bool {
-        guard instance.failures.isKnown else { return false }
+        guard instance.knowsDamage else { return false }
         if instance.failures.isDamaged(owner, column: property.column) { return true }
         guard leadsToObjects, nested == nil, let target = owner._access.target(of: property) else { return false }
         return instance.failures.readableRows(target) != nil

@@ -71,7 +71,7 @@ extension MigrationBackup {
         let newest = configuration.schemaVersion
         // A path that leads nowhere by now has no backups that could be found.
         guard let filePath = try? configuration.filePath() else { return [] }
-        guard configuration.fileSystem == nil else {
+        guard configuration.files == nil else {
             return ((newest > 64 ? newest - 64 : 0)..<newest).map { path(filePath, $0) }
         }
         let file = URL(fileURLWithPath: filePath)

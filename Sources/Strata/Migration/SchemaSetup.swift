@@ -114,7 +114,7 @@ struct SchemaSetup {
 
     /// The default file's directory is the library's own business.
     private static func makeDirectory(_ configuration: Realm.Configuration) throws {
-        guard configuration.fileSystem == nil, let url = configuration.fileURL,
+        guard configuration.files == nil, let url = configuration.fileURL,
             url == Realm.Configuration.defaultFileURL()
         else { return }
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

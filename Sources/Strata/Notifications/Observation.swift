@@ -78,7 +78,7 @@ final class Observation {
         isBehind = false
         guard !entries.isEmpty else { return }
         depth += 1
-        if instance.failures.isKnown, !instance.isInWrite {
+        if instance.knowsDamage, !instance.isInWrite {
             for entry in entries where entry.isActive.isSet && !entry.isBeingTold {
                 entry.isBeingTold = true
                 entry.observer?.damageIsKnown()

@@ -95,8 +95,8 @@ public final class ObjectSource {
     /// Whether rows or links that it consists of are known to be damaged: then everything follows from the keys of the
     /// rows that can be read.
     var isDegraded: Bool {
-        instance.failures.follow()
-        guard instance.failures.isKnown else { return false }
+        instance.followDamage()
+        guard instance.knowsDamage else { return false }
         if instance.failures.readableRows(access) != nil { return true }
         guard case .list(let owner, let property) = base else { return false }
         return instance.failures.isDamaged(owner, column: owner._access.properties[property].column)
@@ -195,7 +195,7 @@ public final class ObjectSource {
     func readable<Element>(at place: Int, _ decode: (Int64) -> Element?) -> Element? {
         guard let key = key(at: place) else { return nil }
         if let element = decode(key) { return element }
-        guard instance.failures.isKnown, let other = self.key(at: place), other != key else { return nil }
+        guard instance.knowsDamage, let other = self.key(at: place), other != key else { return nil }
         return decode(other)
     }
 
@@ -215,9 +215,9 @@ public final class ObjectSource {
         #if Zoo
             if PlantedMistake.writeStale.isPlanted, instance.isInWrite, let cache { return cache.keys }
         #endif
-        instance.failures.follow()
+        instance.followDamage()
         if let cache, cache.stamp == instance.stamp {
-            return instance.isFrozen && instance.failures.isKnown ? readable(cache.keys) : cache.keys
+            return instance.isFrozen && instance.knowsDamage ? readable(cache.keys) : cache.keys
         }
         instance.checkConfinement()
         if let kept = keptKeys() { return kept }

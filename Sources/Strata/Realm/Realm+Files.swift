@@ -75,7 +75,7 @@ extension Realm {
     /// - Throws: `fileNotFound` when there is none.
     public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
         var configuration = Configuration(fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true)
-        configuration.fileSystem = Configuration.defaultConfiguration.fileSystem
+        configuration.files = Configuration.defaultConfiguration.files
         return try SchemaSetup.schemaVersion(configuration)
     }
 
@@ -85,7 +85,8 @@ extension Realm {
     }
 
     private static func exists(_ path: String, _ configuration: Configuration) throws -> Bool {
-        do throws(FileError) { return try configuration.storeOptions.fileSystem.status(path) != nil } catch {
+        let fileSystem = configuration.storeOptions.fileSystem
+        do throws(FileError) { return try fileSystem.status(try fileSystem.resolve(path)) != nil } catch {
             throw Error(error)
         }
     }

@@ -52,7 +52,7 @@ public struct Realm: Equatable {
         configuration: Configuration, fileSystem: any FileSystem, scheduling: any Scheduling = SystemScheduling()
     ) throws {
         var configuration = configuration
-        configuration.fileSystem = fileSystem
+        configuration.files = fileSystem
         configuration.scheduling = scheduling
         try self.init(configuration: configuration)
     }

@@ -31,6 +31,16 @@ extension Realm {
             case none
         }
 
+        /// Whether the file system keeps what the database rests on: locks and maps that all processes share, and syncs
+        /// that reach the disk.
+        public enum FileSystemTrust: Sendable {
+            /// An open of a file on NFS, CIFS, FUSE, 9p or a file system of their kind says by
+            /// ``Configuration/report`` what is not safe there.
+            case checked
+            /// The program knows that it does: one machine alone has the file open, and its syncs reach a disk.
+            case trusted
+        }
+
         /// What reading a deleted object does.
         public enum InvalidAccess: Sendable {
             /// Reads the property's declared default, and tells ``Configuration/invalidAccessHandler``.
@@ -119,8 +129,14 @@ extension Realm {
         /// alone, on a full disk for instance: the file stays open then, and the next open in this process, once there
         /// is space, finds everything and closes it. A process that ends before takes them with it.
         public var closeFailureHandler: (@Sendable (Error) -> Void)?
+        /// Seconds that a write waits for another process which has the turn to write and gives no sign of life: it is
+        /// stopped by a signal, by a debugger or with its container. The write then throws `processStopped`. A process
+        /// in a long write gives signs of life, and is waited for as long as it takes.
+        public var stoppedProcessTimeout: Double = 20
+        /// What an open says of a file system that other machines, or a program, serve.
+        public var fileSystem = FileSystemTrust.checked
         /// Where files and threads come from, for tests and for a harness.
-        package var fileSystem: (any FileSystem)?
+        package var files: (any FileSystem)?
         package var scheduling: (any Scheduling)?
 
         public init(
@@ -186,7 +202,7 @@ extension Realm.Configuration {
 
     var storeOptions: StoreOptions {
         var options = StoreOptions()
-        if let fileSystem { options.fileSystem = fileSystem }
+        if let files { options.fileSystem = files }
         if let scheduling { options.scheduling = scheduling }
         if inMemoryIdentifier != nil { options.fileSystem = MemoryFileSystem() }
         options.readOnly = readOnly
@@ -198,6 +214,7 @@ extension Realm.Configuration {
         options.growth = growth.storage
         options.compaction = compaction.storage
         options.compactOnLaunch = shouldCompactOnLaunch
+        options.silenceLimit = Int(max(0.1, min(stoppedProcessTimeout, 1e9)) * 1e6)
         return options
     }
 

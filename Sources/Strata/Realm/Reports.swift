@@ -1,3 +1,4 @@
+import StrataStorage
 import Synchronization
 
 #if canImport(Darwin)
@@ -15,6 +16,10 @@ extension Realm.Configuration {
         case substituted(InvalidAccessReport)
         /// The last Realm of the file is gone, and closing it failed.
         case closeFailed(Realm.Error)
+        /// The file is on a file system which does not promise what the database rests on. The file is open.
+        case unsafeFileSystem(String)
+        /// The file had no byte in it, and is a new database now: a program made it so, or it was cut to nothing.
+        case startedEmpty(String)
 
         /// What happened, and the remedy.
         public var description: String {
@@ -22,6 +27,7 @@ extension Realm.Configuration {
             case .damage(let damage): damage.description
             case .substituted(let report): report.message
             case .closeFailed(let error): "\(error)"
+            case .unsafeFileSystem(let message), .startedEmpty(let message): message
             }
         }
     }
@@ -52,12 +58,34 @@ extension Realm.Configuration {
                 closeFailureHandler(error)
                 isHeard = true
             }
+        case .unsafeFileSystem, .startedEmpty: break
         }
         if let report {
             report(told)
             isHeard = true
         }
         if !isHeard { StandardErrorReports.add("\(told)", of: path) }
+    }
+}
+
+extension Realm.Configuration {
+    /// Says what a program has to know of a file that was just opened.
+    func tellOpened(_ store: Store) {
+        if store.damage.startedEmpty {
+            tell(
+                .startedEmpty(
+                    "\(path) had no byte in it, and is a new database now; where it held objects, put a copy back"
+                ))
+        }
+        guard fileSystem == .checked, inMemoryIdentifier == nil,
+            let kind = storeOptions.fileSystem.servedKind(of: path)
+        else { return }
+        tell(
+            .unsafeFileSystem(
+                "\(path) is on \(kind): processes of other machines may not see its locks and its map, and a sync may "
+                    + "end before the disk has the data, so that commits get lost. Move the file to a local disk, or, "
+                    + "where one machine alone uses it and syncs reach the disk, set Realm.Configuration.fileSystem = "
+                    + ".trusted"))
     }
 }
 

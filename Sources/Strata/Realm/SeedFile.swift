@@ -46,7 +46,7 @@ struct SeedFile {
     }
 
     private func exists(_ path: String, _ fileSystem: any FileSystem) throws(Realm.Error) -> Bool {
-        do throws(FileError) { return try fileSystem.status(path) != nil } catch {
+        do throws(FileError) { return try fileSystem.status(try fileSystem.resolve(path)) != nil } catch {
             throw Realm.Error(error)
         }
     }

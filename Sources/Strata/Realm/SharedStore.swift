@@ -134,6 +134,7 @@ final class SharedStore: Sendable {
         open.value.add(1, ordering: .relaxed)
         let token = store.addObserver { [weak self] notice in self?.receive(notice) }
         state.withLock { $0.token = token }
+        configuration.tellOpened(store)
         OpenVerification.begin(self, configuration)
     }
 
@@ -212,7 +213,7 @@ final class SharedStore: Sendable {
 extension SharedStore.Key {
     init(_ configuration: Realm.Configuration) {
         path = configuration.path
-        if let given = configuration.fileSystem, type(of: given) is AnyObject.Type {
+        if let given = configuration.files, type(of: given) is AnyObject.Type {
             fileSystem = ObjectIdentifier(given as AnyObject)
         } else {
             fileSystem = nil

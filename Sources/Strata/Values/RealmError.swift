@@ -32,6 +32,9 @@ extension Realm {
             case wrongState
             /// Places of the file cannot be read, and the program has not acknowledged all of them: nothing is written.
             case damaged
+            /// A process that has the turn to write is stopped; or this one was, inside a write, and another one has
+            /// the turn by now. Nothing of the write that throws it is in the file.
+            case processStopped
             /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process keeps 1 008, more
             /// than which it cannot. A write that throws it has not begun.
             case tooManyVersions
@@ -81,6 +84,7 @@ extension Realm {
         public static let incorrectThread = Code.incorrectThread
         public static let wrongState = Code.wrongState
         public static let damaged = Code.damaged
+        public static let processStopped = Code.processStopped
         public static let tooManyVersions = Code.tooManyVersions
     }
 }
@@ -128,7 +132,8 @@ extension Realm.Error {
         case .notAStore(let path), .keyRequired(let path), .wrongKey(let path), .notEncrypted(let path),
             .unsupportedFormat(let path, _), .logMissing(let path), .logMismatch(let path), .logCorrupt(let path, _),
             .logOutdated(let path), .inUse(let path), .beingRead(let path, _), .unshared(let path), .stale(let path),
-            .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path), .damaged(let path, _):
+            .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path), .damaged(let path, _),
+            .silent(let path, _), .turnTakenBack(let path):
             path
         default: nil
         }
@@ -171,6 +176,18 @@ extension Realm.Error {
         case .stale(let path):
             return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
         case .busy(let path): return (.fail, "the write lock of \(path) was not to be had in time; try again")
+        case .silent(let path, let processes):
+            return (
+                .processStopped,
+                "\(Self.named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; let "
+                    + "it go on, or end it, and try again"
+            )
+        case .turnTakenBack(let path):
+            return (
+                .processStopped,
+                "this process was stopped inside a write of \(path), and another one has the turn by now; nothing of "
+                    + "the write is in the file, so do it again"
+            )
         case .lockFile(let path):
             return (
                 .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it"

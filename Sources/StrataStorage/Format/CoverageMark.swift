@@ -20,6 +20,11 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     /// A log was required, and nothing was in it.
     case emptyLog = "recovery.emptyLog"
     case replayed = "recovery.replayed"
+    /// The log's name led to another file, and a copy got it.
+    case logWrittenAgain = "log.writtenAgain"
+    /// A log that this process may not remove was written over, or left behind.
+    case logTakenOver = "log.takenOver"
+    case logLeft = "log.left"
     case replayedInMemory = "recovery.replayedInMemory"
     /// One slot could not be read, and the log says that it was the newer one.
     case lostSlot = "recovery.lostSlot"
@@ -74,6 +79,8 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case guestClaimed = "processes.guestClaimed"
     /// The disk had no room for the lock file.
     case noSpaceForProcesses = "processes.noSpace"
+    /// A lock file that this process may not remove was emptied.
+    case lockFileTakenOver = "processes.lockFileTakenOver"
     /// An owner put the owner word right that somebody had written over.
     case ownerWordRestored = "processes.ownerWordRestored"
     /// The owner word named a process that did not own writing.

@@ -37,6 +37,12 @@ package enum StorageError: Error, Sendable, Equatable {
     case stale(path: String)
     /// Others kept the write lock for longer than ``StoreOptions/writeTimeout``.
     case busy(path: String)
+    /// A process that has the turn to write gave no sign of life for ``StoreOptions/silenceLimit``: it is stopped. Its
+    /// number is there where it can be told.
+    case silent(path: String, [Int32])
+    /// This process gave no sign of life inside a transaction, and its turn to write was taken back: nothing of the
+    /// transaction was written.
+    case turnTakenBack(path: String)
     /// The file that the processes share beside the store is gone, or not what they share.
     case lockFile(path: String)
     /// Another process has the store open with a log, and this one would go without, or the other way round.
@@ -118,8 +124,8 @@ extension StorageError {
         case .file, .noSpace, .notAStore, .keyRequired, .wrongKey, .notEncrypted, .unsupportedFormat, .inUse,
             .beingRead,
             .unshared, .readOnly, .damaged,
-            .poisoned, .commitOutcomeUnknown, .closed, .forked, .misuse, .limit, .stale, .busy, .lockFile,
-            .settingsDiffer:
+            .poisoned, .commitOutcomeUnknown, .closed, .forked, .misuse, .limit, .stale, .busy, .silent,
+            .turnTakenBack, .lockFile, .settingsDiffer:
             false
         }
     }

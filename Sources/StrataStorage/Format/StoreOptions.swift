@@ -45,6 +45,9 @@ package struct StoreOptions: Sendable {
     package var mapReserve: Int
     /// Microseconds that ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for ever.
     package var writeTimeout: Int?
+    /// Microseconds that a write waits for a process which has the turn to write and gives no sign of life, because it
+    /// is stopped; then it throws `silent`. A process in a long transaction gives signs.
+    package var silenceLimit = 20_000_000
     /// Seals the data file and the log; nil for a plain store. The key itself is the caller's business.
     package var cipher: (any Cipher)?
     /// Microseconds that an open waits while another process opens, recovers or closes the store, before `inUse`.

@@ -9,13 +9,16 @@ internal import Synchronization
 // 3. Only the log that was made by this object is appended to. One that was opened is there to be replayed.
 // 4. After a failed write or sync nothing is written or synced any more.
 // 5. Halves are of a multiple of 64 bytes, and so is every batch's place.
+// 6. No sync is acknowledged while the log's name leads to another file or to none: recovery goes by the name.
 
 /// The preallocated file of two halves where commits become durable first.
 ///
 /// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position and need the caller's guard
 /// (whoever leads the batch). `sync` may run beside them on another thread.
 package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the batch, see above
-    let file: any File
+    /// Where batches go. The lock is held while a batch is appended, and while another file takes its place.
+    private let place: Mutex<Place>
+    package let path: String
     package let header: LogHeader
     let epoch: LogEpoch
     private let failed = ClosedFlag()
@@ -36,18 +39,25 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Whether the other half may be written over.
     package private(set) var isInactiveHalfFree = true
 
-    private init(_ file: any File, _ header: LogHeader, canAppend: Bool, _ sealing: LogSealing?) {
+    private struct Place {
+        var file: any File
+        /// What the names of log and data file lead to; nil for a log that is only replayed.
+        var names: LogNames?
+    }
+
+    private init(_ file: any File, _ header: LogHeader, _ names: LogNames?, _ sealing: LogSealing?) {
         self.sealing = sealing
-        self.file = file
         self.header = header
-        self.canAppend = canAppend
+        path = file.path
+        place = Mutex(Place(file: file, names: names))
+        canAppend = names != nil
         epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         nextOffset = LogFormat.start(ofHalf: 0, halfBytes: header.halfBytes)
     }
 
     deinit { buffer.deallocate() }
 
-    package var path: String { file.path }
+    var file: any File { place.withLock { $0.file } }
 
     /// Bytes of the file.
     package var byteCount: Int { LogFormat.fileBytes(halfBytes: header.halfBytes) }
@@ -69,27 +79,17 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Closes the descriptor. The file stays.
     package func close() { file.close() }
 
-    /// Gives a log of an older format another name, `NAME.log.format-N`, durably: it is of a store that stood here
-    /// before, and may be all that is left of its last commits.
-    package static func setAside(
-        fileSystem: any FileSystem, path: String, version: UInt32
-    ) throws(StorageError) {
-        let name = "\(path).format-\(version)"
-        var number = 1
-        do throws(FileError) {
-            while try fileSystem.status(number == 1 ? name : "\(name)-\(number)") != nil { number += 1 }
-            try fileSystem.renameNew(path, to: number == 1 ? name : "\(name)-\(number)")
-            try fileSystem.syncDirectory(of: path)
-        } catch {
-            throw StorageError(error)
-        }
-    }
-
     /// Takes a log away that no slot requires, durably.
+    ///
+    /// Where another user's process made it in a directory with the sticky bit, it stays: nothing believes it, and the
+    /// next log is written over it.
     package static func remove(fileSystem: any FileSystem, path: String) throws(StorageError) {
         do throws(FileError) {
             if try fileSystem.status(path) == nil { return }
-            try fileSystem.remove(path)
+            do throws(FileError) { try fileSystem.remove(path) } catch {
+                if error.isRefused { return mark(.logLeft) }
+                throw error
+            }
             try fileSystem.syncDirectory(of: path)
         } catch {
             throw StorageError(error)
@@ -113,8 +113,8 @@ extension LogFile {
         precondition(halfBytes % Format.pageSize == 0, "a half is whole pages")
         let header = LogHeader(storeID: storeID, salt: salt, halfBytes: halfBytes, baseVersion: baseVersion)
         do throws(FileError) {
-            if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
-            let file = try fileSystem.open(path, .createBeside(data))
+            let names = LogNames(log: path, data: data, fileSystem)
+            let file = try names.makeFile()
             do throws(FileError) {
                 try file.preallocate(to: Int64(LogFormat.fileBytes(halfBytes: halfBytes)))
                 try fill(file, header)
@@ -122,10 +122,10 @@ extension LogFile {
                 try fileSystem.syncDirectory(of: path)
             } catch {
                 file.close()
-                removeUnfinished(fileSystem, path)
+                names.removeUnfinished(path)
                 throw error
             }
-            return LogFile(file, header, canAppend: true, LogSealing(cipher, storeID, fileSystem))
+            return LogFile(file, header, try names.ofFiles(file), LogSealing(cipher, storeID, fileSystem))
         } catch {
             throw StorageError(error)
         }
@@ -142,11 +142,6 @@ extension LogFile {
             try file.write(UnsafeRawBufferPointer(rebasing: piece[..<count]), at: Int64(offset))
             if offset == 0 { piece.initializeMemory(as: UInt8.self, repeating: 0) }
         }
-    }
-
-    /// Gives the space of a half-made log back. That it cannot be removed is not what the caller has to hear about.
-    private static func removeUnfinished(_ fileSystem: any FileSystem, _ path: String) {
-        do throws(FileError) { try fileSystem.remove(path) } catch { return }
     }
 
     /// Opens a log to replay it.
@@ -166,7 +161,7 @@ extension LogFile {
             throw error.isOlderFormat ? .logMismatch(path: path) : error
         }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
-        return LogFile(file, header, canAppend: false, LogSealing(cipher, storeID, fileSystem))
+        return LogFile(file, header, nil, LogSealing(cipher, storeID, fileSystem))
     }
 
     /// Whose log stands at the path, or nil when there is none. Says what a clean slot without its twin has to know.
@@ -182,10 +177,12 @@ extension LogFile {
         _ fileSystem: any FileSystem, _ path: String, _ mode: OpenMode
     ) throws(StorageError) -> (any File)? {
         do throws(FileError) {
-            return try fileSystem.status(path) == nil ? nil : try fileSystem.open(path, mode)
+            guard let status = try fileSystem.status(path) else { return nil }
+            if status.isRegularFile { return try fileSystem.open(path, mode) }
         } catch {
             throw StorageError(error)
         }
+        throw .logMismatch(path: path)
     }
 
     private static func readHeader(_ file: any File) throws(StorageError) -> LogHeader {
@@ -264,11 +261,16 @@ extension LogFile {
         var plan = plan
         plan.payloadChecksum = epoch.checksum(base + LogFormat.batchHeaderSize, plan.payloadBytes)
         let checksum = plan.store(base, epoch)
-        do throws(FileError) {
-            try file.write(UnsafeRawBufferPointer(batch), at: Int64(nextOffset))
-        } catch {
+        let offset = Int64(nextOffset)
+        let failure = place.withLock { (place) -> FileError? in
+            do throws(FileError) { try place.file.write(UnsafeRawBufferPointer(batch), at: offset) } catch {
+                return error
+            }
+            return nil
+        }
+        if let failure {
             _ = failed.set()
-            throw StorageError(error)
+            throw StorageError(failure)
         }
         previous = checksum
         nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
@@ -295,19 +297,23 @@ extension LogFile {
         try append(batch: batch, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
     }
 
-    /// Makes what was appended before the call durable.
-    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again.
+    /// Makes what was appended before the call durable, under the log's name: where that leads to another file by then,
+    /// or to none, the log is written there again.
+    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again. `stale` where the data
+    ///   file's name leads elsewhere as well.
+    /// - Complexity: besides the sync one look at the name.
     package func sync() throws(StorageError) {
         #if Zoo
             if PlantedMistake.commitWithoutSync.isPlanted { return }
         #endif
         if failed.isSet { throw .poisoned }
         let covered = written.load(ordering: .acquiring)
-        do throws(FileError) {
-            try syncData()
+        do throws(StorageError) {
+            do throws(FileError) { try syncData() } catch { throw StorageError(error) }
+            try confirmName()
         } catch {
             _ = failed.set()
-            throw StorageError(error)
+            throw error
         }
         synced.max(covered, ordering: .acquiringAndReleasing)
     }
@@ -319,6 +325,26 @@ extension LogFile {
             }
         #endif
         try file.syncData()
+    }
+
+    /// Sees that recovery finds the log by its name: where that leads to another file, or to none, a copy gets the
+    /// name, and batches go there.
+    private func confirmName() throws(StorageError) {
+        guard let names = place.withLock({ $0.names }), try names.isLogGone else { return }
+        mark(.logWrittenAgain)
+        let count = byteCount
+        let failure = place.withLock { (place) -> StorageError? in
+            do throws(StorageError) {
+                // Another thread that synced may have done it.
+                guard let names = place.names, try names.isLogGone else { return nil }
+                // A sync of the old file may be under way: it is closed with the last reference.
+                (place.file, place.names) = try names.copy(of: place.file, count: count)
+            } catch {
+                return error
+            }
+            return nil
+        }
+        if let failure { throw failure }
     }
 
     /// What a header slot may say that the log reaches: the last LSN that a sync has covered.

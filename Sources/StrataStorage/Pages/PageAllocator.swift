@@ -142,7 +142,8 @@ final class PageAllocator {
     var usedPages: Int { lock.withLock { space.regions.pageCount } }
 
     /// Pages that the file has room for.
-    var fileCapacity: Int { lock.withLock { room.capacity } }
+    /// How far the file goes, and how far what was given out of it: no version has a page behind that.
+    var extent: FileExtent { lock.withLock { FileExtent(pages: room.capacity, contents: space.regions.pageCount) } }
 
     // MARK: Taking pages
 
@@ -324,9 +325,10 @@ final class PageAllocator {
         }
     }
 
-    /// Keeps all pages that the last checkpoint does not reach, up to the end of the file, for whoever may read a
-    /// version older than `freed`. The map is open.
-    /// - Complexity: O(pages of the file).
+    /// Keeps all pages that the last checkpoint does not reach, up to the end of the contents, for processes that may
+    /// read a version older than `freed`. The map is open.
+    /// - Parameter end: behind the last page of any version of the process that died. What follows is given out next.
+    /// - Complexity: O(pages up to `end`).
     func holdAll(upTo end: Int, freed: UInt64) throws(StorageError) {
         lock.lock()
         defer { lock.unlock() }

@@ -25,6 +25,7 @@ struct Attendant {
         let hasThread = store.options.scheduling.spawn("attendant") { [weak store, processes] in
             while !processes.isEnded {
                 let bell = processes.slots.bell
+                processes.slots.giveSign()
                 // The store lives as long as its users, not as long as this thread.
                 do {
                     guard let store else { return }
@@ -40,7 +41,7 @@ struct Attendant {
     private func attend() {
         if !processes.ownership.isOwn && monitor.withLock({ commits.state.isOwner }) { restoreWord() }
         while processes.ownership.isOwn && processes.ownership.isAsked && !processes.isEnded {
-            let permit = store.gate.acquire()
+            let permit = acquireGate()
             // What cannot be given on is found by whoever waits: this process's locks go with it. Nobody waits for this
             // thread; the next use of the store meets the cause.
             do throws(StorageError) { try serve(permit) } catch { break }
@@ -57,7 +58,16 @@ struct Attendant {
         }
     }
 
-    /// Somebody wrote over the owner word while this process owns writing.
+    /// Waits for the write gate, and hears its bell meanwhile: a process in a long transaction is not stopped.
+    private func acquireGate() -> WritePermit {
+        while true {
+            let deadline = store.options.scheduling.deadline(after: ProcessTable.step)
+            if let permit = store.gate.acquire(until: deadline) { return permit }
+            processes.slots.giveSign()
+        }
+    }
+
+    /// A process wrote over the owner word while this process owns writing.
     private func restoreWord() {
         store.gate.whileHeld { _ in
             guard !processes.isEnded, monitor.withLock({ commits.state.isOwner }) else { return }
@@ -104,7 +114,7 @@ struct Attendant {
         }
         guard let base else { throw .poisoned }
         let lent = PublishedVersion(
-            number: 0, version: base.version, root: base.root, pages: store.allocator.fileCapacity)
+            number: 0, version: base.version, root: base.root, file: store.allocator.extent)
         guard let grant = try processes.grants.lend(to: slot, lent) else { return }
         mark(.lentTurn)
         switch try processes.grants.awaitAnswer(of: slot, grant) {

@@ -44,7 +44,7 @@ struct ForeignVersions {
     /// Makes what another process published the store's visible version; it cannot go meanwhile.
     func show(_ newest: PublishedVersion) throws(StorageError) {
         if newest.number == commits.state.others.publication { return }
-        commits.pages.admit(newest.pages)
+        commits.pages.admit(newest.file.pages)
         let before = commits.state.visible
         var version = VersionState.empty
         if !newest.root.isNull { version = try RootNode.read(newest.root, commits.reader, known: before) }
@@ -61,7 +61,7 @@ struct ForeignVersions {
     func announce() {
         let allocator = commits.allocator
         commits.state.others.publication = processes.versions.publish(
-            commits.state.visible.version, commits.state.visible.root, pages: allocator.fileCapacity)
+            commits.state.visible.version, commits.state.visible.root, allocator.extent)
         if !processes.slots.hasOthers && commits.state.pins.foreign.isEmpty { return }
         processes.slots.wakeWaiters()
         commits.state.others.announcements += 1

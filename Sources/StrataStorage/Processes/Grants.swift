@@ -70,6 +70,11 @@ struct Grants: Sendable {
     private func word(_ slot: Int) -> GrantWord { GrantWord(memory[Layout.slot(slot).grant]) }
     private func set(_ slot: Int, _ word: GrantWord) { memory[Layout.slot(slot).grant] = word.bits }
 
+    /// - Returns: false where the other side was faster.
+    private func change(_ slot: Int, _ word: GrantWord, to new: GrantWord) -> Bool {
+        memory.exchange64(Layout.slot(slot).grant.offset, expected: word.bits, with: new.bits)
+    }
+
     /// The process with a grant that is not answered for. The table's lock is held.
     func livingGuest() throws(StorageError) -> Int? {
         let number = memory[Layout.lastGrant]
@@ -116,12 +121,18 @@ struct Grants: Sendable {
     }
 
     /// Waits for what a guest does with its turn.
-    /// - Returns: `submitted`, `claimed`, or `returned`, also when it has died or never took it.
+    ///
+    /// A guest that gives no sign of life is stopped, in the middle of its transaction: the turn is taken back, and it
+    /// finds that out when it hands its record in, or claims ownership, by the word that says how far the grant is.
+    /// - Returns: `submitted`, `claimed`, or `returned`, also when it has died, never took it, or is stopped.
     func awaitAnswer(of slot: Int, _ grant: Grant) throws(StorageError) -> GrantState {
         var nextLook = slots.nextLook
         let limit = file.scheduling.deadline(after: Self.patience)
+        var silence = SilenceWatch(slots)
         while true {
             let value = slots.bell
+            // The process that waits for its turn sees that this one is not stopped.
+            slots.giveSign()
             let word = word(slot)
             guard word.number == grant.number else { return .returned }
             switch word.state {
@@ -136,11 +147,15 @@ struct Grants: Sendable {
                     slots.clear(slot)
                     return true
                 }
-                if self.word(slot) != GrantWord(grant.number, .offered) { return false }
-                if file.scheduling.remaining(until: limit) > 0 { return false }
+                let word = self.word(slot)
+                let isStopped = silence.isSilent(slot)
+                switch word {
+                case GrantWord(grant.number, .offered) where file.scheduling.remaining(until: limit) == 0: break
+                case GrantWord(grant.number, .taken) where isStopped: break
+                default: return false
+                }
                 mark(.grantWithdrawn)
-                set(slot, GrantWord(0, .none))
-                return true
+                return change(slot, word, to: GrantWord(0, .none))
             }
             if isOver { return .returned }
         }
@@ -189,23 +204,38 @@ struct Grants: Sendable {
 
     /// Hands a record in.
     func submit(_ grant: Grant, _ record: UnsafeRawBufferPointer, isInHurry: Bool) throws(StorageError) {
+        // Behind the table stands what another process left by now, where this one has the turn no more.
+        if !has(grant) { throw .turnTakenBack(path: file.data.path) }
         try file.writeTail(record)
         memory[slots.ownWords.recordBytes] = UInt32(record.count)
         memory[slots.ownWords.recordChecksum] = ProcessTableFile.checksum(record)
         memory[slots.ownWords.flags] = isInHurry ? Layout.isInHurry : 0
-        reply(grant, .submitted)
+        if !reply(grant, .submitted) { throw .turnTakenBack(path: file.data.path) }
     }
 
+    /// Whether this process still has the turn that it took.
+    private func has(_ grant: Grant) -> Bool { word(slots.own) == GrantWord(grant.number, .taken) }
+
     /// Ends a turn without a commit.
-    func giveBack(_ grant: Grant) { reply(grant, .returned) }
+    func giveBack(_ grant: Grant) {
+        // A turn that was taken back, or claimed in vain, needs no answer.
+        if !reply(grant, .returned), word(slots.own) == GrantWord(grant.number, .claimed) {
+            set(slots.own, GrantWord(grant.number, .returned))
+            slots.ring(grant.owner)
+        }
+    }
 
-    /// Asks to own writing instead. The owner gives it to nobody else.
-    func claim(_ grant: Grant) { reply(grant, .claimed) }
+    /// Asks to own writing instead. The owner gives it to no other process.
+    /// - Returns: false where the turn was taken back.
+    func claim(_ grant: Grant) -> Bool { reply(grant, .claimed) }
 
-    private func reply(_ grant: Grant, _ state: GrantState) {
-        guard word(slots.own).number == grant.number else { return }
-        set(slots.own, GrantWord(grant.number, state))
+    /// - Returns: false where the turn was taken back.
+    private func reply(_ grant: Grant, _ state: GrantState) -> Bool {
+        guard change(slots.own, GrantWord(grant.number, .taken), to: GrantWord(grant.number, state)) else {
+            return false
+        }
         slots.ring(grant.owner)
+        return true
     }
 
     /// What became of a record that was handed in.
@@ -217,9 +247,11 @@ struct Grants: Sendable {
     }
 
     /// Waits for what the owner says of a record.
+    /// - Throws: `commitOutcomeUnknown` where the owner is stopped: it may commit the record when it goes on.
     func awaitOutcome(_ grant: Grant, _ ownership: WritingOwnership) throws(StorageError) -> Outcome {
         var nextLook = slots.nextLook
         let submitted = GrantWord(grant.number, .submitted)
+        var silence = SilenceWatch(slots)
         while true {
             let value = slots.guestBell
             let word = word(slots.own)
@@ -227,10 +259,12 @@ struct Grants: Sendable {
             if word == GrantWord(grant.number, .refused) { return .refused(failure) }
             if word != submitted || ownership.isOwn { return .ownerGone }
             slots.waitAsGuest(value)
-            if slots.isTimeToLook(&nextLook, rang: slots.guestBell != value), try ownership.isGone(grant) {
-                // It may have answered before it died.
-                if self.word(slots.own) == submitted { return .ownerGone }
-            }
+            if !slots.isTimeToLook(&nextLook, rang: slots.guestBell != value) { continue }
+            let isGone = try ownership.isGone(grant)
+            // It may have answered before it died, or was stopped.
+            if self.word(slots.own) != submitted { continue }
+            if isGone { return .ownerGone }
+            if silence.isSilent(grant.owner) { throw .commitOutcomeUnknown(TransactionID(grant.base.version + 1)) }
         }
     }
 

@@ -12,14 +12,23 @@ struct GuestTurn {
     let store: Store
     let processes: ProcessTable
     let grant: Grant
+    /// Where the other processes see that this one reads the version that it was lent: they keep its pages also where
+    /// the turn is taken back, because this process was stopped.
+    private var pin: Int?
+
+    init(store: Store, processes: ProcessTable, grant: Grant) {
+        (self.store, self.processes, self.grant) = (store, processes, grant)
+    }
 
     private var commits: Commits { store.commits }
     private var monitor: any Monitor { store.commits.monitor }
 
     /// Starts the transaction.
     func begin(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction {
+        var turn = self
+        turn.pin = monitor.withLock { processes.pins.pin(grant.base.version) }
         do throws(StorageError) {
-            store.pages.admit(grant.base.pages)
+            store.pages.admit(grant.base.file.pages)
             var base = VersionState.empty
             if !grant.base.root.isNull {
                 let known = monitor.withLock { commits.state.visible }
@@ -33,26 +42,31 @@ struct GuestTurn {
             if let kept = store.writer.workspace { workspace = kept } else { workspace = try store.makeWorkspace() }
             workspace.begin(base, recordLimit: Self.recordLimit)
             let transaction = WriteTransaction(store: store, base: base, workspace: workspace, permit)
-            transaction.guest = self
+            transaction.guest = turn
             workspace.nodes.beforeFirstPage = { [unowned transaction] () throws(StorageError) in
                 try transaction.guest?.claim(transaction, canRepeat: false)
             }
             return transaction
         } catch {
+            turn.unpin()
             processes.grants.giveBack(grant)
             throw error
         }
     }
 
+    private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
+
     /// Makes the process of the running transaction the owner of writing.
     /// - Parameter canRepeat: no operation is under way, and the record holds all that was done.
     /// - Throws: `commitOutcomeUnknown` when the owner died, and what the transaction is based on did not come back;
-    ///   `noSpace`, `busy` where the owner cannot give writing on.
+    ///   `turnTakenBack` when this process was stopped meanwhile; `noSpace`, `busy` where the owner cannot give writing
+    ///   on.
     func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
+        defer { unpin() }
         transaction.guest = nil
         transaction.nodes.beforeFirstPage = nil
-        processes.grants.claim(grant)
+        if !processes.grants.claim(grant) { throw .turnTakenBack(path: store.path) }
         // A recovery on the way must not meet the nodes and the record of the open transaction.
         store.writer.workspace = nil
         defer { store.writer.workspace = transaction.workspace }
@@ -124,6 +138,7 @@ struct GuestTurn {
     /// Ends the transaction without a commit. Gives the write gate back.
     /// - Returns: whether its base is durable.
     func rollBack(_ transaction: WriteTransaction) -> Bool {
+        unpin()
         processes.grants.giveBack(grant)
         transaction.giveGateBack()
         return waitUntilPublished(grant.base.version)
@@ -132,6 +147,7 @@ struct GuestTurn {
     /// - Returns: why the transaction is not committed.
     private func handInAndWait(_ transaction: WriteTransaction) -> StorageError? {
         let version = transaction.version
+        defer { unpin() }
         let outcome = handIn(transaction)
         var failure: StorageError?
         switch outcome {
@@ -158,7 +174,7 @@ struct GuestTurn {
             return .refused(error)
         }
         do throws(StorageError) { return try processes.grants.awaitOutcome(grant, processes.ownership) } catch {
-            // The table is of no use any more.
+            // The table is of no use any more, or the owner is stopped.
             return .refused(.commitOutcomeUnknown(TransactionID(transaction.version)))
         }
     }
@@ -192,6 +208,7 @@ struct GuestTurn {
         changeWaiters(by: 1)
         defer { changeWaiters(by: -1) }
         var nextLook = processes.slots.nextLook
+        var silence = SilenceWatch(processes.slots)
         let ownership = processes.ownership
         do throws(StorageError) {
             while true {
@@ -205,7 +222,12 @@ struct GuestTurn {
                 if processes.isPoisoned || processes.isEnded { return false }
                 processes.slots.waitAsGuest(value)
                 if !processes.slots.isTimeToLook(&nextLook, rang: processes.slots.guestBell != value) { continue }
-                guard try ownership.isGone(grant), try processes.versions.newest().version < version else { continue }
+                let isGone = try ownership.isGone(grant)
+                if try processes.versions.newest().version >= version { continue }
+                if !isGone {
+                    if silence.isSilent(grant.owner) { return false }
+                    continue
+                }
                 if !recovers { return false }
                 try store.gate.whileHeld { (_) throws(StorageError) in try store.becomeOwner() }
             }

@@ -92,6 +92,17 @@ struct ProcessSlots: Sendable {
 
     func ringWatchers() { for other in others where memory[Layout.slot(other).watches] != 0 { ring(other) } }
 
+    // MARK: Signs of life
+
+    /// How many signs of life a process has given.
+    func signs(of slot: Int) -> UInt32 { memory[Layout.slot(slot).signs] }
+
+    /// This process is not stopped: it has heard its bell.
+    func giveSign() { memory.increment32(ownWords.signs.offset) }
+
+    /// The numbers of the processes that have a slot, where they can be told.
+    func processes(of slot: Int) -> [Int32] { file.data.lockHolders(byte: LockByte.slot(slot)) }
+
     // MARK: Bells of guests
 
     /// Changes when a thread that waits for a turn, an answer or a version has something to look at.

@@ -56,9 +56,7 @@ final class ProcessTable: Sendable {
     static func make(_ data: any File, _ options: StoreOptions, path: String) throws(StorageError) -> ProcessTable {
         let lockPath = Self.path(path)
         do throws(FileError) {
-            // Not written over: processes may still map it that have a file open which this one has replaced.
-            if try options.fileSystem.status(lockPath) != nil { try options.fileSystem.remove(lockPath) }
-            let lockFile = try options.fileSystem.open(lockPath, .createBeside(path))
+            let lockFile = try makeFile(lockPath, beside: path, options.fileSystem)
             // A hole would be filled when it is stored to, and a full disk would then be a signal.
             // The records of guests stand behind the table: on a disk that fills up they, too, can still delete.
             try lockFile.preallocate(to: Int64(Layout.bytes + GuestTurn.recordLimit))
@@ -87,6 +85,30 @@ final class ProcessTable: Sendable {
             do throws(FileError) { try options.fileSystem.remove(lockPath) } catch {}
             throw StorageError(error)
         }
+    }
+
+    /// A lock file that holds nothing of an earlier life.
+    ///
+    /// One that stands there is replaced and not written over: processes may still map it that have a data file open
+    /// which this one has replaced. Where this process may not remove it, because another user's process left it in a
+    /// directory with the sticky bit, it is emptied: who maps it still finds its own slot free then, and refuses.
+    private static func makeFile(
+        _ lockPath: String, beside path: String, _ fileSystem: any FileSystem
+    ) throws(FileError) -> any File {
+        guard let status = try fileSystem.status(lockPath) else {
+            return try fileSystem.open(lockPath, .createBeside(path))
+        }
+        do throws(FileError) { try fileSystem.remove(lockPath) } catch {
+            guard error.isRefused, status.isRegularFile else { throw error }
+            mark(.lockFileTakenOver)
+            let file = try fileSystem.open(lockPath, .write)
+            let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Layout.bytes, alignment: 8)
+            defer { zeros.deallocate() }
+            zeros.initializeMemory(as: UInt8.self, repeating: 0)
+            try file.write(UnsafeRawBufferPointer(zeros), at: 0)
+            return file
+        }
+        return try fileSystem.open(lockPath, .createBeside(path))
     }
 
     /// As ``make(_:_:path:)``; nil where the disk has no room for it. A store that is open alone needs no table, and
@@ -195,9 +217,7 @@ final class ProcessTable: Sendable {
 
     /// All processes read the record of damage again before they next ask.
     func damageDidChange() {
-        // Two processes may do so at once: that the word is another one afterwards is all that counts.
-        memory[Layout.damageChanges] = damageChanges &+ 1
-        memory.fence()
+        memory.increment32(Layout.damageChanges.offset)
     }
 
     // MARK: Leaving

@@ -14,6 +14,8 @@ final class ProcessTableFile: Sendable {
     /// The data file, whose locks count.
     let data: any File
     let scheduling: any Scheduling
+    /// Microseconds without a sign of life after which a process is taken for stopped.
+    let silenceLimit: Int
     private let fileSystem: any FileSystem
     private let file: any File
     /// Before the lock on the byte, which all threads of a process have at once.
@@ -34,6 +36,7 @@ final class ProcessTableFile: Sendable {
         self.file = file
         self.data = data
         scheduling = options.scheduling
+        silenceLimit = options.silenceLimit
         fileSystem = options.fileSystem
         threads = options.scheduling.makeMonitor("process table")
     }

@@ -28,7 +28,7 @@ extension ProcessTable {
     /// Where the words of the table are. docs/file-format.md lists them.
     enum Layout {
         static let magicNumber: UInt64 = 0x314B_434C_5453_5453
-        static let versionNumber: UInt32 = 3
+        static let versionNumber: UInt32 = 4
 
         static let magic = Word64(64)
         static let version = Word32(72)
@@ -85,6 +85,7 @@ extension ProcessTable {
             var place: Word64 { Word64(base + 8) }
             var rootChecksum: Word64 { Word64(base + 16) }
             var birth: Word64 { Word64(base + 24) }
+            /// ``FileExtent``: pages of the file, and of the contents.
             var filePages: Word64 { Word64(base + 32) }
             /// Of the words before, and of the number that names the record.
             var checksum: Word64 { Word64(base + 40) }
@@ -109,6 +110,8 @@ extension ProcessTable {
             var waiters: Word32 { Word32(base + 28) }
             /// Number of its grant and how far that has come: ``GrantWord``.
             var grant: Word64 { Word64(base + 32) }
+            /// Counts signs of life: its attendant has heard a bell.
+            var signs: Word32 { Word32(base + 40) }
             var flags: Word32 { Word32(base + 44) }
             var recordBytes: Word32 { Word32(base + 48) }
             var recordChecksum: Word64 { Word64(base + 56) }

@@ -1,13 +1,30 @@
 internal import StrataFiles
 
+/// Pages of a data file, from its start.
+struct FileExtent: Equatable {
+    /// That the file has room for.
+    var pages: Int
+    /// Behind the last page that a version may have: the rest of the file is room to grow.
+    var contents: Int
+
+    /// As one word.
+    var bits: UInt64 { UInt64(UInt32(clamping: pages)) | UInt64(UInt32(clamping: contents)) << 32 }
+
+    init(pages: Int, contents: Int) { (self.pages, self.contents) = (pages, contents) }
+
+    init(bits: UInt64) {
+        pages = Int(UInt32(truncatingIfNeeded: bits))
+        contents = Int(bits >> 32)
+    }
+}
+
 /// What all processes may read from now on.
 struct PublishedVersion: Equatable {
     /// Counts publications.
     var number: UInt64
     var version: UInt64
     var root: NodeReference
-    /// Pages that the file has room for.
-    var pages: Int
+    var file: FileExtent
 }
 
 /// Which version is the newest that readers of all processes may pin.
@@ -23,10 +40,9 @@ struct PublishedVersions: Sendable {
     /// Makes a version the newest one. The owner of writing calls it, under its store's monitor.
     /// - Returns: the number of this publication.
     @discardableResult
-    func publish(_ version: UInt64, _ root: NodeReference, pages: Int) -> UInt64 {
+    func publish(_ version: UInt64, _ root: NodeReference, _ file: FileExtent) -> UInt64 {
         let number = publication &+ 1
-        put(
-            PublishedVersion(number: number, version: version, root: root, pages: pages), Layout.version(number))
+        put(PublishedVersion(number: number, version: version, root: root, file: file), Layout.version(number))
         memory[Layout.publication] = number
         memory.fence()
         return number
@@ -49,7 +65,7 @@ struct PublishedVersions: Sendable {
     func put(_ version: PublishedVersion, _ words: Layout.Version) {
         let root = version.root
         let place = UInt64(root.page) | UInt64(root.pages) << 32 | UInt64(root.kindCode) << 48
-        let pages = UInt64(version.pages)
+        let pages = version.file.bits
         memory[words.version] = version.version
         memory[words.place] = place
         memory[words.rootChecksum] = root.checksum
@@ -57,6 +73,15 @@ struct PublishedVersions: Sendable {
         memory[words.filePages] = pages
         memory[words.checksum] = Self.checksum(
             (version.number, version.version, place, root.checksum, root.birth, pages))
+    }
+
+    /// Behind the last page of every version that the owner of writing has published or lent; nil when that is not to
+    /// be read.
+    var endOfContents: Int? {
+        let (published, lent) = (publication, memory[Layout.lastGrant])
+        guard let newest = get(published, Layout.version(published)) else { return nil }
+        guard let base = get(lent, Layout.base) else { return lent == 0 ? newest.file.contents : nil }
+        return max(newest.file.contents, base.file.contents)
     }
 
     /// What ``put(_:_:)`` stored under that number; nil when it is anything else.
@@ -73,8 +98,7 @@ struct PublishedVersions: Sendable {
         let checksum = Self.checksum((number, version, place, root.checksum, root.birth, pages))
         guard memory[words.checksum] == checksum, version < Format.versionLimit, root.birth < Format.versionLimit
         else { return nil }
-        return PublishedVersion(
-            number: number, version: version, root: root, pages: Int(truncatingIfNeeded: pages))
+        return PublishedVersion(number: number, version: version, root: root, file: FileExtent(bits: pages))
     }
 
     private static func checksum(_ words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)) -> UInt64 {

@@ -5,7 +5,7 @@ extension Store {
     func share(_ processes: ProcessTable) throws(StorageError) {
         commits.monitor.withLock {
             commits.state.others.publication = processes.versions.publish(
-                commits.state.visible.version, commits.state.visible.root, pages: allocator.fileCapacity)
+                commits.state.visible.version, commits.state.visible.root, allocator.extent)
         }
         try processes.admitOthers()
     }

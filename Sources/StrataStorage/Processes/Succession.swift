@@ -146,8 +146,10 @@ struct Succession {
             throw .poisoned
         }
         try resume(from: choice, filePages: filePages)
-        // Pages that the checkpoint does not reach may be read by whoever has pinned one of the dead writer's versions.
-        try allocator.holdAll(upTo: filePages, freed: visible.version + 1)
+        // Pages that the checkpoint does not reach may be read by a process that has pinned one of the dead writer's
+        // versions. What the dead writer had reserved behind them belongs to no version.
+        let end = processes.versions.endOfContents.map { min($0, filePages) } ?? filePages
+        try allocator.holdAll(upTo: max(end, Int(slot.pageCount)), freed: visible.version + 1)
         do throws(StorageError) {
             let newest = try LogRecovery(of: store).run(on: base, isClean: choice.isClean, visible: visible.version)
             // Before any later version is shown: whoever waits for one of the dead writer's must not mistake it.

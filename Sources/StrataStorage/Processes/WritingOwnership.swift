@@ -64,7 +64,7 @@ struct WritingOwnership: Sendable {
     /// Waits for the turn of this process, in the order in which processes asked.
     /// - Parameter acceptsGrant: one transaction under the owner's write gate will do.
     /// - Throws: `busy` after the deadline, and where the owner cannot give writing on; `noSpace` where it has no room
-    ///   for that; `poisoned`; `lockFile`.
+    ///   for that; `silent` where the process that has the turn is stopped; `poisoned`; `lockFile`.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool, storePath: String) throws(StorageError) -> Turn {
         while true {
             let ticket = try ask(acceptsGrant)
@@ -94,6 +94,7 @@ struct WritingOwnership: Sendable {
     ) throws(StorageError) -> Grant? {
         var nextLook = slots.nextLook
         var idle = 0
+        var silence = SilenceWatch(slots)
         while !isOwn {
             let value = slots.guestBell
             if isOwn { break }
@@ -105,9 +106,11 @@ struct WritingOwnership: Sendable {
                 if isOwn { break }
                 if !slots.isTimeToLook(&nextLook, rang: slots.guestBell != value) { continue }
             }
+            var isStopped = false
             let isOver = try file.withLock { () throws(StorageError) -> Bool in
                 if isOwn || grants.isOffered || isRefused(ticket) { return false }
-                if left == 0 {
+                isStopped = silence.isSilent(owner)
+                if left == 0 || isStopped {
                     memory[slots.ownWords.ticket] = 0
                     // Lent by an owner that died, if at all.
                     grants.forgetOwn()
@@ -118,7 +121,7 @@ struct WritingOwnership: Sendable {
                 try callOwner(&idle)
                 return false
             }
-            if isOver { throw .busy(path: storePath) }
+            if isOver { throw isStopped ? silence.error(path: storePath) : .busy(path: storePath) }
             // Nobody finds a process whose own slot was written over.
             guard memory[slots.ownWords.state] == 1 else { throw .lockFile(path: file.path) }
         }
@@ -141,6 +144,12 @@ struct WritingOwnership: Sendable {
         }
         idle = 0
         try chooseOwner()
+    }
+
+    /// The slot of the process that owns writing, as the table says; nil where there is none, or it is this one.
+    var owner: Int? {
+        let owner = Int(memory[Layout.owner]) - 1
+        return (0..<Layout.slots).contains(owner) && owner != slots.own ? owner : nil
     }
 
     /// Everybody is rung, not only the process that the word names: the word may be wrong.

@@ -47,6 +47,8 @@ struct DamageSweep {
             options.fileSystem = try FileImages.Disk(damaged)
             options.readOnly = readOnly
             let store = try Store.open(path: FileImages.path, options: options)
+            // Told to the program, and a new store since.
+            if store.damage.startedEmpty { return .detected("started empty") }
             let found = try StoreHistory.contents(store.snapshot().view)
             try store.checkInvariants()
             try store.close()

@@ -13,12 +13,11 @@ import Testing
 /// Files that are no stores, and stores of other versions: refused by name, and not a byte of them changed.
 @Suite struct ForeignFileTests {
     enum Foreign: String, CaseIterable {
-        case empty, short, text, database, zeros, future, futureSecond, pastZero
+        case short, text, database, zeros, future, futureSecond, pastZero
         case older, olderSecond, olderSealed
 
         func bytes() throws -> [UInt8] {
             switch self {
-            case .empty: return []
             case .short: return [UInt8](repeating: 7, count: 511)
             case .text: return Array(String(repeating: "Lorem ipsum dolor sit amet. ", count: 900).utf8)
             case .database:

@@ -140,4 +140,28 @@ struct OtherUserTests {
         #expect(made.status == 0 && made.acknowledged == 6, "\(made.errors)")
         #expect(place.names == [place.store])
     }
+
+    /// After a process was killed, no other user could open the store: in a directory with the sticky bit a file is
+    /// removed by its owner alone.
+    @Test("in a sticky directory one user goes on after another user's process was killed") func sticky() throws {
+        guard let place = try Self.place(mode: 0o1777) else { return }
+        // The processes of both users may write the store.
+        #expect(try place.run(["increment", "1", "times=3"], user: Self.user).acknowledged == 3)
+        chmod(place.store, 0o666)
+        let killed = try place.worker(["increment", "2", "times=6", "stay", "short"], user: Self.nobody)
+        try killed.waitFor("s")
+        #expect(place.names.count == 3)
+        killed.end(SIGKILL)
+        let owner = try place.run(["increment", "1", "times=4", "launch"], user: Self.user)
+        #expect(owner.status == 0 && owner.acknowledged == 7, "\(owner.errors)")
+        let other = try place.run(["increment", "2", "times=5", "launch"], user: Self.nobody)
+        #expect(other.status == 0 && other.acknowledged == 11, "\(other.errors)")
+        let store = try Store.open(path: place.store)
+        try store.checkInvariants()
+        let view = try store.snapshot().view
+        for (row, count) in [(0, 18), (1, 7), (2, 11)] as [(Int64, Int64)] {
+            #expect(try view.integer(try #require(try view.locate(0, RowKey(row))), 0) == count)
+        }
+        try store.close()
+    }
 }

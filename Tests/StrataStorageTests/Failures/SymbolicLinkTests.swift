@@ -155,6 +155,33 @@ import Testing
         #expect(throws: refusal) { try Store.removeFiles(path: further) }
     }
 
+    /// A compaction wrote the whole database to where a link `NAME.compacting` led, and put the link in its place.
+    @Test(
+        "a link in the place of a file beside the store is not followed, whether it leads anywhere or not",
+        arguments: [".compacting", ".log", ".lock", ".damage", ".creating-0", ".log.copying", ".copy.copying"],
+        [false, true])
+    func besideTheStore(suffix: String, isThere: Bool) throws {
+        let place = try Place()
+        let target = place.links + "/target"
+        if isThere { close(open(target, O_CREAT | O_WRONLY, 0o644)) }
+        try #require(symlink(target, place.store + suffix) == 0)
+        var options = StoreOptions()
+        options.compactOnLaunch = { _, _ in true }
+        let store = try Store.open(path: place.store, options: options)
+        for row in 10..<15 as Range<Int64> { try PlainTable.insert(store, [row]) }
+        try store.writeCopy(to: place.store + ".copy")
+        store.damage.note([
+            DamagedPlace(table: nil, loss: .unknown, page: PageNumber(3), reason: .checksum)
+        ])
+        #expect(try PlainTable.keys(store.snapshot().view) == Array(0..<15))
+        try store.close()
+        var found = stat()
+        #expect(lstat(place.store, &found) == 0 && found.st_mode & S_IFMT == S_IFREG)
+        #expect(lstat(place.store + ".copy", &found) == 0 && found.st_mode & S_IFMT == S_IFREG)
+        #expect(place.names(place.links) == (isThere ? ["target"] : []))
+        if isThere { #expect(stat(target, &found) == 0 && found.st_size == 0) }
+    }
+
     @Test("a link whose target is no text is an error by name") func notText() throws {
         let place = try Place()
         let target = place.real + "/\u{1}store"

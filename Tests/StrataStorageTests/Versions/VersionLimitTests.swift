@@ -128,13 +128,13 @@ import Testing
         func publish(_ version: UInt64, birth: UInt64) throws -> PublishedVersion {
             var root = sound.root
             root.birth = birth
-            versions.publish(version, root, pages: sound.pages)
+            versions.publish(version, root, sound.file)
             return try versions.newest()
         }
         #expect(try publish((1 << 62) - 1, birth: (1 << 62) - 2).version == (1 << 62) - 1)
         for limit in Self.limits {
             let words = ProcessTable.Layout.base
-            versions.put(PublishedVersion(number: 7, version: limit, root: sound.root, pages: 9), words)
+            versions.put(PublishedVersion(number: 7, version: limit, root: sound.root, file: sound.file), words)
             #expect(versions.get(7, words) == nil)
             for (version, birth) in [(limit, sound.root.birth), (sound.version, limit)] {
                 #expect(throws: StorageError.lockFile(path: directory.path + "/store.lock")) {

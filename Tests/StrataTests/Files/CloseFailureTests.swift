@@ -104,7 +104,7 @@ private final class FailingFile: FileLayer {
         #expect(told.current.count == 1)
         disk.failure.withLock { $0 = .none }
         var configuration = configuration(.none)
-        configuration.fileSystem = disk
+        configuration.files = disk
         #expect(try Realm.deleteFiles(for: configuration))
         #expect(try ranks(open()) == [])
     }

@@ -13,8 +13,6 @@ final class ReadFailures {
     private var first: Realm.Error?
     /// The same for each thread that reads a frozen instance, while a caller on it collects.
     private let collected = Mutex<[UInt64: Realm.Error?]>([:])
-    /// What of the register the instance has followed. Any thread.
-    private let followed = Atomic<UInt32>(0)
     /// The collection that was read last past what is lost.
     var lastCollection: ReadableElements?
 
@@ -22,18 +20,11 @@ final class ReadFailures {
 
     private var register: DamageRegister { instance.store.damage }
 
-    /// Whether the instance has met damage of the file, or followed another one that did. O(1), from any thread.
-    @inline(__always)
-    var isKnown: Bool { followed.load(ordering: .relaxed) != 0 }
-
     /// Voids what was found before another thread or process met damage. Any thread, but that a frozen instance, whose
     /// results stay, only takes note.
-    @inline(__always)
-    func follow() { if register.generation != followed.load(ordering: .relaxed) { adopt() } }
-
     @inline(never)
-    private func adopt() {
-        followed.store(register.generation, ordering: .relaxed)
+    func adopt() {
+        instance.followedDamage.store(register.generation, ordering: .relaxed)
         tellNew()
         lastCollection = instance.isShared ? lastCollection : nil
         guard !instance.isShared else { return }
@@ -62,14 +53,14 @@ final class ReadFailures {
         }
         if !register.isAcknowledged(place) { instance.write?.fail(told) }
         if !register.knows(place) { register.note(survey(place, access)) }
-        follow()
+        instance.followDamage()
         return true
     }
 
     /// A survey found places. Any thread.
     func noteFound(_ places: [DamagedPlace]) {
         register.note(places)
-        follow()
+        instance.followDamage()
     }
 
     /// Remembers a failure that is about no page, for callers that can throw, and marks the running write.
@@ -119,7 +110,7 @@ final class ReadFailures {
 
     /// The rows of a class that can be read, where some of it is known to be damaged; nil where all can. Any thread.
     func readableRows(_ access: ClassAccess) -> ReadableRows? {
-        guard isKnown, let view = instance.currentView else { return nil }
+        guard instance.knowsDamage, let view = instance.currentView else { return nil }
         do throws(StorageError) {
             let rows = try register.readableRows(access.table, view)
             if register.hasUntold { tellNew() }
@@ -132,7 +123,7 @@ final class ReadFailures {
 
     /// Whether a row cannot be read, as against not being there. Any thread.
     func cannotRead(_ key: Int64, _ access: ClassAccess) -> Bool {
-        guard isKnown, let view = instance.currentView else { return false }
+        guard instance.knowsDamage, let view = instance.currentView else { return false }
         do throws(StorageError) {
             guard let place = try view.locate(access.table, RowKey(key)) else { return false }
             _ = try view.creationVersion(place)
@@ -152,7 +143,7 @@ final class ReadFailures {
 
     /// Whether elements of a collection, or a long value, are known to be lost. Any thread.
     func isDamaged(_ object: ObjectBase, column: Int) -> Bool {
-        guard isKnown, let column = columnID(object._access, column) else { return false }
+        guard instance.knowsDamage, let column = columnID(object._access, column) else { return false }
         return register.isValueDamaged(object._access.tableID, row: object._key, column: column)
     }
 

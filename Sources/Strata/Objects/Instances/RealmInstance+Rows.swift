@@ -5,7 +5,7 @@ extension RealmInstance {
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
         if currentView == nil { return nil }
-        if failures.isKnown, failures.cannotRead(key.rawValue, access) {
+        if knowsDamage, failures.cannotRead(key.rawValue, access) {
             report(
                 access.name, key.rawValue,
                 "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is "

@@ -198,6 +198,7 @@ extension RealmInstance {
     func refreshOrThrow() throws(Realm.Error) -> Bool {
         guard kind == .live, write == nil else { return false }
         if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
+            followDamageOfOthers()
             if observation.isBehind { observation.deliver(self) }
             return false
         }

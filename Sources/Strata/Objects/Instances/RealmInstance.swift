@@ -1,5 +1,7 @@
+import CStrataShim
 import Dispatch
 import StrataStorage
+import Synchronization
 
 /// A Realm on one thread or queue, a frozen one, or one side of a migration: the view that its objects read through.
 ///
@@ -44,6 +46,10 @@ final class RealmInstance {
     private(set) lazy var encoder = _RowEncoder(self)
     /// What it does about reads that fail.
     private(set) lazy var failures = ReadFailures(self)
+    /// Changes with what the process knows of the file's damage; `store` keeps it.
+    private let damageChanges: UnsafePointer<UInt32>
+    /// What of it the instance has followed. Any thread.
+    let followedDamage = Atomic<UInt32>(0)
     private var frozenTwin: InstanceReference?
     /// How others refer to the instance without keeping it alive.
     let reference: InstanceReference
@@ -56,6 +62,7 @@ final class RealmInstance {
         self.kind = kind
         self.migration = migration
         self.store = store
+        damageChanges = store.damage.changes
         self.shared = shared
         self.configuration = configuration
         self.confinement = confinement
@@ -108,8 +115,24 @@ final class RealmInstance {
         if !nested.isEmpty { followNested(to: snapshot) }
         self.snapshot = snapshot
         setView(snapshot.view)
-        failures.follow()
+        followDamageOfOthers()
     }
+
+    /// Voids what was found before another thread met damage of the file. Asked at each read, so it is two loads.
+    @inline(__always)
+    func followDamage() {
+        if strata_load32(damageChanges) != followedDamage.load(ordering: .relaxed) { failures.adopt() }
+    }
+
+    /// The same, also of what another process met.
+    func followDamageOfOthers() {
+        store.damage.followOthers()
+        followDamage()
+    }
+
+    /// Whether the instance has met damage of the file, or followed another one that did. O(1), from any thread.
+    @inline(__always)
+    var knowsDamage: Bool { followedDamage.load(ordering: .relaxed) != 0 }
 
     /// Pins a version without showing it: the one that the running write began with.
     func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }

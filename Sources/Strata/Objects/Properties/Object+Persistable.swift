@@ -80,7 +80,7 @@ public struct _ElementContext {
     func isLost(_ value: _StoredValue) -> Bool {
         guard let reference, let targetReference, case .link(let key) = value else { return false }
         return reference._withUnsafeGuaranteedRef { instance in
-            guard instance.failures.isKnown else { return false }
+            guard instance.knowsDamage else { return false }
             return targetReference._withUnsafeGuaranteedRef { instance.failures.cannotRead(key, $0) }
         }
     }

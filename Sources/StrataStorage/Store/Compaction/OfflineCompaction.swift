@@ -38,8 +38,8 @@ struct OfflineCompaction {
     }
 
     /// Asks the policy, and compacts when it says so. A store that another process has open is left alone, and so is
-    /// one of which the disk has no room for a copy, or parts of which cannot be read: the open is no reason to refuse
-    /// what can be read, and reports the damage.
+    /// one of which the disk has no room for a copy, which this process has no right to replace, or parts of which
+    /// cannot be read: the open is no reason to refuse what can be read, and reports the damage.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -65,6 +65,8 @@ struct OfflineCompaction {
             if error.isUnreadable { noteDamage(of: store, after: isCopying ? nil : error) }
             closeAfterFailure(store)
             if error.isUnreadable { return }
+            // Another user's file stands where the copy goes, or the copy may not take the store's place.
+            if case .file(let file) = error, file.isRefused { return }
             guard case .noSpace = error else { throw error }
             mark(.noSpaceToCompact)
         }

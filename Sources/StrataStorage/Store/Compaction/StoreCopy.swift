@@ -105,10 +105,14 @@ package struct StoreCopy {
         try make { () throws(FileError) in }
     }
 
-    /// Takes away what a copy left whose process died.
+    /// Takes away what a copy left whose process died, and what is no file: a symbolic link would lead the copy to a
+    /// place that its maker chose.
     /// - Throws: `inUse` while another copy is at it.
     private func removeAbandoned() throws(StorageError) {
-        do throws(FileError) { if try fileSystem.status(unfinished) == nil { return } } catch {
+        do throws(FileError) {
+            guard let status = try fileSystem.status(unfinished) else { return }
+            if !status.isRegularFile { return try fileSystem.remove(unfinished) }
+        } catch {
             throw StorageError(error)
         }
         let (file, _) = try DataFileClaim(unfinished, options, isAlone: true).take()

@@ -32,7 +32,8 @@ struct DamageRecord {
 
     /// Nil where there is no record of this store.
     func read() throws(FileError) -> Contents? {
-        guard try fileSystem.status(path) != nil else { return nil }
+        // A link, or whatever else is no file, is no record.
+        guard try fileSystem.status(path)?.isRegularFile == true else { return nil }
         let file = try fileSystem.open(path, .read)
         defer { file.close() }
         return parse(try text(of: file))
@@ -43,7 +44,7 @@ struct DamageRecord {
     func add(
         beside store: String, _ scheduling: any Scheduling, _ lines: (Contents) -> (places: [DamagedPlace], isAck: Bool)
     ) throws(FileError) -> Contents {
-        let file = try fileSystem.status(path) == nil ? create(beside: store) : fileSystem.open(path, .write)
+        let file = try openForAdding(beside: store)
         defer { file.close() }
         let deadline = scheduling.deadline(after: Self.patience)
         while try !file.tryLock(byte: Self.lockByte, exclusive: true) {
@@ -78,7 +79,11 @@ struct DamageRecord {
         return contents
     }
 
-    private func create(beside store: String) throws(FileError) -> any File {
+    private func openForAdding(beside store: String) throws(FileError) -> any File {
+        if let status = try fileSystem.status(path) {
+            if status.isRegularFile { return try fileSystem.open(path, .write) }
+            try fileSystem.remove(path)
+        }
         do throws(FileError) { return try fileSystem.open(path, .createBeside(store)) } catch {
             // Another process was faster.
             guard error.isAlreadyThere else { throw error }

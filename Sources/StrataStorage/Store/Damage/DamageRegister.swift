@@ -1,3 +1,4 @@
+import CStrataShim
 package import StrataFiles
 internal import Synchronization
 
@@ -15,10 +16,12 @@ package final class DamageRegister: Sendable {
     private let processes: ProcessTable?
     private let isShared: Bool
     private let state = Mutex(State())
-    /// Grows with every change of what is known.
-    private let changes = Atomic<UInt32>(0)
+    /// Grows with every change of what this process knows, and 0 while nothing is known to be damaged. For readers that
+    /// look at each read: a word, valid as long as the register.
+    package nonisolated(unsafe) let changes: UnsafePointer<UInt32>
     private let refuses = Atomic<Bool>(false)
     private let untold = Atomic<Bool>(false)
+    private let emptyStart = ClosedFlag()
     /// What the table of the processes said when the record was last read.
     private let seen = Atomic<UInt32>(0)
 
@@ -43,8 +46,13 @@ package final class DamageRegister: Sendable {
         scheduling = options.scheduling
         self.processes = processes
         isShared = options.fileSystem.isPersistent
+        let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        word.initialize(to: 0)
+        changes = UnsafePointer(word)
         readRecord()
     }
+
+    deinit { changes.deallocate() }
 
     /// Removes the record of a store that is removed, replaced or mended.
     package static func removeRecord(ofStoreAt path: String, _ fileSystem: any FileSystem) {
@@ -57,8 +65,14 @@ package final class DamageRegister: Sendable {
     /// 0 while nothing is known to be damaged; another number after each change. O(1), without a lock.
     @inline(__always)
     package var generation: UInt32 {
+        followOthers()
+        return strata_load32(changes)
+    }
+
+    /// Reads the record again where another process has changed it: at the begin of each transaction, and whenever a
+    /// reader takes another version. O(1), without a lock, where none has.
+    package func followOthers() {
         if let processes, processes.damageChanges != seen.load(ordering: .relaxed) { readRecord() }
-        return changes.load(ordering: .acquiring)
     }
 
     /// Every place that is known, in the order in which they were found, and whether the program has acknowledged it.
@@ -119,6 +133,11 @@ package final class DamageRegister: Sendable {
 
     // MARK: Telling
 
+    /// The file had no byte when it was opened, and is a new store now. It was made so, or a store was cut to nothing.
+    package var startedEmpty: Bool { emptyStart.isSet }
+
+    func noteEmptyStart() { _ = emptyStart.set() }
+
     /// Notes places that could not be read.
     package func note(_ places: [DamagedPlace]) {
         let new = state.withLock { state in
@@ -143,12 +162,14 @@ package final class DamageRegister: Sendable {
     /// Writes to the record where there is one, and in any case to what this process knows.
     private func write(_ lines: (DamageRecord.Contents) -> (places: [DamagedPlace], isAck: Bool)) {
         if isShared {
+            let before = processes?.damageChanges ?? 0
             do throws(FileError) {
                 let contents = try record.add(beside: storePath, scheduling, lines)
                 // Places that this process alone knows, from when the record could not be written, stay.
                 adopt(contents)
                 processes?.damageDidChange()
-                seen.store(processes?.damageChanges ?? 0, ordering: .relaxed)
+                // Where another process changed the record meanwhile, it is read again.
+                seen.store(processes == nil ? 0 : before &+ 1, ordering: .relaxed)
                 return
             } catch {}
         }
@@ -178,7 +199,7 @@ package final class DamageRegister: Sendable {
             return contents.acknowledged < contents.places.count
         }
         refuses.store(mustRefuse, ordering: .releasing)
-        changes.add(1, ordering: .acquiringAndReleasing)
+        strata_increment32(UnsafeMutableRawPointer(mutating: changes))
     }
 
     // MARK: Rows

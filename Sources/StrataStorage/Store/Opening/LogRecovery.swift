@@ -80,7 +80,9 @@ struct LogRecovery {
             // Nothing of that format becomes a store of this one, so it is not this one's.
             if options.readOnly { return }
             mark(.setLogAside)
-            try LogFile.setAside(fileSystem: fileSystem, path: logPath, version: version)
+            do throws(FileError) { try LogNames.setAside(logPath, as: "format-\(version)", fileSystem) } catch {
+                throw StorageError(error)
+            }
             return
         }
         if !isNewer { return }

@@ -5,10 +5,13 @@ internal import StrataFiles
 struct StoreCreation {
     private let path: String
     private let options: StoreOptions
+    /// A file without a byte stands at the path, which this process has locked: its place and rights are taken over.
+    private let replacesEmptyFile: Bool
 
-    init(_ path: String, _ options: StoreOptions) {
+    init(_ path: String, _ options: StoreOptions, replacesEmptyFile: Bool = false) {
         self.path = path
         self.options = options
+        self.replacesEmptyFile = replacesEmptyFile
     }
 
     func run() throws(FileError) {
@@ -26,7 +29,11 @@ struct StoreCreation {
             if options.madeLike != nil { _ = try file.tryLock(byte: LockByte.open, exclusive: true) }
             try writeFirstSlots(file)
             try file.syncData()
-            if unfinished != path { try fileSystem.renameNew(unfinished, to: path) }
+            if replacesEmptyFile {
+                try fileSystem.rename(unfinished, to: path)
+            } else if unfinished != path {
+                try fileSystem.renameNew(unfinished, to: path)
+            }
         } catch {
             // What failed is what has to be said, not that its leftovers cannot be removed.
             do throws(FileError) { try fileSystem.remove(unfinished) } catch {}
@@ -42,7 +49,7 @@ struct StoreCreation {
         if let original = options.madeLike {
             return (path, try options.fileSystem.open(path, .createBeside(original)))
         }
-        return try UnfinishedStore.create(for: path, options)
+        return try UnfinishedStore.create(for: path, options, replacesEmptyFile: replacesEmptyFile)
     }
 
     private func writeFirstSlots(_ file: any File) throws(FileError) {
@@ -78,7 +85,9 @@ enum UnfinishedStore {
     /// - Throws: EEXIST with `path` when somebody else has made the store meanwhile; with another when all names are
     ///   taken by files that are not of this kind; ``FileError/isKeptOut`` when others are still at it after
     ///   ``StoreOptions/openTimeout``.
-    static func create(for path: String, _ options: StoreOptions) throws(FileError) -> (path: String, file: any File) {
+    static func create(
+        for path: String, _ options: StoreOptions, replacesEmptyFile: Bool = false
+    ) throws(FileError) -> (path: String, file: any File) {
         let fileSystem = options.fileSystem
         // Those who begin at once begin at different names.
         let first = Int(truncatingIfNeeded: fileSystem.randomBits() % UInt64(names))
@@ -89,7 +98,8 @@ enum UnfinishedStore {
             for number in 0..<names {
                 let name = self.path((first + number) % names, of: path)
                 do throws(FileError) {
-                    if let file = try create(name, fileSystem) { return (name, file) }
+                    let mode = replacesEmptyFile ? OpenMode.createBeside(path) : .createNew
+                    if let file = try create(name, mode, fileSystem) { return (name, file) }
                 } catch {
                     // The name that whoever opens knows; only what stands in the way has to be told apart.
                     guard error.isAlreadyThere else {
@@ -100,7 +110,9 @@ enum UnfinishedStore {
                 if removeIfAbandoned(name, fileSystem) { isBeingMade = true }
             }
             // One of those who are at it is done soon; then there is nothing left to be made.
-            if try fileSystem.status(path) != nil { throw FileError(.open, path: path, errno: FileError.alreadyThere) }
+            if !replacesEmptyFile, try fileSystem.status(path) != nil {
+                throw FileError(.open, path: path, errno: FileError.alreadyThere)
+            }
             if !fileSystem.isShared, let refusal { throw refusal }
             options.scheduling.pause(microseconds: pause)
         }
@@ -109,8 +121,10 @@ enum UnfinishedStore {
     }
 
     /// Nil when somebody took the file for abandoned before it was locked.
-    private static func create(_ name: String, _ fileSystem: any FileSystem) throws(FileError) -> (any File)? {
-        let file = try fileSystem.open(name, .createNew)
+    private static func create(
+        _ name: String, _ mode: OpenMode, _ fileSystem: any FileSystem
+    ) throws(FileError) -> (any File)? {
+        let file = try fileSystem.open(name, mode)
         do throws(FileError) {
             if try file.tryLock(byte: LockByte.open, exclusive: true), try fileSystem.leads(name, to: file) {
                 return file
@@ -203,7 +217,7 @@ struct StoreRemoval {
         let fileSystem = options.fileSystem
         let leftovers = [
             Store.logPath(path), ProcessTable.path(path), OfflineCompaction.unfinishedPath(path),
-            DamageRecord.path(path),
+            LogNames.unfinishedPath(Store.logPath(path)), DamageRecord.path(path),
         ]
         for leftover in leftovers {
             if try fileSystem.status(path) == nil, try fileSystem.status(leftover) != nil {

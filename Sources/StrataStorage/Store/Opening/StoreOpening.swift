@@ -97,6 +97,8 @@ struct StoreOpening {
         }
         let claim = DataFileClaim(path, options, isAlone: isAlone)
         var (file, access) = try claim.take()
+        let startedEmpty = access == .alone ? try startOver(file) : false
+        if startedEmpty { (file, access) = try claim.take() }
         var refusals = 0
         while access == .besideOthers {
             do throws(StorageError) { return try openBeside(file) } catch {
@@ -107,7 +109,26 @@ struct StoreOpening {
             }
             (file, access) = try claim.take()
         }
-        return try open(file, access)
+        let store = try open(file, access)
+        if startedEmpty { store.damage.noteEmptyStart() }
+        return store
+    }
+
+    /// Puts a new store in the place of a file without a byte, as `mkstemp` makes one. With a log beside it, it was a
+    /// store, and was cut.
+    /// - Parameter file: this process has it alone.
+    /// - Returns: whether it did; the file is given back then.
+    private func startOver(_ file: any File) throws(StorageError) -> Bool {
+        do throws(FileError) {
+            guard !options.readOnly, try file.size() == 0, try file.status().isRegularFile,
+                try options.fileSystem.status(Store.logPath(path)) == nil
+            else { return false }
+            defer { Store.release(file) }
+            try StoreCreation(path, options, replacesEmptyFile: true).run()
+            return true
+        } catch {
+            throw error.isKeptOut ? .inUse(path: path) : StorageError(error)
+        }
     }
 
     /// Opens a store that this process has for itself, or that others only read.
@@ -115,6 +136,7 @@ struct StoreOpening {
         if access == .alone && !options.readOnly {
             // What a compaction wrote whose process died: nobody else can be at it while this one has the store alone.
             StoreCopy.removeUnfinished(OfflineCompaction.unfinishedPath(path), options.fileSystem)
+            StoreCopy.removeUnfinished(LogNames.unfinishedPath(Store.logPath(path)), options.fileSystem)
             UnfinishedStore.removeAbandoned(of: path, options.fileSystem)
         }
         var processes: ProcessTable?
