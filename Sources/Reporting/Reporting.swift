@@ -45,6 +45,18 @@ package enum Reporting {
         FlameGraph.text(stacks, title: title)
     }
 
+    /// How many headline figures of these cases no look has decided yet: what further rounds are for.
+    /// - Parameter cases: ids of one comparison.
+    package static func openFigures(_ run: Run, of cases: Set<String>) -> Int {
+        RunDigest(run).headlines.reduce(0) { total, headline in
+            total
+                + headline.lines.count {
+                    $0.ratio.decision == .open
+                        && $0.figures.values[headline.engine].map { cases.contains($0.result.test.id) } == true
+                }
+        }
+    }
+
     /// Only what is the same whenever seed, plan, binary and libraries are: on every machine, after a merge, and in
     /// whatever order the cases ended.
     package static func deterministic(_ run: Run) -> String {

@@ -256,6 +256,7 @@ struct RunDigest {
             if !list.contains(where: { $0.uppercased().contains(word) }) { list.append(text) }
         }
         list += run.unreadable.map { "UNREADABLE: \($0)" }
+        if let busy = run.loadWarning { add("BUSY", "BUSY MACHINE" + busy.dropFirst("busy machine".count)) }
         if !run.header.isReleaseBuild {
             add("DEBUG BUILD", "DEBUG BUILD: every time in this report is far from what a release build takes")
         }

@@ -35,7 +35,7 @@ package struct MedianInterval: Sendable, Hashable {
         median = Self.median(sorted: sorted)
         low = sorted[rank - 1]
         high = sorted[sorted.count - rank]
-        confidence = 1 - 2 * Self.tail(count: sorted.count, below: rank)
+        confidence = 1 - Self.error(count: sorted.count, rank: rank)
     }
 
     /// The middle value, or the mean of the two in the middle. 0 for none.
@@ -53,12 +53,15 @@ package struct MedianInterval: Sendable, Hashable {
     static func rank(count: Int, confidence: Double) -> Int? {
         var best: Int?
         var rank = 1
-        while rank * 2 <= count, 1 - 2 * tail(count: count, below: rank) >= confidence {
+        while rank * 2 <= count, 1 - error(count: count, rank: rank) >= confidence {
             best = rank
             rank += 1
         }
         return best
     }
+
+    /// How often the median lies outside the interval from the value of a rank to the one of that rank from the top.
+    static func error(count: Int, rank: Int) -> Double { 2 * tail(count: count, below: rank) }
 
     /// The chance that fewer than `rank` of `count` tosses of a fair coin are heads.
     private static func tail(count: Int, below rank: Int) -> Double {

@@ -21,31 +21,32 @@ package struct PairedRatio: Sendable, Hashable {
     package init?(
         _ pairs: [(own: Double, other: Double)], higherIsBetter: Bool, confidence: Double = 0.95
     ) {
-        let logarithms = pairs.compactMap { own, other -> Double? in
-            guard own > 0, other > 0, own.isFinite, other.isFinite else { return nil }
-            return higherIsBetter ? log(own / other) : log(other / own)
-        }
+        let logarithms = Self.logarithms(pairs, higherIsBetter: higherIsBetter)
         guard !logarithms.isEmpty else { return nil }
         self.pairs = logarithms.map { exp($0) }
         ratio = exp(MedianInterval.median(logarithms))
         interval = MedianInterval(logarithms, confidence: confidence)
     }
 
+    static func logarithms(_ pairs: [(own: Double, other: Double)], higherIsBetter: Bool) -> [Double] {
+        pairs.compactMap { own, other -> Double? in
+            guard own > 0, other > 0, own.isFinite, other.isFinite else { return nil }
+            return higherIsBetter ? log(own / other) : log(other / own)
+        }
+    }
+
     package var low: Double? { interval.map { exp($0.low) } }
     package var high: Double? { interval.map { exp($0.high) } }
 
-    /// Ahead or behind only where the whole interval lies beyond the dead band.
-    package func decision(_ band: DeadBand) -> Decision {
-        guard let low, let high else { return .undecided }
-        if low > band.factor { return .ahead }
-        if high < 1 / band.factor { return .behind }
-        return .undecided
-    }
 }
 
 /// What a comparison says.
 package enum Decision: String, Sendable, CaseIterable {
-    case ahead, behind, undecided
+    case ahead, behind
+    /// Within 5 % of each other.
+    case same
+    /// Nothing is claimed.
+    case open
 }
 
 /// How far apart two sides may be that are the same program: within it nothing is claimed.

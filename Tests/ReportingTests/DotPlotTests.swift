@@ -41,7 +41,7 @@ struct DotPlotTests {
         }
     }
 
-    @Test("says in words what it draws, and draws what is undecided apart")
+    @Test("says in words what it draws, and draws what is open apart")
     func words() {
         let html = HTMLTests.section("verdict", of: Reporting.html(RunWithRounds.small))
         let drawings = html.matches(of: /<svg class="fluid".*?<\/desc>/).map { String($0.output) }
@@ -50,8 +50,8 @@ struct DotPlotTests {
         {
             #expect(drawings.allSatisfy { $0.contains(name) })
         }
-        #expect(drawings[0].contains("undecided") && drawings[0].contains("behind") && drawings[0].contains("ahead"))
-        #expect(html.matches(of: /class="dot w-undecided"/).count >= 2)
+        #expect(drawings[0].contains("open") && drawings[0].contains("behind") && drawings[0].contains("ahead"))
+        #expect(html.matches(of: /class="dot w-open"/).count >= 2)
         #expect(html.contains("every ratio as a table"))
     }
 

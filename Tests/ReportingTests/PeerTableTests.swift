@@ -88,7 +88,7 @@ struct PeerTableTests {
         #expect(terminal.contains("to best peer") && terminal.contains("1.53\u{D7} sqlite"))
         let html = Reporting.html(Self.run)
         #expect(HTMLTests.section("peers", of: html).contains("0.97"))
-        for word in ["ahead", "behind", "undecided"] {
+        for word in ["ahead", "behind", "open"] {
             #expect(!terminal.contains(word) && !HTMLTests.section("peers", of: html).contains(">\(word)"))
         }
         let csv = Reporting.peersCSV(Self.run)

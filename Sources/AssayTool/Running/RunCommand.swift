@@ -106,6 +106,7 @@ struct RunCommand: Command {
         do {
             var (configuration, header) = (prepared.configuration, prepared.header)
             try addCounter(to: &configuration, &header)
+            configuration.openFigures = { Reporting.openFigures($0, of: $1) }
             var runner = Runner(configuration)
             run = try runner.run(header, observer: TerminalProgress())
             if !Interruption.isRequested { try prepared.profile?.take(&runner, configuration) }
@@ -202,7 +203,7 @@ struct RunCommand: Command {
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
         header.measures = plan.measures
-        for planned in cases where planned.isHeadline && planned.verdict == nil {
+        for planned in cases where planned.isCompared {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }

@@ -48,6 +48,19 @@ final class TerminalProgress: RunObserver {
         Output.error(text)
     }
 
+    func lookEnds(_ look: RoundLook) {
+        Output.progress("")
+        let decided = look.comparisons - look.open
+        var text = "after \(look.rounds) rounds \(decided) of \(look.comparisons) comparisons are decided"
+        if let next = look.next, look.open > look.withoutTime.count {
+            text += "; \(look.open - look.withoutTime.count) go on to \(next) rounds"
+        }
+        if !look.withoutTime.isEmpty {
+            text += "; no time for " + look.withoutTime.joined(separator: ", ")
+        }
+        Output.error(text)
+    }
+
     private func name(_ test: Case, _ turn: Turn) -> String {
         var words = [test.scenario, test.engine]
         if !test.dataset.isEmpty { words.append(test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset) }

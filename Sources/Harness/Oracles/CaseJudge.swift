@@ -25,7 +25,7 @@ struct CaseJudge: Sendable {
         if let ended = addProcessOutcome(end, &result), !scenario.accepts.contains(ended.outcome) { causes.add(ended) }
         result.causes = causes.sorted
         result.outcome = result.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
-        if let failure = harnessFailure(end, result) {
+        if let failure = harnessFailure(end, result) ?? Self.clockFailure(end, result) {
             result.verdict = .harnessError
             result.message = failure
             return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
@@ -48,6 +48,26 @@ struct CaseJudge: Sendable {
                 to: &result)
         }
         return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
+    }
+
+    private static let clocked: Set<String> = [
+        "latency_ns", "operation_ns", "duration_ms", "open_us", "longest_wait_ms", "recovery_ms",
+    ]
+
+    /// A time that is longer than the process lived, by the clock of another one: the clock went back or jumped while
+    /// the case ran. A step back makes a time of centuries, since times are differences without a sign.
+    static func clockFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
+        let nanoseconds = ["ns": 1.0, "us": 1e3, "ms": 1e6]
+        // The two processes do not look at the same moment.
+        let limit = Double(end.durationNanoseconds) * 1.01 + 1e7
+        let impossible = result.samples.first { sample in
+            guard clocked.contains(sample.metric.name), let unit = nanoseconds[sample.metric.unit] else { return false }
+            return sample.value * unit > limit
+        }
+        return impossible.map {
+            "the clock stepped while the case ran: \($0.metric.name) \($0.statistic) is \($0.value) "
+                + "\($0.metric.unit), and the whole case took \(tenths(Double(end.durationNanoseconds) / 1e9)) s"
+        }
     }
 
     /// A limit of memory that ended somebody, or that nobody reached, says nothing about an engine: oracle and harness

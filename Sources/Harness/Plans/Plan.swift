@@ -68,7 +68,8 @@ package struct Plan: Sendable {
     package var engines: [PlanName] = []
     package var durability: [DurabilityClass] = [.full]
     package var entries: [PlanEntry] = []
-    /// How often each headline case is measured, every time in a process of its own.
+    /// How often each headline case is measured at most, every time in a process of its own. Where no case is marked as
+    /// headline, every case is one.
     package var rounds = 1
     /// false: its figures mean nothing and are not shown, and its cases may share the machine.
     package var measures = true
@@ -84,6 +85,9 @@ package struct Plan: Sendable {
         self.file = file
         self.summary = summary
     }
+
+    /// Whether some cases are measured in rounds and the others once.
+    var marksHeadlines: Bool { entries.contains(where: \.isHeadline) }
 
     /// Throws: `PlanError` with the place of what is wrong. Names of scenarios, engines and data sets are checked
     /// when the plan is expanded.

@@ -122,7 +122,7 @@ package struct PlanExpansion {
                                     throw PlanError(file: plan.file, text, at: entry.scenario.position)
                                 }
                                 var planned = planned(test, scenario, weight: entry.weight)
-                                planned.isHeadline = entry.isHeadline && plan.rounds > 1
+                                planned.isHeadline = plan.rounds > 1 && (entry.isHeadline || !plan.marksHeadlines)
                                 planned.isRequired = entry.isRequired ?? plan.isRequired
                                 cases.append(planned)
                             }

@@ -57,7 +57,8 @@ package enum MachineInspection {
         #endif
     }
 
-    /// What casts doubt on the figures. Capitals are for what makes them worthless.
+    /// What casts doubt on the figures before the first is measured. Capitals are for what makes them worthless. How
+    /// busy the machine is shows while the cases run: ``Disturbance``.
     package static func warnings(_ machine: Machine, isReleaseBuild: Bool) -> [String] {
         var warnings: [String] = []
         if !isReleaseBuild { warnings.append("DEBUG BUILD: the figures say nothing about speed") }
@@ -68,11 +69,6 @@ package enum MachineInspection {
             warnings.append(
                 "FSYNC SUSPICIOUS: a synced write takes \(machine.fsyncNanoseconds / 1_000) us, less than a disk needs")
         }
-        if let load = loadAverage(), load > 0.5 * Double(machine.coreCount) {
-            let text = (load * 10).rounded() / 10
-            warnings.append(
-                "busy machine: load \(text) on \(machine.coreCount) cores; only what rounds decide can be compared")
-        }
         if let swapped = swappedBytes(), swapped > 64 << 20 {
             warnings.append("swapped memory: \(swapped >> 20) MiB; the figures may wait for the disk")
         }
@@ -82,12 +78,6 @@ package enum MachineInspection {
     /// Processors that are on line, at least one.
     package static func processorCount() -> Int {
         max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    }
-
-    /// Of the last minute; nil where the system does not say.
-    package static func loadAverage() -> Double? {
-        let text = ProcessFile.text("/proc/loadavg")
-        return text.split(separator: " ").first.flatMap { Double($0) }
     }
 
     private static func swappedBytes() -> UInt64? {

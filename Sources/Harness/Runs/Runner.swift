@@ -1,12 +1,28 @@
 import Measuring
 import RunRecords
 import Seeds
+import Statistics
 
 /// Hears of a run's progress: the terminal does.
 package protocol RunObserver {
     func runBegins(_ header: RunHeader, measurementCount: Int)
     func measurementBegins(_ test: Case, _ turn: Turn, index: Int, count: Int, secondsLeft: Double?)
     func measurementEnds(_ result: CaseResult, index: Int, count: Int)
+    /// All comparisons that go on have been measured in so many rounds.
+    func lookEnds(_ look: RoundLook)
+}
+
+/// What the look after some rounds decided, and what is measured next.
+package struct RoundLook: Sendable, Equatable {
+    /// Complete rounds of the comparisons that were looked at.
+    package var rounds: Int
+    /// Comparisons of the run, and those of them of which a figure is open.
+    package var comparisons: Int
+    package var open: Int
+    /// Open comparisons that the budget has no time for, by scenario.
+    package var withoutTime: [String]
+    /// Rounds that the others are measured in until the next look; nil after the last one.
+    package var next: Int?
 }
 
 /// Where a run stops, beside the plan.
@@ -22,6 +38,8 @@ package struct RunConfiguration: Sendable {
     package var memoryBytes: UInt64
     /// What the measurements of a plan that asks for it are counted by, each in a process more.
     package var counter: InstructionCounter?
+    /// How many figures of a comparison, by the ids of its cases, the rounds so far have not decided.
+    package var openFigures: @Sendable (Run, Set<String>) -> Int = { _, _ in 1 }
 
     package init(
         plan: Plan, cases: [PlannedCase], registries: Registries, directory: RunDirectory, executable: String,
@@ -40,6 +58,10 @@ package struct RunConfiguration: Sendable {
 
 /// Works through the measurements of a run: every case of its plan once, those of a comparison in rounds.
 ///
+/// After the rounds of each look (``Looks``) the comparisons that are decided are left alone, and the others go on with
+/// the time that is left, those with the most open figures per second first. No round begins that the budget has no
+/// time to complete; what it ends is claimed from the rounds that were completed.
+///
 /// Invariants:
 /// 1. The header is on disk before the first measurement, and each result as soon as it is there: a run that is killed
 ///    can be rendered and finished.
@@ -52,6 +74,9 @@ package struct Runner {
     private var remainingSeconds: Double?
     private var remainingWeight = 0.0
     private var random: RandomStream
+    /// By case index: seconds that its measurements took, and how many there were.
+    private var spent: [Int: (seconds: Double, count: Int)] = [:]
+    private let begin = MonotonicClock.now()
     /// After a replay of one trial: what came of it.
     package private(set) var replayed: ReplayedTrial?
 
@@ -72,13 +97,126 @@ package struct Runner {
         let directory = configuration.directory
         try directory.create(header)
         try directory.repairResults()
-        let pending = try pendingTurns()
-        remainingWeight = pending.reduce(0) { $0 + weight($1) }
-        let total = header.cases.reduce(0) { $0 + header.measurementCount(of: $1) }
-        observer.runBegins(header, measurementCount: total)
-        try measure(pending, Progress(done: total - pending.count, total: total), observer)
+        let all = RunOrder.comparisons(configuration.cases)
+        let looks = Looks(most: configuration.plan.rounds)
+        var going = all
+        var done = 0
+        var progress = Progress(done: 0, total: 0)
+        for (number, look) in looks.rounds.enumerated() where number == 0 || !going.isEmpty {
+            var turns = RunOrder.turns(configuration.cases, going, rounds: done..<look, seed: configuration.plan.seed)
+            if number == 0 { turns += RunOrder.once(configuration.cases) }
+            let pending = try pending(turns)
+            progress.total += turns.count
+            progress.done += turns.count - pending.count
+            if number == 0 { observer.runBegins(header, measurementCount: turns.count) }
+            remainingWeight = pending.reduce(0) { $0 + weight($1, rounds: look - done) }
+            try measure(pending, &progress, rounds: look - done, observer)
+            try repeatDisturbed(turns, &progress, rounds: look - done, observer)
+            if Interruption.isRequested { return try directory.load() }
+            done = look
+            let next = number + 1 < looks.rounds.count ? looks.rounds[number + 1] : nil
+            going = try self.look(after: done, next: next, going, of: all.count, observer)
+        }
+        try end(header)
         try FileTree.remove(directory.workDirectory)
         return try directory.load()
+    }
+
+    /// Measures once more, as a whole, the rounds of comparisons that clearly more went on beside than is usual in this
+    /// run: what stands in their place later counts.
+    private mutating func repeatDisturbed(
+        _ turns: [PlannedTurn], _ progress: inout Progress, rounds: Int, _ observer: some RunObserver
+    ) throws {
+        guard configuration.plan.measures, !Interruption.isRequested else { return }
+        var results: [TurnID: CaseResult] = [:]
+        for result in try configuration.directory.readResults().results {
+            results[TurnID(id: result.test.id, turn: result.turn)] = result
+        }
+        let usual = Disturbance.usual(Array(results.values))
+        var subject = ""
+        var disturbed: Set<PlannedTurn> = []
+        var group: [PlannedTurn] = []
+        var isDisturbed = false
+        func end() {
+            if isDisturbed { disturbed.formUnion(group) }
+            (group, isDisturbed) = ([], false)
+        }
+        for turn in turns where configuration.cases[turn.index].isCompared {
+            var test = configuration.cases[turn.index].test
+            test.engine = ""
+            let name = "\(test.canonicalText) \(turn.turn.round)"
+            if name != subject { end() }
+            subject = name
+            group.append(turn)
+            let id = configuration.cases[turn.index].test.id
+            if let result = results[TurnID(id: id, turn: turn.turn)], let found = Disturbance(result) {
+                isDisturbed = isDisturbed || found.isBeyond(usual: usual)
+            }
+        }
+        end()
+        let again = turns.filter(disturbed.contains)
+        progress.total += again.count
+        remainingWeight = again.reduce(0) { $0 + weight($1, rounds: rounds) }
+        try measure(again, &progress, rounds: rounds, isRepeated: true, observer)
+    }
+
+    /// Chooses the comparisons that go on.
+    private func look(
+        after rounds: Int, next: Int?, _ going: [[Int]], of all: Int, _ observer: some RunObserver
+    ) throws -> [[Int]] {
+        if going.isEmpty { return [] }
+        let run = try configuration.directory.load()
+        let cases = configuration.cases
+        let open = going.compactMap { comparison -> (cases: [Int], figures: Int, seconds: Double)? in
+            let figures = configuration.openFigures(run, Set(comparison.map { cases[$0].test.id }))
+            if figures == 0 { return nil }
+            return (comparison, figures, comparison.reduce(0) { $0 + roundSeconds(of: $1) })
+        }
+        var look = RoundLook(rounds: rounds, comparisons: all, open: open.count, withoutTime: [], next: next)
+        guard let next else {
+            observer.lookEnds(look)
+            return []
+        }
+        var left = secondsLeft.map { $0 * Self.usableShare } ?? .infinity
+        var chosen: Set<[Int]> = []
+        for comparison in open.sorted(by: { Double($0.figures) / $0.seconds > Double($1.figures) / $1.seconds }) {
+            let seconds = comparison.seconds * Double(next - rounds)
+            if seconds <= left {
+                left -= seconds
+                chosen.insert(comparison.cases)
+            } else {
+                look.withoutTime.append(cases[comparison.cases[0]].test.scenario)
+            }
+        }
+        observer.lookEnds(look)
+        return going.filter(chosen.contains)
+    }
+
+    /// What of the time that is left further rounds may take by the durations of those before: the rest is for what
+    /// takes longer.
+    private static let usableShare = 0.9
+
+    /// How long a round of a case takes, with its second side.
+    private func roundSeconds(of index: Int) -> Double {
+        let one = spent[index].map { $0.seconds / Double($0.count) } ?? 1
+        return max(0.001, one) * (configuration.cases[index].hasControl ? 2 : 1)
+    }
+
+    private var secondsLeft: Double? {
+        configuration.budgetSeconds.map { $0 - Double(MonotonicClock.now() &- begin) / 1e9 }
+    }
+
+    /// Writes in how many rounds each comparison was measured that has fewer than the plan asks for at most.
+    private func end(_ header: RunHeader) throws {
+        var header = header
+        let results = try configuration.directory.readResults().results
+        for (id, most) in header.rounds {
+            let turns = results.filter { $0.test.id == id }.map(\.turn)
+            let sides = header.controls.contains(id) ? [Turn.Side.measured, .control] : [.measured]
+            let complete = sides.map { side in Set(turns.filter { $0.side == side }.map(\.round)).count }.min() ?? 0
+            if complete < most { header.endedRounds[id] = complete }
+        }
+        try configuration.directory.create(header)
     }
 
     private struct Progress {
@@ -91,37 +229,45 @@ package struct Runner {
         var turn: Turn
     }
 
-    private func pendingTurns() throws -> [PlannedTurn] {
-        let done = Set(
-            try configuration.directory.readResults().results.map { TurnID(id: $0.test.id, turn: $0.turn) })
-        return RunOrder.turns(
-            configuration.cases, rounds: configuration.plan.rounds, seed: configuration.plan.seed
-        ).filter { !done.contains(TurnID(id: configuration.cases[$0.index].test.id, turn: $0.turn)) }
+    /// Those without a result yet; how long the others took is noted.
+    private mutating func pending(_ turns: [PlannedTurn]) throws -> [PlannedTurn] {
+        var done: [TurnID: CaseResult] = [:]
+        for result in try configuration.directory.readResults().results {
+            done[TurnID(id: result.test.id, turn: result.turn)] = result
+        }
+        return turns.filter { turn in
+            guard let result = done[TurnID(id: configuration.cases[turn.index].test.id, turn: turn.turn)] else {
+                return true
+            }
+            if spent[turn.index] == nil { spent[turn.index] = (Double(result.durationNanoseconds) / 1e9, 1) }
+            return false
+        }
     }
 
     /// What a measurement counts of its case's part of the budget.
-    private func weight(_ turn: PlannedTurn) -> Double {
+    /// - Parameter rounds: that are measured until the next look.
+    private func weight(_ turn: PlannedTurn, rounds: Int) -> Double {
         let planned = configuration.cases[turn.index]
-        guard planned.isHeadline else { return planned.weight }
-        return planned.weight / Double(configuration.plan.rounds * (planned.hasControl ? 2 : 1))
+        guard planned.isCompared else { return planned.weight }
+        return planned.weight / Double(rounds * (planned.hasControl ? 2 : 1))
     }
 
     /// A measurement on its way, with its place in the list.
     private struct Lane {
         var turn: PlannedTurn
         var place: Int
+        var begin: UInt64
         var running: RunningCase
     }
 
     private mutating func measure(
-        _ turns: [PlannedTurn], _ start: Progress, _ observer: some RunObserver
+        _ turns: [PlannedTurn], _ progress: inout Progress, rounds: Int, isRepeated: Bool = false,
+        _ observer: some RunObserver
     ) throws {
-        var progress = start
+        let start = progress
         var lanes: [Lane] = []
         var next = 0
         let lastUse = lastUseOfFixtures(turns)
-        let begin = MonotonicClock.now()
-        let budget = remainingSeconds
         while next < turns.count || !lanes.isEmpty {
             if Interruption.isRequested {
                 // What was under way is done again by a run that goes on.
@@ -130,37 +276,48 @@ package struct Runner {
             }
             while lanes.count < laneCount, next < turns.count {
                 let planned = configuration.cases[turns[next].index]
+                if turns[next].turn.round > 0 || isRepeated, let remainingSeconds, remainingSeconds <= 0 {
+                    // The rounds before are what is claimed from.
+                    progress.total -= 1
+                    next += 1
+                    continue
+                }
                 observer.measurementBegins(
                     planned.test, turns[next].turn, index: start.done + next + 1, count: start.total,
                     secondsLeft: remainingSeconds)
-                lanes.append(Lane(turn: turns[next], place: next, running: try self.start(turns[next])))
+                let running = try self.start(turns[next], weight: weight(turns[next], rounds: rounds))
+                lanes.append(Lane(turn: turns[next], place: next, begin: MonotonicClock.now(), running: running))
                 next += 1
             }
+            if lanes.isEmpty { break }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
                 // An interruption ends the workers: what comes of them then is none of a case.
                 guard var measured = try lane.running.advance(), !Interruption.isRequested else { continue }
-                try count(lane.turn, &measured.result)
+                try count(lane.turn, &measured.result, weight: weight(lane.turn, rounds: rounds))
                 if Interruption.isRequested { continue }
                 lanes.removeAll { $0.place == lane.place }
                 try configuration.directory.append(measured.result, details: measured.details)
                 progress.done += 1
                 observer.measurementEnds(measured.result, index: progress.done, count: progress.total)
-                remainingWeight -= weight(lane.turn)
+                remainingWeight -= weight(lane.turn, rounds: rounds)
+                let known = spent[lane.turn.index] ?? (0, 0)
+                let seconds = Double(MonotonicClock.now() &- lane.begin) / 1e9
+                spent[lane.turn.index] = (known.seconds + seconds, known.count + 1)
                 // Each case has a copy of its own, made when it started: none that still runs needs the original. What
                 // reads in place runs alone.
                 for (key, last) in lastUse where last == lane.place { try cases.discardFixture(key) }
             }
-            remainingSeconds = budget.map { $0 - Double(MonotonicClock.now() &- begin) / 1e9 }
+            remainingSeconds = secondsLeft
         }
     }
 
     /// Adds the instructions of a measurement that passed, from a process of their own.
-    private mutating func count(_ turn: PlannedTurn, _ result: inout CaseResult) throws {
+    private mutating func count(_ turn: PlannedTurn, _ result: inout CaseResult, weight: Double) throws {
         guard let counter = configuration.counter, CountedCase.objection(to: result) == nil else { return }
         let counted = try cases.run(
             configuration.cases[turn.index], turn: turn.turn, directory: "counted-" + directoryName(),
-            seconds: shareSeconds(weight(turn)), under: counter
+            seconds: shareSeconds(weight), under: counter
         ).result
         // What went wrong there alone is no figure.
         guard CountedCase.objection(to: counted) == nil else { return }
@@ -173,7 +330,7 @@ package struct Runner {
         return configuration.plan.measures ? 1 : max(1, min(4, MachineInspection.processorCount()))
     }
 
-    private mutating func start(_ turn: PlannedTurn) throws -> RunningCase {
+    private mutating func start(_ turn: PlannedTurn, weight: Double) throws -> RunningCase {
         let planned = configuration.cases[turn.index]
         if planned.verdict == nil, let remainingSeconds, remainingSeconds <= 0 {
             var result = CaseResult(test: planned.test, verdict: .inconclusive, turn: turn.turn)
@@ -182,7 +339,7 @@ package struct Runner {
             return RunningCase(ended: MeasuredCase(result: result))
         }
         return try cases.start(
-            planned, turn: turn.turn, directory: directoryName(), seconds: shareSeconds(weight(turn)))
+            planned, turn: turn.turn, directory: directoryName(), seconds: shareSeconds(weight))
     }
 
     /// Chosen by the seed, so that no engine has the same place on the disk in every round.
@@ -218,11 +375,15 @@ package struct Runner {
         return (measured.result, measured.processID)
     }
 
-    /// By fixture key the place of the last measurement that uses it.
+    /// By fixture key the place of the last measurement that uses it. Those of comparisons, which may go on, stay to
+    /// the end of the run: ``FreeSpace`` counts all of them.
     private func lastUseOfFixtures(_ turns: [PlannedTurn]) -> [String: Int] {
         var last: [String: Int] = [:]
         for (place, turn) in turns.enumerated() {
             if let key = cases.fixtureKey(configuration.cases[turn.index].test) { last[key] = place }
+        }
+        for planned in configuration.cases where planned.isCompared {
+            if let key = cases.fixtureKey(planned.test) { last[key] = nil }
         }
         return last
     }

@@ -7,7 +7,7 @@ import Statistics
 #endif
 
 /// Ratios on a logarithmic axis, a line each: a dot with its interval as a whisker, the line of equality, and behind
-/// each line its dead band. What is ahead is a disc, what is behind a diamond, what is undecided an empty circle in
+/// each line its dead band. What is ahead is a disc, what is behind a diamond, what is open an empty circle in
 /// grey, so that none is told by colour alone.
 ///
 /// Across the drawing is measured in hundredths of its width and not in units of its own: it takes whatever width there
@@ -82,7 +82,7 @@ struct DotPlot {
 
     private func draw(_ line: Line, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
         let ratio = line.ratio
-        let style = ratio.decision?.rawValue ?? Decision.undecided.rawValue
+        let style = ratio.decision?.rawValue ?? Decision.open.rawValue
         svg.element("a", ["href": line.link]) { link in
             link.element("title", "\(line.name): \(ratio.words)")
             Drawing.fluidLabel(

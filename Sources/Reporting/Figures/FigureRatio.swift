@@ -25,12 +25,12 @@ extension FigureRatio {
         return parts.joined(separator: ", ")
     }
 
-    /// How a figure of the decision stands out in a table: grey where nothing is decided.
+    /// How a figure of the decision stands out in a table: grey where neither is ahead.
     var style: String? {
         switch decision {
         case .ahead: "up"
         case .behind: "down"
-        case .undecided, nil: nil
+        case .same, .open, nil: nil
         }
     }
 }
@@ -58,7 +58,7 @@ extension RunDigest {
         if let decided = decidedRatio(row, own.result, other.result) { return decided }
         guard let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher) else { return nil }
         let isHeadline = run.rounds[own.result.test.id] != nil && run.rounds[other.result.test.id] != nil
-        return FigureRatio(value: value, peer: best, decision: isHeadline ? .undecided : nil)
+        return FigureRatio(value: value, peer: best, decision: isHeadline ? .open : nil)
     }
 
     private static func plainRatio(_ own: Double, _ other: Double, higher: Bool) -> Double? {
@@ -72,22 +72,23 @@ extension RunDigest {
         guard run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil else { return nil }
         let pairs = pairs(row.measure, own.test.id, other.test.id)
         let higher = row.measure.metric.direction == .higherIsBetter
-        guard let paired = PairedRatio(pairs, higherIsBetter: higher) else { return nil }
-        let band = deadBand(row)
-        let isSound = Self.isWhole(own) && Self.isWhole(other)
+        let looks = Looks(most: max(1, run.header.rounds[own.test.id] ?? pairs.count))
+        let sequential = SequentialRatio(pairs, controls: controls(row), higherIsBetter: higher, looks: looks)
+        guard let sequential else { return nil }
+        let isSound = run.isSound(own.test.id) && run.isSound(other.test.id)
         return FigureRatio(
-            value: paired.ratio, peer: other.test.engine, low: paired.low, high: paired.high,
-            pairCount: paired.pairs.count, band: band, decision: isSound ? paired.decision(band) : .undecided)
+            value: sequential.ratio, peer: other.test.engine, low: sequential.low, high: sequential.high,
+            pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
     }
 
-    /// What the two sides of one program differ by in this row, from whichever engine ran as both.
-    func deadBand(_ row: MeasureRow) -> DeadBand {
+    /// The pairs of the two sides of one program in this row, from whichever engine ran as both.
+    private func controls(_ row: MeasureRow) -> [(own: Double, other: Double)] {
         for engine in engines {
             guard let id = row.values[engine]?.result.test.id else { continue }
             let pairs = pairs(row.measure, id, id)
-            if !pairs.isEmpty { return DeadBand(pairs) }
+            if !pairs.isEmpty { return pairs }
         }
-        return .narrowest
+        return []
     }
 
     private func pairs(_ measure: Measure, _ own: String, _ other: String) -> [(own: Double, other: Double)] {

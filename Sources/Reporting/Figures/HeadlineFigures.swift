@@ -22,7 +22,7 @@ struct HeadlineFigures {
     /// The middle of all ratios, ahead or behind.
     var median: Double { MedianInterval.median(lines.map(\.ratio.value)) }
 
-    /// `ahead in 40, behind in 12, undecided in 8 of 60 figures`.
+    /// `ahead in 40, behind in 12, same in 3, open in 5 of 60 figures`.
     func standing(gap: String = Figure.gap) -> String {
         let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
         return parts.joined(separator: ", ") + " of " + Figure.count(lines.count, "figure", gap: gap)

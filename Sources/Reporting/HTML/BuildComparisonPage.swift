@@ -128,7 +128,8 @@ struct BuildComparisonPage {
             switch measured.finding {
             case .slower: .behind
             case .faster: .ahead
-            case .same, .inconclusive: .undecided
+            case .same: .same
+            case .inconclusive: .open
             }
         return DotPlot.Line(
             name: "\(compared.test.title), \(side)", shortName: name,
@@ -181,7 +182,8 @@ struct BuildComparisonPage {
                 switch compared.finding {
                 case .slower: "t-behind bad"
                 case .faster: "t-ahead"
-                case .same, .inconclusive: "t-undecided"
+                case .same: "t-same"
+                case .inconclusive: "t-open"
                 }
             row.element("td", ["class": style], compared.finding.rawValue)
         }

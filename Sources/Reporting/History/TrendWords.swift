@@ -44,12 +44,12 @@ struct TrendWords {
         return ([sentence] + change.remarks).joined(separator: "; ")
     }
 
-    /// How a change stands out: `ahead`, `behind`, or `undecided` for one that is neither better nor worse.
+    /// How a change stands out: `ahead`, `behind`, or `open` for one that is neither better nor worse.
     func tone(_ change: Trend.Change) -> String {
         switch trend.direction(of: change) {
         case "worse": "behind"
         case "better": "ahead"
-        default: "undecided"
+        default: "open"
         }
     }
 

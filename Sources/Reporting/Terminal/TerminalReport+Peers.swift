@@ -82,7 +82,7 @@ extension TerminalReport {
         switch ratio?.decision {
         case .ahead: .good
         case .behind: .bad
-        case .undecided, nil: .faint
+        case .same, .open, nil: .faint
         }
     }
 }

@@ -118,12 +118,17 @@ extension Run {
         }
     }
 
-    /// By round the figure of one side of a case.
+    /// Whether every measurement of a case that was not cut did its work, and did it right.
+    package func isSound(_ id: String) -> Bool {
+        (rounds[id] ?? []).allSatisfy { $0.isCut || $0.verdict == .pass }
+    }
+
+    /// By round the figure of one side of a case. A measurement that the budget cut makes its round incomplete.
     package func values(
         _ id: String, _ side: Turn.Side = .measured, metric: String, statistic: String, label: String
     ) -> [Int: Double] {
         var values: [Int: Double] = [:]
-        for result in rounds[id] ?? [] where result.turn.side == side {
+        for result in rounds[id] ?? [] where result.turn.side == side && !result.isCut {
             let sample = result.samples.first {
                 $0.metric.name == metric && $0.statistic == statistic && $0.label == label
             }

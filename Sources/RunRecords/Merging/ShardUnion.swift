@@ -180,6 +180,7 @@ package struct ShardUnion: Sendable {
         }
         for shard in shards.dropFirst() {
             header.rounds.merge(shard.header.rounds) { $1 }
+            header.endedRounds.merge(shard.header.endedRounds) { $1 }
             header.controls.formUnion(shard.header.controls)
             header.notBuilt += shard.header.notBuilt.filter { !header.notBuilt.contains($0) }
         }

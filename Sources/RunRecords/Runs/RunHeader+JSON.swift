@@ -46,6 +46,8 @@ extension RunHeader {
         members.append(JSONMember("cases", .strings(cases)))
         let inRounds = cases.compactMap { id in rounds[id].map { JSONMember(id, .integer($0)) } }
         members.append(JSONMember("rounds", .object(inRounds)))
+        let ended = cases.compactMap { id in endedRounds[id].map { JSONMember(id, .integer($0)) } }
+        if !ended.isEmpty { members.append(JSONMember("ended_rounds", .object(ended))) }
         members.append(JSONMember("controls", .strings(cases.filter(controls.contains))))
         members.append(JSONMember("measures", .bool(measures)))
         if let part { members.append(JSONMember("part", part.json)) }
@@ -77,10 +79,8 @@ extension RunHeader {
         warnings = try json.strings("warnings")
         controls = Set(try json.strings("controls"))
         measures = try json.bool("measures")
-        let inRounds = try json.object("rounds")
-        if case .object(let members) = inRounds.value {
-            for member in members { rounds[member.name] = try inRounds.integer(member.name) }
-        }
+        rounds = try json.integers("rounds")
+        if json.has("ended_rounds") { endedRounds = try json.integers("ended_rounds") }
         cases = try json.strings("cases")
         budgetSeconds = json.has("budget_seconds") ? try json.real("budget_seconds") : nil
         part = json.has("part") ? try PlanPart(json: try json.object("part")) : nil
@@ -91,6 +91,15 @@ extension RunHeader {
 }
 
 extension JSONObjectReader {
+    fileprivate func integers(_ name: String) throws(JSONShapeError) -> [String: Int] {
+        let reader = try object(name)
+        var found: [String: Int] = [:]
+        if case .object(let members) = reader.value {
+            for member in members { found[member.name] = try reader.integer(member.name) }
+        }
+        return found
+    }
+
     func strings(_ name: String) throws(JSONShapeError) -> [String] {
         var list: [String] = []
         for element in try array(name) {

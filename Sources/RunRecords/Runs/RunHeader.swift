@@ -109,8 +109,11 @@ package struct RunHeader: Hashable, Sendable {
     package var notBuilt: [NotBuilt]
     /// The ids of all cases of the plan, in order: what `--resume` and an unfinished report compare with.
     package var cases: [String]
-    /// By case id, for the cases of a comparison: how often each is measured.
+    /// By case id, for the cases of a comparison: how often each is measured at most.
     package var rounds: [String: Int]
+    /// By case id: in how many complete rounds a comparison was measured that was decided before the last one, or that
+    /// the budget ended. Written when the run ends.
+    package var endedRounds: [String: Int]
     /// Ids of the cases that each round measures as two sides.
     package var controls: Set<String>
     /// Whether figures mean anything: not where cases ran side by side, or too briefly to be measured.
@@ -140,6 +143,7 @@ package struct RunHeader: Hashable, Sendable {
         self.notBuilt = []
         self.cases = []
         self.rounds = [:]
+        self.endedRounds = [:]
         self.controls = []
         self.measures = true
         self.warnings = []
@@ -150,9 +154,9 @@ package struct RunHeader: Hashable, Sendable {
 }
 
 extension RunHeader {
-    /// How many measurements of a case the plan asks for.
+    /// How many measurements of a case the plan asks for, or asked for until its comparison was ended.
     package func measurementCount(of id: String) -> Int {
-        guard let rounds = rounds[id] else { return 1 }
+        guard let rounds = endedRounds[id] ?? rounds[id] else { return 1 }
         return rounds * (controls.contains(id) ? 2 : 1)
     }
 }

@@ -23,7 +23,8 @@ struct RatioPlots: ReportPart {
         section.element("p", ["class": "key"]) { key in
             let shapes: [(Decision, String)] = [
                 (.ahead, "ahead"), (.behind, "behind"),
-                (.undecided, "undecided: the interval touches what two sides of one program differ by"),
+                (.same, "the same within 5 %"),
+                (.open, "open: the interval touches what two sides of one program differ by"),
             ]
             for (decision, words) in shapes {
                 key.element("span") { entry in
@@ -44,7 +45,8 @@ struct RatioPlots: ReportPart {
         switch decision {
         case .ahead: "\u{25CF}"
         case .behind: "\u{25C6}"
-        case .undecided: "\u{25CB}"
+        case .same: "\u{25CE}"
+        case .open: "\u{25CB}"
         }
     }
 
@@ -101,7 +103,7 @@ struct RatioPlots: ReportPart {
             }
             cells.element("td", ["class": "n"], String(ratio.pairCount))
             cells.element("td", ratio.peer)
-            let decision = ratio.decision ?? .undecided
+            let decision = ratio.decision ?? .open
             cells.element("td", ["class": "t-\(decision.rawValue)"], decision.rawValue)
         }
         body.raw("\n")

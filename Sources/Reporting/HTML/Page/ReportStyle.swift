@@ -178,7 +178,7 @@ enum ReportStyle {
         .t-pass b{color:var(--good)}
         .t-ahead{color:var(--good)}
         .t-behind{color:var(--bad)}
-        .t-undecided{color:var(--soft)}
+        .t-same,.t-open{color:var(--soft)}
         .t-inconclusive,.t-harness-error,.t-suspected-harness{color:var(--doubt)}
         """
 
@@ -207,13 +207,15 @@ enum ReportStyle {
         .dot{stroke-width:1.6}
         .w-ahead{stroke:var(--good)}
         .w-behind{stroke:var(--bad)}
-        .w-undecided{stroke:var(--faint)}
+        .w-same{stroke:var(--soft)}
+        .w-open{stroke:var(--faint)}
         .dot.w-ahead{fill:var(--good)}
         .dot.w-behind{fill:var(--bad)}
-        .dot.w-undecided{fill:var(--bg)}
+        .dot.w-same{fill:var(--soft)}
+        .dot.w-open{fill:var(--bg)}
         svg text.t-ahead{fill:var(--good)}
         svg text.t-behind{fill:var(--bad)}
-        svg text.t-undecided{fill:var(--soft)}
+        svg text.t-same,svg text.t-open{fill:var(--soft)}
         svg .ax{fill:var(--soft)}
         svg .val,svg .ax{paint-order:stroke;stroke:var(--bg);stroke-width:3px;stroke-linejoin:round}
         .gr{stroke:var(--line);fill:none}

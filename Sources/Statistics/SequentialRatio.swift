@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What the complete rounds of a comparison say of one figure: the first look that decides it counts, and without one
+/// the comparison is open.
+package struct SequentialRatio: Sendable, Hashable {
+    /// Two engines within this factor of each other are the same.
+    package static let sameness = 1.05
+    /// Fewer rounds than this say of no two engines that they are the same: six values lie close together by chance
+    /// more often than they lie all on one side of the dead band.
+    package static let fewestForSame = 12
+
+    /// How many times as good one side is: above 1 is better. Of the rounds that were looked at.
+    package let ratio: Double
+    /// The interval of the look; nil before the first one.
+    package let low: Double?
+    package let high: Double?
+    /// The rounds that were looked at; all there are before the first look.
+    package let rounds: Int
+    package let band: DeadBand
+    package let decision: Decision
+
+    /// - Parameters:
+    ///   - pairs: own figure and the other's by complete rounds, in their order; those that are not above 0 are left
+    ///     out.
+    ///   - controls: the pairs of one program that ran as two sides, in the order of the rounds.
+    ///   - looks: of the plan.
+    /// - Returns: nil without a pair.
+    package init?(
+        _ pairs: [(own: Double, other: Double)], controls: [(own: Double, other: Double)], higherIsBetter: Bool,
+        looks: Looks
+    ) {
+        let logarithms = PairedRatio.logarithms(pairs, higherIsBetter: higherIsBetter)
+        guard !logarithms.isEmpty else { return nil }
+        var best: (look: Looks.Look, low: Double, high: Double, band: DeadBand, decision: Decision)?
+        for look in looks.looks where look.rounds <= logarithms.count {
+            guard let rank = look.rank else { continue }
+            let sorted = logarithms.prefix(look.rounds).sorted()
+            let (low, high) = (sorted[rank - 1], sorted[sorted.count - rank])
+            let band = controls.isEmpty ? DeadBand.narrowest : DeadBand(Array(controls.prefix(look.rounds)))
+            let decision = Self.decision(low: low, high: high, band, rounds: look.rounds)
+            best = (look, low, high, band, decision)
+            if decision != .open { break }
+        }
+        if let best {
+            rounds = best.look.rounds
+            (low, high) = (exp(best.low), exp(best.high))
+            (band, decision) = (best.band, best.decision)
+        } else {
+            rounds = logarithms.count
+            (low, high) = (nil, nil)
+            band = controls.isEmpty ? .narrowest : DeadBand(controls)
+            decision = .open
+        }
+        ratio = exp(MedianInterval.median(Array(logarithms.prefix(rounds))))
+    }
+
+    private static func decision(low: Double, high: Double, _ band: DeadBand, rounds: Int) -> Decision {
+        let edge = log(band.factor)
+        if low > edge { return .ahead }
+        if high < -edge { return .behind }
+        let same = log(sameness)
+        return rounds >= fewestForSame && low > -same && high < same ? .same : .open
+    }
+}
