@@ -183,7 +183,7 @@ let package = Package(
             ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
-        tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles"]),
+        tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),
         tests("MeasuringTests", ["Seeds", "Measuring"]),

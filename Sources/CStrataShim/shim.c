@@ -215,6 +215,17 @@ int64_t strata_next_data(int fd, int64_t offset) {
     return offset;
 }
 
+int64_t strata_next_hole(int fd, int64_t offset) {
+#ifdef SEEK_HOLE
+    off_t found = lseek(fd, (off_t)offset, SEEK_HOLE);
+    if (found >= 0) return found;
+#else
+    (void)fd;
+    (void)offset;
+#endif
+    return INT64_MAX;
+}
+
 uint64_t strata_monotonic_time(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -118,9 +118,10 @@ package protocol File: AnyObject, Sendable {
     /// Size in bytes.
     func size() throws(FileError) -> Int64
 
-    /// The first byte from `offset` on that is not in a hole: holes read as zeros. Nil where nothing but holes follows.
-    /// Has a default, and where holes cannot be told: `offset` itself.
-    func nextData(from offset: Int64) -> Int64?
+    /// The next bytes from `offset` on that are not in a hole, as far as they go without one: holes read as zeros, and
+    /// to look at one through a map may fill it. Nil where nothing but holes follows.
+    /// Has a default, and where holes cannot be told: everything from `offset` on.
+    func nextData(from offset: Int64) -> Range<Int64>?
 
     /// Cuts the file, or lengthens it by a hole.
     func truncate(to size: Int64) throws(FileError)
@@ -211,7 +212,7 @@ extension FileSystem {
 extension File {
     package func isLocked(byte: Int64) throws(FileError) -> Bool { throw FileError(.lock, path: path, errno: 0) }
     package func lockHolders(byte: Int64) -> [Int32] { [] }
-    package func nextData(from offset: Int64) -> Int64? { offset }
+    package func nextData(from offset: Int64) -> Range<Int64>? { offset..<Int64.max }
 
     package func mapShared(count: Int) throws(FileError) -> any SharedMemory {
         throw FileError(.map, path: path, errno: 0)

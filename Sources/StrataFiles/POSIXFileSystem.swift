@@ -209,10 +209,10 @@ final class POSIXFile: File {
         }
     }
 
-    func nextData(from offset: Int64) -> Int64? {
-        guard let descriptor = try? usable(.size) else { return offset }
+    func nextData(from offset: Int64) -> Range<Int64>? {
+        guard let descriptor = try? usable(.size) else { return offset..<Int64.max }
         let found = strata_next_data(descriptor, offset)
-        return found < 0 ? nil : found
+        return found < 0 ? nil : found..<max(found, strata_next_hole(descriptor, found))
     }
 
     func size() throws(FileError) -> Int64 {

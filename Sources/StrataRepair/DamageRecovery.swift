@@ -227,7 +227,7 @@ struct DamageRecovery {
         try LogFile.remove(fileSystem: fileSystem, path: Store.logPath(path))
     }
 
-    /// Copies a file and syncs it.
+    /// Copies a file, with the holes that it has, and syncs it.
     /// - Returns: bytes that could not be read, and are zeros in the copy.
     private func copy(_ source: String, to destination: String) throws(StorageError) -> Int {
         do throws(FileError) {
@@ -236,14 +236,18 @@ struct DamageRecovery {
             let to = try fileSystem.open(destination, .createBeside(source))
             defer { to.close() }
             let size = Int(try from.size())
-            try to.preallocate(to: Int64(size))
+            try to.truncate(to: Int64(size))
             let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
             defer { piece.deallocate() }
             var lost = 0
-            for offset in stride(from: 0, to: size, by: piece.count) {
+            var offset = 0
+            while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
+                // Whole pages, so that one that cannot be read is lost by itself.
+                offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
                 let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
                 lost += read(part, from, offset)
                 try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
+                offset += part.count
             }
             try to.syncData()
             return lost

@@ -18,8 +18,11 @@ struct NestedSalvage {
     /// As the element takes it; nil when it is lost.
     mutating func bytes(_ root: LongValue, in outer: CollectionRemains) -> [UInt8]? {
         guard let node = node(root.reference, outer), var remains = outer.nested(isKeyed: node.isKeyed),
+            source.take(elements: Int(clamping: root.count)),
             take(root.reference, Int(clamping: root.count), level: nil, &remains)
         else { return nil }
+        remains.putInOrder()
+        if remains.isKeyed && !remains.gaps.isEmpty { return nil }
         let type = node.isKeyed ? NestedCollection.mapType : NestedCollection.listType
         return [type] + remains.encoded()
     }
@@ -48,8 +51,9 @@ struct NestedSalvage {
         let table = remains.owner.table
         let outer = remains
         var inner = NestedSalvage(source, visited)
+        visited = []
         let count = remains.take(node) { [source] in
-            SalvagedCollection.read($0, source, table)
+            SalvagedCollection.take($0, source, table)
         } tree: {
             inner.bytes($0, in: outer)
         }
@@ -58,11 +62,8 @@ struct NestedSalvage {
         return count == 0 || !node.isKeyed
     }
 
-    /// No list that a salvage can hold has more.
-    private static let longestGap = 1 << 24
-
     private mutating func takeGap(_ count: Int, _ remains: inout CollectionRemains) -> Bool {
-        if remains.isKeyed || count > Self.longestGap { return false }
+        if remains.isKeyed { return false }
         remains.takeGap(count)
         lost += count
         return true

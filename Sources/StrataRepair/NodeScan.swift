@@ -57,24 +57,21 @@ struct NodeScan {
 
     init(_ source: SalvageSource) {
         self.source = source
-        patience = 4 * source.pageCount + Format.maxNodePages
+        patience = 4 * source.writtenPages + Format.maxNodePages
     }
 
     /// - Complexity: reads those pages once, some up to five times where long values are damaged; memory for a
     ///   reference per node found.
     mutating func run() -> FoundNodes {
         var page = Format.firstDataPage
-        while page < source.pageCount {
-            if source.isVisited(page) {
-                page += 1
-            } else if source.reader.unverified(page).u32(0) == 0 {
-                // No node begins with zeros. Of a file that is mostly holes, what is written is looked at alone.
-                page = max(page + 1, source.nextWritten(page))
-            } else {
-                page += take(page)
-            }
+        while true {
+            // What is written is looked at alone.
+            page = source.nextWritten(page)
+            if page >= source.pageCount { return found }
+            // No node begins with zeros.
+            let isNone = source.isVisited(page) || source.reader.unverified(page).u32(0) == 0
+            page += isNone ? 1 : take(page)
         }
-        return found
     }
 
     /// - Returns: pages that need not be looked at again.
@@ -119,7 +116,9 @@ struct NodeScan {
             patience -= 1
             let next = page + pages
             if next >= source.pageCount || source.isVisited(next) || patience < 0 { return nil }
-            XXH3_64bits_update(hash, source.reader.unverified(next), Format.pageSize)
+            // A page of zeros may be a hole by now.
+            let page = source.nextWritten(next) == next ? source.reader.unverified(next) : PageReader.zeros
+            XXH3_64bits_update(hash, page, Format.pageSize)
         }
         return nil
     }

@@ -8,9 +8,10 @@ package enum Salvage {
     ///
     /// - Returns: what was recovered, and what is lost.
     /// - Throws: `notAStore` when nothing of a store can be found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`;
-    ///   `file` with EEXIST when something stands at the destination; `noSpace`.
-    /// - Complexity: reads the file once, twice where branches are lost; memory for the longest transaction and for a
-    ///   note per group of rows.
+    ///   `file` with EEXIST when something stands at the destination; `noSpace`; `unsound` when what would be written
+    ///   breaks a rule of the format, without the log as well.
+    /// - Complexity: reads the file once, twice where branches are lost, and what was written once; memory for the
+    ///   longest transaction, for the largest collection, and for a note per group of rows.
     package static func run(
         from path: String, to destination: String, fileSystem: any FileSystem = POSIXFileSystem(),
         options: SalvageOptions = SalvageOptions()
@@ -23,6 +24,23 @@ package enum Salvage {
             throw StorageError(error)
         }
         let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
+        do throws(StorageError) {
+            return try write(survey, path, unfinished, to: destination, fileSystem, options)
+        } catch {
+            guard case .unsound = error, survey.log != nil else { throw error }
+        }
+        // What the log says contradicts what there is: what stands in front of it is better than nothing.
+        var withoutLog = options
+        withoutLog.ignoresLog = true
+        let again = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
+        return try write(again, path, unfinished, to: destination, fileSystem, withoutLog)
+    }
+
+    /// Writes the new store, reads it back, and lets it have its name.
+    private static func write(
+        _ survey: SalvageSurvey, _ path: String, _ unfinished: String, to destination: String,
+        _ fileSystem: any FileSystem, _ options: SalvageOptions
+    ) throws(StorageError) -> SalvageReport {
         try removeUnfinished(unfinished, fileSystem)
         var plain = StoreOptions(fileSystem: fileSystem, durability: .none)
         plain.limits = options.limits
@@ -31,6 +49,7 @@ package enum Salvage {
         let store = try Store.openPlain(path: unfinished, options: plain, isAlone: true)
         do throws(StorageError) {
             let report = try SalvageWriter(survey, store, options).write()
+            try StoreVerification(of: store).readBack(path)
             try store.close()
             do throws(FileError) {
                 try fileSystem.rename(unfinished, to: destination)

@@ -30,7 +30,9 @@ struct SalvageCount {
         var table = report.tables[index]
         var lost = found.lost
         for piece in found.pieces {
-            let opened = SalvagedGroup(piece.reference, definition, layout, survey.source, survey)
+            let opened =
+                piece.isElsewhere
+                ? nil : SalvagedGroup(piece.reference, definition, layout, survey.source, survey)
             guard var group = opened else {
                 add([SalvageReport.KeyRange(low: piece.low, high: piece.high, rows: piece.rows)], &table)
                 continue
@@ -88,7 +90,7 @@ struct SalvageCount {
             add(losses.values[column].ranges, definition, to: &table.lostValues)
             for losses in losses.elements[column] {
                 let owner = CollectionOwner(table: table.id.rawValue, column: definition.id, key: losses.key)
-                if losses.lost > 0 { gaps[owner] = CollectionGaps(losses.places) }
+                gaps[owner] = CollectionGaps(losses.places)
                 table.elementsLost += losses.lost
                 table.elementsUncertain += losses.uncertain
                 if table.lostElements.count >= listed { continue }
@@ -98,6 +100,28 @@ struct SalvageCount {
                         uncertain: losses.uncertain, lost: losses.lost, isOrderUncertain: losses.isOrderUncertain))
             }
         }
+    }
+
+    /// A set or a map did not ascend when the log had been replayed, and was put in order.
+    /// - Parameters:
+    ///   - count: elements that it has now.
+    ///   - leftOut: elements that it has not any more.
+    mutating func noteOrdered(_ owner: CollectionOwner, _ column: ColumnDefinition, count: Int, leftOut: Int) {
+        guard let index = position(TableID(owner.table)) else { return }
+        report.tables[index].elementsLost += leftOut
+        let known = report.tables[index].lostElements.firstIndex { $0.id == owner.column && $0.key == owner.key }
+        if let known {
+            report.tables[index].lostElements[known].leftOut = leftOut
+            report.tables[index].lostElements[known].lost += leftOut
+            return
+        }
+        report.tables[index].elementsUncertain += count
+        if report.tables[index].lostElements.count >= listed { return }
+        var losses = SalvageReport.LostElements(
+            id: column.id, name: column.name, key: owner.key, places: [], uncertain: count, lost: leftOut,
+            isOrderUncertain: false)
+        losses.leftOut = leftOut
+        report.tables[index].lostElements.append(losses)
     }
 
     private func add(

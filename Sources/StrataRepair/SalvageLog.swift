@@ -38,11 +38,7 @@ final class SalvageLog {
     }
 
     /// Takes the bytes as they were read: mending a bit and opening a payload change them.
-    private func copy(_ contents: [UInt8]?) {
-        contents?.withUnsafeBytes {
-            bytes.mutableBase.copyMemory(from: $0.baseAddress ?? bytes.base, byteCount: $0.count)
-        }
-    }
+    private func copy(_ contents: LogBytes?) { contents?.copy(to: bytes.mutableBase) }
 
     /// Finds the records behind a slot's checkpoint.
     /// - Returns: false when there is no log that is needed.
@@ -85,7 +81,7 @@ final class SalvageLog {
     }
 
     /// Starts at the older of the two halves; at the newer one when the older one's batches do not lead to it.
-    private func take(_ header: LogHeader, _ contents: [UInt8]?) -> Bool {
+    private func take(_ header: LogHeader, _ contents: LogBytes?) -> Bool {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         var starts: [(half: Int, lsn: UInt64)] = []
         for half in 0..<2 {

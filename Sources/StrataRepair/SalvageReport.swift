@@ -89,6 +89,9 @@ package struct SalvageReport: Sendable, Equatable {
         package var lost: Int
         /// A list whose uncertain elements come in the order of their pages.
         package var isOrderUncertain: Bool
+        /// Of a set or a map: elements that were there twice, or keys, when the log had been replayed. They count as
+        /// lost.
+        package var leftOut = 0
     }
 
     package struct Table: Sendable, Equatable {
@@ -158,6 +161,8 @@ package struct SalvageOptions: Sendable {
     package var progress: (@Sendable (_ rows: Int) -> Void)?
     /// The caller has the store open, and nothing is written to it meanwhile.
     package var isOpenHere = false
+    /// What is in front of the log is all that is asked for.
+    var ignoresLog = false
 
     package init() {}
 }

@@ -14,12 +14,21 @@ final class SalvageSource {
     /// Of the caller; nil for a plain store.
     private let cipher: (any Cipher)?
     private(set) var slots: [HeaderSlot.Decoded] = []
+    /// Those that are not as they were written, though a flipped bit may have been flipped back.
+    private var damagedSlots: [Int] = []
     private(set) var damage: [SalvageReport.Damage] = []
     private(set) var unlistedDamage = 0
     private let listed: Int
     private var noted: Set<UInt32> = []
+    private var written: WrittenPages
+    /// Pages that are in no hole of the file.
+    let writtenPages: Int
     /// Pages that the newest state is known to reach, or to have reached before they were damaged.
-    private var visited: [UInt64]
+    private var visited = PageSet()
+    /// Pages of values that were handed out.
+    private var taken = PageSet()
+    /// Elements that trees may have still: each of their leaves has a page of its own.
+    private var elementsLeft: Int
 
     /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired`, `wrongKey`,
     ///   `notEncrypted`; `unsupportedFormat`, `file`.
@@ -47,32 +56,51 @@ final class SalvageSource {
             if error.errno == 0 && error.operation == .open { throw .notAStore(path: path) }
             throw StorageError(error)
         }
-        visited = Array(repeating: 0, count: pageCount / 64 + 1)
+        written = WrittenPages(file, count: pageCount)
+        writtenPages = written.total
+        elementsLeft = pageCount * CollectionRemains.mostElementsPerPage
         slots = [try Self.readSlot(file, 0), try Self.readSlot(file, 1)]
+        for index in 0...1 {
+            if case .valid = slots[index] { continue }
+            damagedSlots.append(index)
+            switch Self.mendedSlot(path, index, fileSystem, options.cipher) {
+            case .slot(let slot): slots[index] = slot
+            case .wrongKey: throw .wrongKey(path: path)
+            case .notEncrypted: throw .notEncrypted(path: path)
+            case nil: break
+            }
+        }
         for case .unsupported(let version) in slots {
             if version == Format.version | SealedSlot.versionBit { throw .keyRequired(path: path) }
             throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
         }
-        reader = try Self.open(file, slots, self.path, fileSystem, options)
+        reader = try Self.open(file, slots, self.path, written, fileSystem, options)
     }
 
     /// Reads nodes under the seed of the store whose file it is, as far as anything still says whose.
     private static func open(
-        _ file: any File, _ slots: [HeaderSlot.Decoded], _ path: String, _ fileSystem: any FileSystem,
-        _ options: SalvageOptions
+        _ file: any File, _ slots: [HeaderSlot.Decoded], _ path: String, _ written: WrittenPages,
+        _ fileSystem: any FileSystem, _ options: SalvageOptions
     ) throws(StorageError) -> PageReader {
-        let pages: Int
-        do { pages = try pageCount(file) } catch { throw StorageError(error) }
+        let pages = written.count
         func reader(_ seed: NodeSeed) throws(StorageError) -> PageReader {
             let map = try PageMap(file, reserve: max(pages, 1) * Format.pageSize, fileSystem, .ofTrees, seed)
             map.admit(pages)
             return PageReader(map)
         }
-        if let slot = valid(slots).first { return try reader(NodeSeed(slot.storeID)) }
+        if let slot = valid(slots).first {
+            StoreOptions.identify(file, as: slot.storeID)
+            return try reader(NodeSeed(slot.storeID))
+        }
         let log = SalvageLog.header(fileSystem, path)
         // Those of an encrypted store open only once it is known which one it is.
-        if options.cipher == nil {
-            let search = SeedSearch(try reader(.ofFormat1), pages: pages) { nextWritten(file, $0, of: pages) }
+        if let cipher = options.cipher {
+            if let storeID = try SealedStoreSearch(path, fileSystem, cipher).run(in: file, written) {
+                StoreOptions.identify(file, as: storeID)
+                return try reader(NodeSeed(storeID))
+            }
+        } else {
+            var search = SeedSearch(try reader(.ofFormat1), written)
             let seed = search.run(log: log.map { NodeSeed($0.storeID) })
             if seed == .ofFormat1 { throw .unsupportedFormat(path: path, version: 1) }
             if let seed { return try reader(seed) }
@@ -90,12 +118,7 @@ final class SalvageSource {
     }
 
     /// The first page from `page` on that is not in a hole of the file; ``pageCount`` where none follows.
-    func nextWritten(_ page: Int) -> Int { Self.nextWritten(file, page, of: pageCount) }
-
-    private static func nextWritten(_ file: any File, _ page: Int, of pageCount: Int) -> Int {
-        guard let data = file.nextData(from: Int64(page * Format.pageSize)) else { return pageCount }
-        return max(page, min(Int(data) / Format.pageSize, pageCount))
-    }
+    func nextWritten(_ page: Int) -> Int { written.next(from: page) }
 
     /// What opens the payloads of the log.
     func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
@@ -117,6 +140,23 @@ final class SalvageSource {
         }
         if let refusal { throw StorageError(refusal) }
         return decoded
+    }
+
+    private static func mendedSlot(
+        _ path: String, _ index: Int, _ fileSystem: any FileSystem, _ cipher: (any Cipher)?
+    ) -> SlotMending.Found? {
+        withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
+            do throws(FileError) {
+                let file = try fileSystem.open(path, .read)
+                defer { file.close() }
+                guard try file.read(into: buffer, at: Int64(index * Format.pageSize)) == Format.slotSize else {
+                    return nil
+                }
+            } catch {
+                return nil
+            }
+            return SlotMending.decode(buffer, at: index, cipher)
+        }
     }
 
     /// The valid slots, the newest first.
@@ -172,8 +212,7 @@ final class SalvageSource {
 
     /// Notes slots that do not verify.
     func noteSlots() {
-        for (index, decoded) in slots.enumerated() {
-            if case .valid = decoded { continue }
+        for index in damagedSlots {
             damage.append(
                 SalvageReport.Damage(
                     page: PageNumber(UInt32(index)), pages: 1, offset: 0, kind: nil, table: nil, reason: .header))
@@ -184,9 +223,26 @@ final class SalvageSource {
     func visit(_ reference: NodeReference) {
         let first = Int(reference.page)
         if first >= pageCount { return }
-        for page in first..<min(first + Int(reference.pages), pageCount) {
-            visited[page >> 6] |= 1 << UInt64(page & 63)
-        }
+        for page in first..<min(first + Int(reference.pages), pageCount) { visited.insert(page) }
+    }
+
+    /// Takes the pages of a value that stands in a node of its own. Other values that lead there have lost theirs: who
+    /// followed them all would write more than a disk holds.
+    /// - Returns: whether nothing was there yet.
+    func take(_ reference: NodeReference) -> Bool {
+        guard Int(reference.page) + Int(reference.pages) <= pageCount else { return false }
+        let pages = Int(reference.page)..<(Int(reference.page) + Int(reference.pages))
+        if pages.contains(where: { taken.contains($0) }) { return false }
+        for page in pages { taken.insert(page) }
+        return true
+    }
+
+    /// Takes elements of a tree from those that all trees together may have.
+    /// - Returns: false where there are not so many.
+    func take(elements: Int) -> Bool {
+        if elements > elementsLeft { return false }
+        elementsLeft -= elements
+        return true
     }
 
     /// Whether the first page of a node is out already. Of one that cannot be in the file, too.
@@ -194,7 +250,7 @@ final class SalvageSource {
         Int(reference.page) >= pageCount || isVisited(Int(reference.page))
     }
 
-    func isVisited(_ page: Int) -> Bool { visited[page >> 6] >> UInt64(page & 63) & 1 != 0 }
+    func isVisited(_ page: Int) -> Bool { visited.contains(page) }
 
     // MARK: The newest state
 
@@ -217,7 +273,7 @@ final class SalvageSource {
     }
 
     /// Bytes of the log, or nil when there is none that can be read.
-    func readLog() -> [UInt8]? {
+    func readLog() -> LogBytes? {
         do throws(FileError) {
             let path = Store.logPath(path)
             guard let status = try fileSystem.status(path), status.isRegularFile, status.size > Format.slotSize,
@@ -225,15 +281,7 @@ final class SalvageSource {
             else { return nil }
             let log = try fileSystem.open(path, .read)
             defer { log.close() }
-            var bytes = [UInt8](repeating: 0, count: Int(status.size))
-            var failure: FileError?
-            let count = bytes.withUnsafeMutableBytes { buffer -> Int in
-                do throws(FileError) { return try log.read(into: buffer, at: 0) } catch {
-                    failure = error
-                    return 0
-                }
-            }
-            return failure == nil && count == bytes.count ? bytes : nil
+            return try LogBytes(log, count: Int(status.size))
         } catch {
             return nil
         }

@@ -14,6 +14,8 @@ struct SalvagePiece {
     var rows: Int?
     /// The index of the lost subtree that it was found for.
     var loss: Int?
+    /// Another branch leads there as well, and was met first: the rows are that one's.
+    var isElsewhere = false
 }
 
 /// Part of a tree whose top cannot be read.
@@ -210,9 +212,10 @@ final class SalvageSurvey {
             if branch.level > 1 {
                 walk(child, table, first, last, rows: rowCount(branch, index), level: branch.level - 1, &survey)
             } else {
+                var piece = SalvagePiece(reference: child, low: first, high: last, rows: rowCount(branch, index))
+                piece.isElsewhere = Int(child.page) < source.pageCount && source.isVisited(Int(child.page))
                 source.visit(child)
-                survey.pieces.append(
-                    SalvagePiece(reference: child, low: first, high: last, rows: rowCount(branch, index)))
+                survey.pieces.append(piece)
             }
         }
     }
@@ -275,7 +278,7 @@ final class SalvageSurvey {
         for survey in tables {
             guard let position = schema.position(of: survey.id) else { continue }
             let layout = TableLayout(schema.tables[position])
-            for piece in survey.pieces {
+            for piece in survey.pieces where !piece.isElsewhere {
                 var group = SalvagedGroup(piece.reference, schema.tables[position], layout, source)
                 group?.visitLongValues()
             }

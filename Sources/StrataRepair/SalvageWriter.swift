@@ -12,6 +12,8 @@ final class SalvageWriter {
     private var transaction: WriteTransaction { rebuild.transaction }
     /// Of collections with lost elements. What the log says of a collection's places goes by all of them.
     private var gaps: [CollectionOwner: CollectionGaps] = [:]
+    /// Collections whose elements the log has changed.
+    private var changed: Set<CollectionOwner> = []
     private var pending = 0
     private var written = 0
 
@@ -32,7 +34,7 @@ final class SalvageWriter {
         try transaction.apply(schema: survey.schema)
         for survey in survey.tables {
             guard let table = transaction.view.schema.position(of: survey.id) else { continue }
-            rebuild.setNextKey(table, survey.nextKey)
+            rebuild.raiseNextKey(table, to: survey.nextKey)
         }
         for (table, definition) in survey.schema.tables.enumerated() {
             var books = count
@@ -43,7 +45,8 @@ final class SalvageWriter {
         }
         gaps = count.gaps
         try replay()
-        for (owner, gaps) in gaps { try rebuild.closeGaps(owner, gaps) }
+        for owner in gaps.keys { try closeGaps(owner) }
+        for owner in changed.union(gaps.keys) { try putInOrder(owner) }
         try removeDanglingLinks()
         if pending > 0 || written == 0 { try transaction.commit() }
         return count.finished()
@@ -76,11 +79,25 @@ final class SalvageWriter {
         rebuild = try RebuildTransaction(store)
     }
 
+    // MARK: Collections
+
+    private func closeGaps(_ owner: CollectionOwner) throws(StorageError) {
+        guard var closed = gaps[owner] else { return }
+        try rebuild.closeGaps(owner, &closed)
+        gaps[owner] = closed
+    }
+
+    private func putInOrder(_ owner: CollectionOwner) throws(StorageError) {
+        guard let done = try rebuild.putInOrder(owner, gaps[owner]) else { return }
+        count.noteOrdered(owner, done.column, count: done.count, leftOut: done.leftOut)
+        pending += done.count
+    }
+
     // MARK: Log
 
     private func replay() throws(StorageError) {
         guard let log = survey.log else { return }
-        if log.isLost {
+        if log.isLost || options.ignoresLog {
             count.report.log = .lost
             return
         }
@@ -115,10 +132,10 @@ final class SalvageWriter {
             do throws(StorageError) {
                 if try collections.apply(change, &changes) {
                     if case .collection(let table, let key, let column, _, let path) = change {
+                        let outer = CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)
+                        changed.insert(outer)
                         // What stands in elements has no gaps.
-                        owner =
-                            path.isEmpty
-                            ? CollectionOwner(table: table.rawValue, column: column, key: key.rawValue) : nil
+                        owner = path.isEmpty ? outer : nil
                     } else if let owner {
                         gaps[owner]?.follow(change)
                     }
@@ -140,15 +157,16 @@ final class SalvageWriter {
     /// A whole value takes the place of one with gaps, or the row is gone.
     private func forgetGaps(_ change: Change) {
         if gaps.isEmpty { return }
-        gaps = gaps.filter { owner, _ in
-            switch change {
-            case .set(let table, let key, let column, _):
-                (owner.table, owner.key, owner.column) != (table.rawValue, key.rawValue, column)
-            case .delete(let table, let key), .insert(let table, let key):
-                (owner.table, owner.key) != (table.rawValue, key.rawValue)
-            case .deleteAll(let table): owner.table != table.rawValue
-            default: true
+        switch change {
+        case .set(let table, let key, let column, _):
+            gaps[CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)] = nil
+        case .delete(let table, let key), .insert(let table, let key):
+            guard let position = transaction.view.schema.position(of: table) else { return }
+            for column in transaction.view.schema.tables[position].columns where column.collection != nil {
+                gaps[CollectionOwner(table: table.rawValue, column: column.id, key: key.rawValue)] = nil
             }
+        case .deleteAll(let table): gaps = gaps.filter { $0.key.table != table.rawValue }
+        default: break
         }
     }
 
@@ -160,6 +178,7 @@ final class SalvageWriter {
             guard let index = transaction.view.schema.tables[position].position(of: column) else {
                 throw .misuse(.noSuchColumn)
             }
+            try check(cell, transaction.view.schema.tables[position].columns[index])
             if try transaction.view.locate(position, key) != nil { try transaction.set(position, key, index, cell) }
         case .delete(let table, let key):
             let position = try position(table)
@@ -177,7 +196,7 @@ final class SalvageWriter {
             do throws(StorageError) { schema = try SchemaCoding.decode(bytes) } catch { throw .misuse(.noSuchTable) }
             try transaction.apply(schema: schema)
             rearrange(schema)
-        case .nextKey(let table, let key): rebuild.setNextKey(try position(table), key.rawValue)
+        case .nextKey(let table, let key): rebuild.raiseNextKey(try position(table), to: key.rawValue)
         case .collection, .insertElements, .removeElements, .setElements, .moveElements: break
         }
     }
@@ -192,6 +211,7 @@ final class SalvageWriter {
             let place = changes.columns.firstIndex(of: column.id)
             cells.append(place.map { changes.cells[$0] } ?? column.missingCell)
         }
+        for (column, cell) in zip(columns, cells) { try check(cell, column) }
         var failure: StorageError?
         let created = changes.lsn
         cells.withUnsafeBufferPointer { buffer in
@@ -208,6 +228,12 @@ final class SalvageWriter {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// - Throws: `misuse` for a value that is none of its column's.
+    private func check(_ cell: Cell, _ column: ColumnDefinition) throws(StorageError) {
+        guard cell.kind == .bytes, cell.count > 0, let rules = ValueRules(column) else { return }
+        if !rules.accepts(cell.bytesValue) { throw .misuse(.wrongType) }
     }
 
     private func position(_ table: TableID) throws(StorageError) -> Int {

@@ -39,7 +39,10 @@ struct SalvagedCollection {
         _ root: LongValue, _ definition: ColumnDefinition, table: UInt32, key: Int64, _ source: SalvageSource,
         orphans: (CollectionOwner, _ birth: UInt64) -> [NodeReference]
     ) {
-        guard let remains = CollectionRemains(definition, table: table, key: key) else { return nil }
+        // Where nodes are led to again and again, a small file claims any number of elements.
+        guard let remains = CollectionRemains(definition, table: table, key: key),
+            source.take(elements: Int(clamping: root.count))
+        else { return nil }
         self.source = source
         self.remains = remains
         losses = ElementLosses(key: key, places: [], uncertain: 0)
@@ -48,12 +51,9 @@ struct SalvagedCollection {
     }
 
     private var table: UInt32 { remains.owner.table }
-    /// So many elements in a row are not counted one by one.
-    private static let longestGap = 1 << 24
-    private var isTooLarge = false
 
     /// Elements that are there.
-    var count: Int { isTooLarge ? 0 : remains.count }
+    var count: Int { remains.count }
 
     /// As the row takes it.
     var bytes: [UInt8] { remains.encoded() }
@@ -78,26 +78,27 @@ struct SalvagedCollection {
         for part in parts {
             switch part {
             case .leaf(let leaf): take(leaf, table)
-            case .lostLeaf(let count): takeGap(count)
+            case .lostLeaf(let count): remains.takeGap(count)
             case .lostBranch(let count, let birth):
                 let found = takeOrphans(orphans(remains.owner, birth), atMost: count)
                 losses.uncertain += found
                 losses.isOrderUncertain = losses.isOrderUncertain || found > 0 && remains.isList
-                takeGap(count - found)
+                remains.takeGap(count - found)
             }
         }
         let before = remains.count
         remains.putInOrder()
         losses.uncertain = max(0, losses.uncertain - (before - remains.count))
         losses.places = remains.gaps
-        if isTooLarge { losses.places = [] }
     }
 
     private mutating func take(_ leaf: LooseCollectionNode, _ table: UInt32) {
         var inner = NestedSalvage(source, visited)
+        // One owner at a time: it would be copied for each leaf.
+        visited = []
         let outer = remains
         _ = remains.take(leaf) { [source] in
-            Self.read($0, source, table)
+            Self.take($0, source, table)
         } tree: {
             inner.bytes($0, in: outer)
         }
@@ -105,9 +106,12 @@ struct SalvagedCollection {
         losses.inner += inner.lost
     }
 
-    /// What a tree says of its size is believed as far as a row can hold it.
-    private mutating func takeGap(_ count: Int) {
-        if count > Self.longestGap { isTooLarge = true } else { remains.takeGap(count) }
+    /// The bytes of an element that has a node of its own, for the one that leads there first.
+    static func take(
+        _ long: LongValue, _ source: SalvageSource, _ table: UInt32
+    ) -> UnsafeRawBufferPointer? {
+        guard let bytes = read(long, source, table), source.take(long.reference) else { return nil }
+        return bytes
     }
 
     static func read(

@@ -313,14 +313,7 @@ struct SalvagedGroup {
                 guard let long = long(bytes) else { return nil }
                 bytes = long
             }
-            let isLinks = column.type == .links
-            if let collection = column.collection, bytes.count > 0 {
-                guard let payload = CollectionPayload(bytes, collection, isLinks: isLinks),
-                    AscendingCheck(collection)?.ascends(payload) ?? true
-                else { return nil }
-            } else if isLinks, bytes.count > 0, LinkPayload.Reader(bytes) == nil {
-                return nil
-            }
+            if bytes.count > 0, let rules = ValueRules(column), !rules.accepts(bytes) { return nil }
             return .bytes(bytes)
         }
     }
@@ -329,7 +322,7 @@ struct SalvagedGroup {
         guard let base = descriptor.baseAddress, descriptor.count == LongValue.size else { return nil }
         let long = LongValue(base)
         guard let node = source.node(long.reference, .value, table: layout.table),
-            long.count <= UInt64(long.reference.byteCount - Format.nodeHeaderSize)
+            long.count <= UInt64(long.reference.byteCount - Format.nodeHeaderSize), source.take(long.reference)
         else { return nil }
         return UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(long.count))
     }

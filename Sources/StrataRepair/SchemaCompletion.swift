@@ -40,7 +40,7 @@ struct SchemaCompletion {
     /// Columns that the groups of a table have, by id.
     private func columns(of survey: TableSurvey) -> [(ColumnID, ColumnType)] {
         var types: [UInt16: ColumnType] = [:]
-        for piece in survey.pieces {
+        for piece in survey.pieces where !piece.isElsewhere {
             guard let node = source.node(piece.reference, .group, table: survey.id.rawValue) else { continue }
             let group = Group(node)
             for position in RowSet.firstUserColumn..<group.columns {

@@ -8,29 +8,26 @@ internal import StrataStorage
 struct SeedSearch {
     /// Under any seed: nothing is verified by it.
     private let reader: PageReader
-    private let pages: Int
-    private let nextWritten: (Int) -> Int
+    private var written: WrittenPages
+    private var pages: Int { written.count }
     /// Longer nodes are left out: what is none may say any length.
     private static let longest = 16
 
-    init(_ reader: PageReader, pages: Int, nextWritten: @escaping (Int) -> Int) {
+    init(_ reader: PageReader, _ written: WrittenPages) {
         self.reader = reader
-        self.pages = pages
-        self.nextWritten = nextWritten
+        self.written = written
     }
 
     /// - Parameter log: the seed of the store whose log stands beside the file; one node that agrees is enough.
     /// - Returns: what most nodes agree on; nil when no two agree, or as many agree on another one.
     /// - Complexity: reads the file once, and hashes pages that look like nodes up to sixteen times.
-    func run(log: NodeSeed?) -> NodeSeed? {
+    mutating func run(log: NodeSeed?) -> NodeSeed? {
         var votes: [NodeSeed: Int] = [:]
         var page = Format.firstDataPage
-        while page < pages {
-            if reader.unverified(page).u32(0) == 0 {
-                page = max(page + 1, nextWritten(page))
-                continue
-            }
-            if let seed = seed(page) { votes[seed, default: 0] += 1 }
+        while true {
+            page = written.next(from: page)
+            if page >= pages { break }
+            if reader.unverified(page).u32(0) != 0, let seed = seed(page) { votes[seed, default: 0] += 1 }
             page += 1
         }
         if let log, votes[log] != nil { return log }

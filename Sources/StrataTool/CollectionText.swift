@@ -10,14 +10,17 @@ struct CollectionText {
     private let collection: CollectionColumn
     /// Of the column's tag.
     private let type: UInt32
+    private let met: MetNodes
 
     /// Nil for a column of anything else.
-    init?(_ view: ReadView, _ table: Int, _ column: Int) {
+    /// - Parameter met: by the walk that the collections are part of.
+    init?(_ view: ReadView, _ table: Int, _ column: Int, _ met: MetNodes) {
         let definition = view.schema.tables[table].columns[column]
         guard let collection = definition.collection else { return nil }
         self.view = view
         self.table = table
         self.column = column
+        self.met = met
         self.collection = collection
         type = definition.type == .links ? 0 : definition.tag & 0xFF
     }
@@ -33,13 +36,17 @@ struct CollectionText {
         try put(Array((isKeyed ? "{" : "[").utf8))
         var failure: (any Error)?
         try reader.forEachPart { (part) throws(StorageError) in
+            try met.meet(part)
             var bytes: [UInt8] = []
             for place in part.first..<part.end {
                 if place > 0 { bytes.append(UInt8(ascii: ",")) }
                 if isKeyed {
-                    bytes += name(try part.key(at: place)).bytes
+                    let key = try part.key(at: place)
+                    if part.isLeaf { try met.count(key) }
+                    bytes += name(key).bytes
                     bytes.append(UInt8(ascii: ":"))
                 }
+                if part.isLeaf, !part.isTree(at: place) { try met.count(try part.value(at: place)) }
                 guard let inner = try reader.nested(at: place) else {
                     bytes += value(try part.value(at: place)).bytes
                     continue

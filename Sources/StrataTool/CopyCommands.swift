@@ -10,16 +10,19 @@ struct CompactCommand: Command {
     let details = [
         "Replays the log first, if a process left one. The new file takes the old one's place in one step, when it is",
         "complete and on the disk; until then the old one is as it was. Needs room for both.",
+        "With --new-key-file or --decrypt it changes the key of FILE: killed at any moment, or without power, FILE is",
+        "the old one under the old key, or the new one under the new key.",
     ]
     let positional = ["FILE"]
-    let options = [KeyFile.option, OptionSpecification.json]
+    let options = [KeyFile.option, CopyCommand.newKey, CopyCommand.decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
         var settings = StoreOptions()
         settings.cipher = try KeyFile.cipher(arguments)
         let before = try size(path)
-        try naming(path) { try Store.compact(path: path, options: settings) }
+        let cipher = try CopyCommand.newCipher(arguments, settings.cipher)
+        try naming(path) { try Store.changeKey(path: path, options: settings, to: cipher) }
         let after = try size(path)
         if arguments.has("--json") {
             try Output.line(
@@ -40,18 +43,17 @@ struct CopyCommand: Command {
         "It is encrypted as FILE is, unless --new-key-file or --decrypt says otherwise.",
     ]
     let positional = ["FILE", "NEW"]
-    private static let newKey = OptionSpecification("--new-key-file", value: "KEY", "the key that NEW gets")
-    private static let decrypt = OptionSpecification("--decrypt", "NEW is not encrypted")
+    static let newKey = OptionSpecification("--new-key-file", value: "KEY", "the key that the new file gets")
+    static let decrypt = OptionSpecification("--decrypt", "the new file is not encrypted")
     let options = [KeyFile.option, newKey, decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let path = arguments.positional[0]
         let destination = arguments.positional[1]
         try refuseExisting(destination)
-        var cipher = try KeyFile.cipher(arguments)
-        let store = try openForReading(path, cipher)
-        if let new = try KeyFile.cipher(arguments, Self.newKey) { cipher = new }
-        if arguments.has(Self.decrypt.name) { cipher = nil }
+        let old = try KeyFile.cipher(arguments)
+        let cipher = try Self.newCipher(arguments, old)
+        let store = try openForReading(path, old)
         try naming(path) {
             try store.writeCopy(to: destination, cipher: cipher)
             try store.close()
@@ -63,6 +65,17 @@ struct CopyCommand: Command {
             try Output.line("\(destination): \(readable(bytes))")
         }
         return 0
+    }
+}
+
+extension CopyCommand {
+    /// What the new file is encrypted with.
+    /// - Parameter old: what the file is encrypted with.
+    fileprivate static func newCipher(_ arguments: Arguments, _ old: (any Cipher)?) throws -> (any Cipher)? {
+        let new = try KeyFile.cipher(arguments, newKey)
+        if !arguments.has(decrypt.name) { return new ?? old }
+        if new != nil { throw UsageError("--new-key-file and --decrypt exclude one another", command: "strata") }
+        return nil
     }
 }
 

@@ -38,10 +38,11 @@ struct DumpCommand: Command {
                 "CSV of \(tables.count) classes needs --out DIR, or --class with one of \(Self.names(view.schema))",
                 command: name)
         }
+        let met = view.nothingMet
         for table in tables {
-            let sink = try Self.sink(directory, view.schema.tables[table].name, format)
+            let sink = try Self.sink(directory, view.schema.tables[table].name, format, beside: path)
             let writer = RowText(
-                view, table, format, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
+                view, table, format, met, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
             try naming(path) { try writer.write() }
         }
         try naming(path) { try store.close() }
@@ -64,7 +65,10 @@ struct DumpCommand: Command {
         schema.tables.map(\.name).joined(separator: ", ")
     }
 
-    private static func sink(_ directory: String?, _ name: String, _ format: Format) throws -> ByteSink {
+    /// A file of rows has the owner and the rights of the one that they come from.
+    private static func sink(
+        _ directory: String?, _ name: String, _ format: Format, beside source: String
+    ) throws -> ByteSink {
         guard let directory else { return ByteSink(nil) }
         // A class may have any name; a file may not.
         var safe = ""
@@ -75,7 +79,7 @@ struct DumpCommand: Command {
         if safe.hasPrefix(".") { safe = "%2e" + safe.dropFirst() }
         let path = directory + "/" + safe + "." + format.rawValue
         try refuseExisting(path)
-        return ByteSink(try naming(path) { try POSIXFileSystem().open(path, .createNew) })
+        return ByteSink(try naming(path) { try POSIXFileSystem().open(path, .createBeside(source)) })
     }
 }
 
@@ -91,15 +95,20 @@ struct RowText {
     /// What the row's key is called: the primary key where that is the key, else `_key`.
     private let keyName: String?
     private let className: String?
+    private let met: MetNodes
 
-    init(_ view: ReadView, _ table: Int, _ format: DumpCommand.Format, sink: ByteSink, namesClass: Bool) {
+    /// - Parameter met: by the tables before.
+    init(
+        _ view: ReadView, _ table: Int, _ format: DumpCommand.Format, _ met: MetNodes, sink: ByteSink, namesClass: Bool
+    ) {
+        self.met = met
         self.view = view
         self.table = table
         self.format = format
         self.sink = sink
         let definition = view.schema.tables[table]
         columns = definition.columns.map(ColumnText.init)
-        collections = definition.columns.indices.map { CollectionText(view, table, $0) }
+        collections = definition.columns.indices.map { CollectionText(view, table, $0, met) }
         keyName =
             definition.tag == 1 ? String(validating: definition.information, as: UTF8.self) ?? "_key" : "_key"
         className = namesClass ? definition.name : nil
@@ -110,7 +119,14 @@ struct RowText {
             putFields(([keyName ?? "_key"] + columns.map(\.name)).map { .string($0) })
         }
         var failure: (any Error)?
-        try view.scan(table, columns: Array(columns.indices)) { (batch) throws(StorageError) in
+        let all = Array(columns.indices)
+        let values = all.filter { [.bytes, .links].contains(view.schema.tables[table].columns[$0].type) }
+        try view.scan(table, columns: all, meeting: met) { (batch) throws(StorageError) in
+            for column in values {
+                for row in 0..<batch.count where !batch.isNull(column, row) && !batch.isTree(column, row) {
+                    try met.count(bytes: batch.bytes(column, row).count)
+                }
+            }
             do {
                 for row in 0..<batch.count {
                     if format == .csv { try putFields(batch, row) } else { try putObject(batch, row) }

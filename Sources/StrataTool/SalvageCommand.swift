@@ -93,6 +93,11 @@ struct SalvageCommand: Command {
                     lines.append("    at places \(places.lowerBound) to \(places.upperBound - 1)")
                 }
             }
+            if collection.leftOut > 0 {
+                lines.append(
+                    "  \(collection.name) of key \(collection.key): \(collection.leftOut) elements left out, which "
+                        + "were there twice after the log")
+            }
             if collection.uncertain > 0 {
                 lines.append(
                     "  \(collection.name) of key \(collection.key): \(collection.uncertain) elements found by "
@@ -171,7 +176,7 @@ struct SalvageCommand: Command {
                         .members([("first", .integer($0.lowerBound)), ("last", .integer($0.upperBound - 1))])
                     })
             ),
-            ("uncertain", .integer(collection.uncertain)),
+            ("uncertain", .integer(collection.uncertain)), ("left_out", .integer(collection.leftOut)),
         ])
     }
 

@@ -72,6 +72,11 @@ struct ToolError: Error {
                 "\(path) is damaged: \(finding(error)). strata check \(path) lists everything that is wrong, "
                     + "strata salvage \(path) --to NEW gets back what can be read", 2
             )
+        case .unsound(let path, let rule):
+            (
+                "what was made of \(path) breaks a rule of the format: \(rule). It was not kept, and \(path) is as it "
+                    + "was. Put a copy of the file back if there is one; strata dump \(path) writes its rows as text", 2
+            )
         case .limit(let limit): ("\(path): a limit was reached (\(limit))", 1)
         default: ("\(path): \(error)", 1)
         }

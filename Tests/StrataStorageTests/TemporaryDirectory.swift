@@ -10,8 +10,9 @@ import StrataFiles
 final class TemporaryDirectory {
     let path: String
 
-    init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+    /// - Parameter base: where it is made; nil for where temporary files are.
+    init(in base: String? = nil) throws {
+        let base = base ?? getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
         var template = Array((base + "/strata-test-" + String(repeating: "X", count: 6)).utf8CString)
         guard let made = mkdtemp(&template) else { throw FileError(.open, path: base, errno: errno) }
         path = String(cString: made)

@@ -63,7 +63,8 @@ import Testing
         try transaction.commit()
         try store.checkInvariants()
         let file = try disk.open("out", .createNew)
-        try RowText(store.snapshot().view, 0, format, sink: ByteSink(file), namesClass: format == .jsonl).write()
+        let view = try store.snapshot().view
+        try RowText(view, 0, format, view.nothingMet, sink: ByteSink(file), namesClass: format == .jsonl).write()
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
         _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         try store.close()
@@ -128,7 +129,8 @@ import Testing
         try transaction.commit()
         try store.checkInvariants()
         let file = try disk.open("out", .createNew)
-        try RowText(store.snapshot().view, 0, .jsonl, sink: ByteSink(file), namesClass: true).write()
+        let view = try store.snapshot().view
+        try RowText(view, 0, .jsonl, view.nothingMet, sink: ByteSink(file), namesClass: true).write()
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
         _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         try store.close()

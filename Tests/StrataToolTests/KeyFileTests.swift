@@ -42,6 +42,22 @@ import Testing
             #expect(try run("dump", open).output == rows)
         }
 
+        @Test("a compaction changes the key of a file, takes it away, and gives one") func keyChange() throws {
+            let rows = try run("dump", path).output
+            let other = directory.path + "/other"
+            #expect(try run("compact", path, "--new-key-file", key).status == 0)
+            #expect(try run("info", path).status == 1)
+            #expect(try run("dump", path, "--key-file", key).output == rows)
+            #expect(try run("compact", path, "--key-file", key, "--new-key-file", other).status == 0)
+            let refused = try run("dump", path, "--key-file", key)
+            #expect(refused.status == 1 && refused.error.contains("another key"), "\(refused)")
+            let both = try run("compact", path, "--key-file", other, "--new-key-file", key, "--decrypt")
+            #expect(both.status == 64, "\(both)")
+            #expect(try run("compact", path, "--key-file", other, "--decrypt").status == 0)
+            #expect(try run("dump", path).output == rows)
+            #expect(try run("check", path).status == 0)
+        }
+
         @Test("a damaged page of an encrypted file is found and salvaged around") func damage() throws {
             let sealed = directory.path + "/sealed"
             #expect(try run("copy", path, sealed, "--new-key-file", key).status == 0)

@@ -55,6 +55,8 @@ int strata_unlock_all(int fd);
 
 // The first byte from `offset` on that is in no hole; -1 where nothing but holes follows; `offset` where it cannot be told.
 int64_t strata_next_data(int fd, int64_t offset);
+// The first hole from `offset` on, or the end of the file; the largest number where that cannot be told.
+int64_t strata_next_hole(int fd, int64_t offset);
 
 // Nanoseconds of a clock that only goes forward.
 uint64_t strata_monotonic_time(void);

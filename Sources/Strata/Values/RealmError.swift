@@ -133,7 +133,7 @@ extension Realm.Error {
             .unsupportedFormat(let path, _), .logMissing(let path), .logMismatch(let path), .logCorrupt(let path, _),
             .logOutdated(let path), .inUse(let path), .beingRead(let path, _), .unshared(let path), .stale(let path),
             .busy(let path), .lockFile(let path), .settingsDiffer(let path), .readOnly(let path), .damaged(let path, _),
-            .silent(let path, _), .turnTakenBack(let path):
+            .silent(let path, _), .turnTakenBack(let path), .unsound(let path, _):
             path
         default: nil
         }
@@ -195,6 +195,12 @@ extension Realm.Error {
         case .settingsDiffer(let path):
             return (.alreadyOpen, "another process has \(path) open with another durability")
         case .readOnly(let path): return (.filePermissionDenied, "\(path) was opened for reading only")
+        case .unsound(let path, let rule):
+            return (
+                .invalidDatabase,
+                "what was made of \(path) breaks a rule of the format (\(rule)); nothing took its place. Put a copy of "
+                    + "the file back, or take what strata dump writes of it"
+            )
         case .damaged(let path, let places): return (.damaged, Self.refusal(path, places))
         case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
         case .commitOutcomeUnknown(let version):

@@ -38,6 +38,7 @@ package enum CollectionCell {
             return .encoded(try reader.long(descriptor))
         }
         let value = LongValue(base)
+        try value.checkCount(reader)
         return .tree(root: value.reference, count: Int(clamping: value.count))
     }
 
@@ -82,6 +83,17 @@ extension CollectionShape {
         self.init(form: form, kind: collection.kind, table: table, column: column, owner: owner)
         // Ties are settled in the leaves.
         if collection.isOrderedElsewhere, form == .set { orderKey = { $0.isNull ? .min : 0 } }
+    }
+}
+
+extension LongValue {
+    /// A leaf has a page of its own, so a tree has no more elements than the pages of the file can hold: where nodes
+    /// are led to again and again, a small file claims any number.
+    /// - Throws: `corrupt` for a tree that would have more.
+    func checkCount(_ reader: PageReader) throws(StorageError) {
+        if count > UInt64(reader.pageCount) * UInt64(CollectionLeaf.maxElements), !reference.isInArena {
+            throw .structure(reference)
+        }
     }
 }
 
@@ -156,26 +168,42 @@ struct CollectionNodes<Nodes: NodeReading> {
     func forEach(
         _ root: NodeReference, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        var met: Set<UInt32> = []
+        try forEach(root, &met, visit)
+    }
+
+    /// - Parameter met: pages of branches and of roots. One that two ways lead to ends the walk, which would else go on
+    ///   for each way.
+    private func forEach(
+        _ root: NodeReference, _ met: inout Set<UInt32>, _ visit: (NodeReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         if root.isNull { return }
         let level = try CollectionTree.level(of: root, shape, nodes)
-        try forEach(root, level: level, flags: CollectionLeaf.hasLong, visit)
+        if level == 0, shape.depth > 0, !met.insert(root.page).inserted { throw CollectionTree.damaged(root) }
+        try forEach(root, level: level, flags: CollectionLeaf.hasLong, &met, visit)
     }
 
     private func forEach(
-        _ reference: NodeReference, level: Int, flags: Int, _ visit: (NodeReference) throws(StorageError) -> Void
+        _ reference: NodeReference, level: Int, flags: Int, _ met: inout Set<UInt32>,
+        _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         try visit(reference)
         if level > 0 {
+            if !met.insert(reference.page).inserted { throw CollectionTree.damaged(reference) }
             let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
             for i in 0..<branch.count {
-                try forEach(branch.reference(i), level: level - 1, flags: branch.flags, visit)
+                try forEach(branch.reference(i), level: level - 1, flags: branch.flags, &met, visit)
             }
         } else if flags & CollectionLeaf.hasLong != 0 {
             let leaf = try CollectionTree.leaf(reference, shape, nodes)
             for segment in [leaf.values, leaf.keys].compactMap(\.self) where segment.kind == .bytes {
                 for slot in 0..<segment.rows {
                     guard let long = segment.cellValue(slot).long else { continue }
-                    if long.isTree { try forEachNested(long.reference, visit) } else { try visit(long.reference) }
+                    if long.isTree {
+                        try forEachNested(long.reference, &met, visit)
+                    } else {
+                        try visit(long.reference)
+                    }
                 }
             }
         }
@@ -185,8 +213,15 @@ struct CollectionNodes<Nodes: NodeReading> {
     func forEachNested(
         _ root: NodeReference, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        var met: Set<UInt32> = []
+        try forEachNested(root, &met, visit)
+    }
+
+    private func forEachNested(
+        _ root: NodeReference, _ met: inout Set<UInt32>, _ visit: (NodeReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         let isKeyed = try NestedCollection.isKeyed(root, nodes)
         let inner = try shape.nested(isKeyed: isKeyed, in: root)
-        try CollectionNodes(nodes: nodes, shape: inner).forEach(root, visit)
+        try CollectionNodes(nodes: nodes, shape: inner).forEach(root, &met, visit)
     }
 }

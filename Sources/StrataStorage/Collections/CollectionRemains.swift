@@ -110,6 +110,9 @@ package struct CollectionRemains {
     /// Where something stands for an element that is lost. Ascending, without touching one another.
     package private(set) var gaps: [Range<Int>] = []
 
+    /// What the pages of a file can hold.
+    package static var mostElementsPerPage: Int { CollectionLeaf.maxElements }
+
     /// Nil when the column has no collections.
     package init?(_ definition: ColumnDefinition, table: UInt32, key: Int64) {
         guard let column = definition.collection, let shape = CollectionShape(definition, table: table, owner: key)
@@ -191,7 +194,9 @@ package struct CollectionRemains {
                 continue
             }
             let value = cell(leaf.values, slot)
-            if let value, let key, column.allowsNulls || !value.isNull {
+            if let value, let key, column.allowsNulls || !value.isNull,
+                value.kind != .bytes || NestedCollection.isRight(value.bytesValue, column, shape.depth)
+            {
                 elements.append(key: key, value)
             } else {
                 takeGap(1)
@@ -250,53 +255,5 @@ package struct CollectionRemains {
     /// As the row takes it.
     package func encoded() -> [UInt8] {
         CollectionEncoder(column: column, isLinks: definition.type == .links).encode(elements)
-    }
-}
-
-/// Where something stands for elements of a collection that are lost, while a log is replayed.
-package struct CollectionGaps {
-    /// Ascending.
-    package private(set) var ranges: [Range<Int>]
-
-    package init(_ ranges: [Range<Int>]) { self.ranges = ranges }
-
-    /// What an operation of the log does to them, after it was done.
-    package mutating func follow(_ change: Change) {
-        switch change {
-        case .insertElements(let place, let count, _): insert(place, count)
-        case .removeElements(let place, let count, _): remove(place, count)
-        case .setElements(let place, let count, _): fill(place, count)
-        case .moveElements(let place, let count, let target):
-            let moved = ranges.compactMap { range -> Range<Int>? in
-                let part = range.clamped(to: place..<(place + count))
-                return part.isEmpty ? nil : (part.lowerBound - place + target)..<(part.upperBound - place + target)
-            }
-            remove(place, count)
-            insert(target, count)
-            ranges = (ranges + moved).sorted { $0.lowerBound < $1.lowerBound }
-        default: break
-        }
-    }
-
-    private mutating func insert(_ place: Int, _ count: Int) {
-        ranges = ranges.flatMap { range -> [Range<Int>] in
-            if range.lowerBound >= place { return [(range.lowerBound + count)..<(range.upperBound + count)] }
-            if range.upperBound <= place { return [range] }
-            return [range.lowerBound..<place, (place + count)..<(range.upperBound + count)]
-        }
-    }
-
-    private mutating func remove(_ place: Int, _ count: Int) {
-        func moved(_ bound: Int) -> Int { bound <= place ? bound : max(place, bound - count) }
-        ranges = ranges.map { moved($0.lowerBound)..<moved($0.upperBound) }.filter { !$0.isEmpty }
-    }
-
-    /// Elements were put there.
-    private mutating func fill(_ place: Int, _ count: Int) {
-        ranges = ranges.flatMap { range -> [Range<Int>] in
-            let low = min(range.upperBound, max(range.lowerBound, place))
-            let high = max(range.lowerBound, min(range.upperBound, place + count))
-            return [range.lowerBound..<low, high..<range.upperBound].filter { !$0.isEmpty }
-        }
     }
 }

@@ -32,6 +32,7 @@ package struct DamagedPlace: Hashable, Sendable {
         switch error {
         case .corrupt(let page, _, let reason):
             self.init(table: table, loss: loss, page: page, reason: reason)
+        case .unsound: self.init(table: table, loss: loss, page: PageNumber(0), reason: .structure)
         case .file(let file) where file.operation == .read:
             self.init(table: table, loss: loss, page: PageNumber(0), reason: .unreadable)
         default: return nil

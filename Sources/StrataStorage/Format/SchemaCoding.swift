@@ -58,9 +58,10 @@ package enum SchemaCoding {
         guard reader.isAtEnd else { throw reader.failure }
         // Counting on never overflows.
         guard nextTableID < .max else { throw reader.failure }
-        schema.nextTableID = nextTableID
-        // Never one that a column has.
-        schema.nextColumnID = max(nextColumnID, schema.nextColumnID)
+        // Never one that a table or a column has.
+        let (tables, columns) = (schema.tables.map(\.id.rawValue), schema.tables.flatMap(\.columns).map(\.id.rawValue))
+        schema.nextTableID = max(nextTableID, min(tables.max() ?? 0, .max - 2) + 1)
+        schema.nextColumnID = max(1, nextColumnID, (columns.max() ?? 0) &+ 1)
         do throws(StorageError) { try check(schema) } catch { throw reader.failure }
         return schema
     }

@@ -149,8 +149,12 @@ final class SealedFile: FileLayer {
 
     // MARK: The rest
 
-    func nextData(from offset: Int64) -> Int64? {
-        base.nextData(from: SealedGeometry.physical(offset)).map { max(offset, SealedGeometry.logical($0)) }
+    func nextData(from offset: Int64) -> Range<Int64>? {
+        base.nextData(from: SealedGeometry.physical(offset)).map { data in
+            let start = max(offset, SealedGeometry.logical(data.lowerBound))
+            // A page with a byte of it is none of a hole.
+            return start..<max(start, SealedGeometry.logical(min(data.upperBound, .max / 2)) + SealedGeometry.pageBytes)
+        }
     }
     func size() throws(FileError) -> Int64 { SealedGeometry.logical(try base.size()) }
     func truncate(to size: Int64) throws(FileError) { try base.truncate(to: SealedGeometry.physical(size)) }

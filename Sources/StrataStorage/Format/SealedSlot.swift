@@ -36,6 +36,18 @@ package enum SealedSlot {
         base.put64(checksum, XXH3_64bits(base, checksum))
     }
 
+    /// What a slot says without the key, whether it is whole or not. The id of a log's header stands at the same place.
+    package struct Traces: Equatable {
+        package let storeID: RandomID
+        package let keyCheck: UInt64
+
+        /// - Parameter base: 512 bytes of the file.
+        package init(_ base: UnsafeRawPointer) {
+            storeID = SealedSlot.storeID(base)
+            keyCheck = base.u64(SealedSlot.keyCheck)
+        }
+    }
+
     /// Whose slot it is, if it is a slot.
     static func storeID(_ base: UnsafeRawPointer) -> RandomID { RandomID(base, 16) }
 

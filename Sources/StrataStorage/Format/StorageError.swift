@@ -27,6 +27,9 @@ package enum StorageError: Error, Sendable, Equatable {
     case logCorrupt(path: String, offset: Int)
     /// The log is an older copy of itself: the header says that it has reached further.
     case logOutdated(path: String)
+    /// What was made of the store at this path, a copy or a salvage, breaks a rule of the format: it did not get its
+    /// name, and the store is as it was.
+    case unsound(path: String, rule: String)
     /// Another process has the store open.
     case inUse(path: String)
     /// Processes that only read, and share it with no writer, have the store open; their numbers where they are known.
@@ -120,7 +123,7 @@ extension StorageError {
     /// Whether bytes on disk are not what was written. Not for files that are no store, or of another format.
     package var isDamage: Bool {
         switch self {
-        case .corrupt, .logMissing, .logMismatch, .logCorrupt, .logOutdated: true
+        case .corrupt, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsound: true
         case .file, .noSpace, .notAStore, .keyRequired, .wrongKey, .notEncrypted, .unsupportedFormat, .inUse,
             .beingRead,
             .unshared, .readOnly, .damaged,

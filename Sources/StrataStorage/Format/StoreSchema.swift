@@ -107,10 +107,19 @@ package struct StoreSchema: Sendable, Equatable {
     package func position(of id: TableID) -> Int? { tables.firstIndex { $0.id == id } }
     package func position(named name: String) -> Int? { tables.firstIndex { $0.name == name } }
 
-    /// An id for a new table.
+    /// The last id that is given by counting on.
+    private static let lastTableID: UInt32 = .max - 2
+
+    /// An id for a new table: one that no table ever had, as long as there are such.
     package mutating func makeTableID() -> TableID {
-        defer { nextTableID += 1 }
-        return TableID(nextTableID)
+        if nextTableID <= Self.lastTableID {
+            defer { nextTableID += 1 }
+            return TableID(nextTableID)
+        }
+        let used = Set(tables.map(\.id.rawValue))
+        var id: UInt32 = 1
+        while used.contains(id) { id += 1 }
+        return TableID(id)
     }
 
     /// The last id that a column may have: those behind it mean the creation version and the key in a row group.
@@ -118,6 +127,9 @@ package struct StoreSchema: Sendable, Equatable {
 
     /// Whether every id was given once, so that those for new columns are looked for table by table.
     package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }
+
+    /// Whether a change may come to that: what row groups hold has to be known then.
+    var mayGiveEveryColumnID: Bool { nextColumnID > Self.lastColumnID - (1 << 14) }
 
     /// An id for a new column of a table: unique in the whole store as long as there are such, then in its table.
     /// - Parameters:

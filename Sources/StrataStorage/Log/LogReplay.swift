@@ -5,7 +5,8 @@
 //    that was still empty, and was used again after the other one, is visited twice.
 // 3. Where the chain ends, some record may be missing. If any whole batch header of this epoch says that this record
 //    was durable, it is not a torn end but damage. So it is when the batch that would be next is whole and names
-//    another one before it: only somebody who changed it wrote that.
+//    another one before it: only somebody who changed it wrote that. What stands inside of a batch is the user's and
+//    says nothing, whatever it looks like.
 // 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole batch up to it, or behind
 //    it, is always left: a half is written over only while the other one holds a durable batch that is younger. A
 //    log without one is an older copy of itself. Damage to the batch that shows it takes nothing away that is needed:
@@ -85,7 +86,7 @@ package struct LogReplay {
         #if Zoo
             if PlantedMistake.recoveryDropsLast.isPlanted, !batches.isEmpty { batches.removeLast() }
         #endif
-        let rest = judge(reach)
+        let rest = judge(reach, stop: stop)
         isCutShort = rest != .consistent
         if isCutShort { mark(.lostRecord) }
         if toleratesLoss { return }
@@ -179,32 +180,57 @@ package struct LogReplay {
     }
 
     /// What the batches of this epoch that were not joined say of the end of the chain.
-    private mutating func judge(_ reach: UInt64) -> Rest {
-        let end = LogFormat.fileBytes(halfBytes: halfBytes)
+    /// - Parameter stop: where the next batch should have been.
+    private mutating func judge(_ reach: UInt64, stop: Int) -> Rest {
         // What was joined is behind the checkpoint, and so behind what the slot says of the log.
         var hasReached = reach == 0 || !batches.isEmpty
-        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.batchHeaderSize) {
+        var rest = unjoined(stop: stop)
+        // Headers that stand in no batch may claim any length.
+        var patience = 2 * LogFormat.fileBytes(halfBytes: halfBytes)
+        while let offset = rest.next() {
             if bytes.u32(offset) != LogFormat.batchMagic { continue }
             guard let header = LogBatchHeader(bytes + offset, epoch) else { continue }
             if header.durableTo >= nextLSN { return .contradictory }
+            let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
+            guard header.payloadBytes <= min(patience, halfEnd - offset - LogFormat.batchHeaderSize) else { continue }
+            guard isPayloadWhole(offset, header) else {
+                patience -= header.payloadBytes
+                continue
+            }
+            // In a sealed log no user's bytes can be seen, and a header that claims too much would hide others.
+            if !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }
-            let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
-            guard header.payloadBytes <= halfEnd - offset - LogFormat.batchHeaderSize,
-                isPayloadWhole(offset, header)
-            else { continue }
             if header.firstLSN == nextLSN { return .contradictory }
             hasReached = true
             witnesses.append(Batch(header, at: offset))
         }
-        return hasReached ? .consistent : judgeDamaged(reach)
+        return hasReached ? .consistent : judgeDamaged(reach, stop: stop)
+    }
+
+    /// Where a header may stand of a batch that was not joined. What batches hold is the user's, and may look like one:
+    /// those that were joined are passed over, and the one that was being written at the end.
+    private func unjoined(stop: Int) -> BatchPlaces {
+        var taken = batches.map { batch in
+            let start = batch.payloadOffset - LogFormat.batchHeaderSize
+            return start..<(start + LogFormat.stride(payloadBytes: batch.payloadBytes))
+        }
+        let end = LogFormat.fileBytes(halfBytes: halfBytes)
+        if !isSealed, stop + LogFormat.batchHeaderSize <= end {
+            let halfEnd = LogFormat.start(ofHalf: half(of: stop) + 1, halfBytes: halfBytes)
+            if let torn = follows(stop, halfEnd), torn.durableTo < nextLSN {
+                taken.append(
+                    (stop + LogFormat.batchHeaderSize)..<(stop + LogFormat.stride(payloadBytes: torn.payloadBytes)))
+            }
+        }
+        return BatchPlaces(Format.pageSize..<end, without: taken)
     }
 
     /// What batches that are not whole say of how far the log has reached.
-    private mutating func judgeDamaged(_ reach: UInt64) -> Rest {
-        let end = LogFormat.fileBytes(halfBytes: halfBytes)
+    private mutating func judgeDamaged(_ reach: UInt64, stop: Int) -> Rest {
         var attempts = 0
-        for offset in stride(from: Format.pageSize, to: end, by: LogFormat.batchHeaderSize) {
+        var rest = unjoined(stop: stop)
+        while let offset = rest.next() {
             let base = UnsafeRawPointer(bytes + offset)
             guard isAlmostBatch(base) else { continue }
             let whole = LogBatchHeader(base, epoch)
@@ -250,4 +276,35 @@ package struct LogReplay {
         repairedBits += 1
         mark(.mendedBit)
     }
+}
+
+/// Places in a log that a batch may begin at, in order, but for those that batches stand on.
+private struct BatchPlaces {
+    private var offset: Int
+    private let end: Int
+    /// Ascending.
+    private let taken: [Range<Int>]
+    private var nextTaken = 0
+    /// The place that was handed out last.
+    private var last = 0
+
+    init(_ range: Range<Int>, without taken: [Range<Int>]) {
+        offset = range.lowerBound
+        end = range.upperBound
+        self.taken = taken.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    mutating func next() -> Int? {
+        while nextTaken < taken.count, taken[nextTaken].lowerBound <= offset {
+            offset = max(offset, taken[nextTaken].upperBound)
+            nextTaken += 1
+        }
+        guard offset + LogFormat.batchHeaderSize <= end else { return nil }
+        last = offset
+        offset += LogFormat.batchHeaderSize
+        return last
+    }
+
+    /// A whole batch of so many bytes stands at the place that was handed out last.
+    mutating func skip(_ count: Int) { offset = max(offset, last + count) }
 }

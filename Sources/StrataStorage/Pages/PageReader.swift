@@ -62,6 +62,15 @@ package final class PageReader: NodeReading, Sendable {
         for line in 0..<4 { strata_prefetch(node + 64 * line) }
     }
 
+    /// Pages that the file has.
+    var pageCount: Int { limit.pages.load(ordering: .relaxed) }
+
+    /// The page that an address of the map stands on; nil for any other address.
+    func page(of address: UnsafeRawPointer) -> Int? {
+        let offset = address - map
+        return offset >= 0 && offset < owner.map.count ? offset / Format.pageSize : nil
+    }
+
     /// Whether the file has the pages that a reference names.
     func hasPages(of reference: NodeReference) -> Bool {
         Int(reference.page) >= Format.firstDataPage
@@ -125,8 +134,8 @@ package final class PageReader: NodeReading, Sendable {
         return map + page * Format.pageSize
     }
 
-    /// Never written after it was made.
-    private nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
+    /// A page of them. Never written after it was made.
+    package nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
         let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
         page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
         return UnsafeRawPointer(page)

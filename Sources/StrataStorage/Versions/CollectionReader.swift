@@ -148,8 +148,7 @@ package struct CollectionReader {
         }
     }
 
-    /// - Parameter path: the collection stands in the element at the first of these places, or in the element at the
-    ///   second of what stands there, and so on.
+    /// - Parameter path: of a collection that stands in the element at the first place, then at the second of that one.
     /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` where an element is no collection.
     package init(
         _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int, path: [Int]
@@ -186,6 +185,7 @@ package struct CollectionReader {
     /// - Parameter tree: what leads to the root of a collection that stands in an element.
     func nested(_ tree: LongValue) throws(StorageError) -> CollectionReader {
         guard column.takesNested else { throw .structure(tree.reference) }
+        try tree.checkCount(reader)
         let isKeyed = try NestedCollection.isKeyed(tree.reference, reader)
         return try CollectionReader(
             .tree(root: tree.reference, count: Int(clamping: tree.count)),

@@ -1,11 +1,11 @@
 extension ReadView {
-    /// The ids that row groups hold values under, table by table, once every id of the store was given: a column that
+    /// The ids that row groups hold values under, table by table, when those of the store come to an end: a column that
     /// is gone leaves its values in its groups until they are rebuilt, and a new column of that id would read them.
-    /// - Returns: nothing while there are ids that no column ever had.
+    /// - Returns: nothing while there are many ids that no column ever had.
     /// - Throws: what reading throws.
     /// - Complexity: O(1), and then O(row groups).
     package func heldColumnIDs() throws(StorageError) -> [TableID: Set<ColumnID>] {
-        guard schema.hasGivenEveryColumnID else { return [:] }
+        guard schema.mayGiveEveryColumnID else { return [:] }
         var held: [TableID: Set<ColumnID>] = [:]
         for (position, table) in schema.tables.enumerated() {
             var ids: Set<ColumnID> = []

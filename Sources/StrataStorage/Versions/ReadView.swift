@@ -228,15 +228,15 @@ package final class ReadView: Sendable {
         }
     }
 
-    /// Hands out all rows from `from` on, in key order, until `body` returns false.
-    ///
-    /// `body` must not write to the table.
+    /// Hands out all rows from `from` on, in key order, until `body` returns false; it must not write to the table.
+    /// - Parameter met: of a walk over the whole version, which meets each group once.
     package func scan(
-        _ table: Int, columns: [Int], from: RowKey? = nil, _ body: (RowBatch) throws(StorageError) -> Bool
+        _ table: Int, columns: [Int], from: RowKey? = nil, meeting met: MetNodes? = nil,
+        _ body: (RowBatch) throws(StorageError) -> Bool
     ) throws(StorageError) {
         try prepareRows(table)
         let wanted = columns.map { $0 + RowSet.firstUserColumn }
-        let decoder = GroupDecoder(state.layouts[table], wanted, reader)
+        let decoder = GroupDecoder(state.layouts[table], wanted, reader, met)
         try forEachGroup(table, from: from?.rawValue ?? .min) { (group) throws(StorageError) in
             try decoder.decode(group, from: from)
             return decoder.rows.count == 0 ? true : try body(RowBatch(rows: decoder.rows, wanted: wanted))

@@ -29,8 +29,10 @@ package struct RebuildTransaction {
         try transaction.insert(table, key: key, created: created, cells)
     }
 
-    /// Sets the next key that is made for a row of a table.
-    package func setNextKey(_ table: Int, _ key: Int64) { transaction.view.state.tables[table].nextKey = key }
+    /// Lets the next key that is made for a row of a table be at least this one: no row has it, or a later one.
+    package func raiseNextKey(_ table: Int, to key: Int64) {
+        transaction.view.state.tables[table].nextKey = max(key, transaction.view.state.tables[table].nextKey)
+    }
 
     /// Calls `body` once for each key that a link of a column leads to, in ascending order from `first` on, until it
     /// returns false. Nothing may be changed meanwhile.
@@ -57,15 +59,34 @@ package struct RebuildTransaction {
 
     /// Takes out what stands for lost elements of a collection. A row or a column that is gone by now has none; where
     /// no schema says that a column holds collections, its bytes stay as they are.
-    package func closeGaps(_ owner: CollectionOwner, _ gaps: CollectionGaps) throws(StorageError) {
+    package func closeGaps(_ owner: CollectionOwner, _ gaps: inout CollectionGaps) throws(StorageError) {
+        guard let (table, column) = try place(owner) else { return }
+        for range in gaps.ranges.reversed() {
+            try transaction.collections.remove(table, RowKey(owner.key), column, range)
+        }
+        gaps.close()
+    }
+
+    /// Puts a set, a map, and those that stand in elements in order, where they are not, and leaves out what is there
+    /// twice: what the log says stays, where something else stands beside it.
+    /// - Parameter gaps: closed; nil where nothing of the collection was lost.
+    /// - Returns: nil where nothing had to be done.
+    package func putInOrder(
+        _ owner: CollectionOwner, _ gaps: CollectionGaps?
+    ) throws(StorageError) -> (column: ColumnDefinition, count: Int, leftOut: Int)? {
+        guard let (table, column) = try place(owner) else { return nil }
+        let ordering = CollectionOrdering(transaction, table, RowKey(owner.key), column)
+        guard let (count, leftOut) = try ordering.run({ gaps?.isLogged($0) ?? false }) else { return nil }
+        return (transaction.view.schema.tables[table].columns[column], count, leftOut)
+    }
+
+    private func place(_ owner: CollectionOwner) throws(StorageError) -> (table: Int, column: Int)? {
         let schema = transaction.view.schema
         guard let table = schema.position(of: TableID(owner.table)),
             let column = schema.tables[table].position(of: owner.column),
             schema.tables[table].columns[column].collection != nil,
             try transaction.view.locate(table, RowKey(owner.key)) != nil
-        else { return }
-        for range in gaps.ranges.reversed() {
-            try transaction.collections.remove(table, RowKey(owner.key), column, range)
-        }
+        else { return nil }
+        return (table, column)
     }
 }

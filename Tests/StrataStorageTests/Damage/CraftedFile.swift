@@ -110,6 +110,34 @@ struct CraftedFile {
         if place.owner >= 0 { reseal(place.owner) } else { resealSlot(place.offset / Format.pageSize) }
     }
 
+    /// Adds a node of one page behind the contents, and has both slots count it.
+    /// - Parameter node: with everything but its checksum.
+    mutating func append(_ node: [UInt8]) -> NodeReference {
+        let page = bytes.count / Format.pageSize
+        bytes += node
+        let seed = seed
+        let reference = bytes.withUnsafeMutableBytes { buffer -> NodeReference in
+            guard let base = buffer.baseAddress, let kind = NodeKind(rawValue: node[0]) else { return .null }
+            let start = base + page * Format.pageSize
+            let birth = start.u64(8)
+            let checksum = NodeHeader.seal(start, count: Format.pageSize, birth: birth, seed: seed)
+            return NodeReference(page: UInt32(page), pages: 1, kind: kind, checksum: checksum, birth: birth)
+        }
+        for slot in 0...1 { changeSlot(slot) { $0.baseAddress?.put64(96, UInt64(page + 1)) } }
+        return reference
+    }
+
+    /// Lets a cell lead to a tree of so many elements.
+    mutating func setCell(_ place: (offset: Int, owner: Int), _ root: NodeReference, count: UInt64) {
+        var cell = [UInt8](repeating: 0, count: LongValue.size)
+        cell.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            root.store(base)
+            base.put64(NodeReference.size, count)
+        }
+        put(cell, at: place)
+    }
+
     private mutating func reseal(_ node: Int) {
         let reference = nodes[node].reference
         let start = nodes[node].start

@@ -39,6 +39,31 @@ import Testing
         }
     }
 
+    @Test(
+        "whatever a file says of its next ids, tables and columns that come have others than those that are there",
+        arguments: [0, 1, 2, 3, 65_530, 65_533, 65_534, 65_535] as [UInt16])
+    func crafted(next: UInt16) throws {
+        for nextTable in [0, 1, 2, .max - 3, .max - 2, .max - 1] as [UInt32] {
+            var bytes = try SchemaCoding.encode(Self.schema(next: 3))
+            // Behind the version of the layout and that of the application.
+            withUnsafeBytes(of: nextTable.littleEndian) { bytes.replaceSubrange(9..<13, with: $0) }
+            withUnsafeBytes(of: next.littleEndian) { bytes.replaceSubrange(13..<15, with: $0) }
+            var schema = try bytes.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
+            for number in 0..<6 {
+                schema.tables.append(
+                    TableDefinition(id: schema.makeTableID(), name: "table \(number)", columns: []))
+                for table in [0, schema.tables.count - 1] {
+                    let id = try schema.makeColumnID(beside: schema.tables[table].columns)
+                    schema.tables[table].columns.append(ColumnDefinition(id: id, name: "c", type: .integer))
+                }
+            }
+            // Checks ids, and can be read again.
+            let again = try SchemaCoding.encode(schema)
+            let read = try again.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
+            #expect(read.tables == schema.tables)
+        }
+    }
+
     @Test("a column that comes after all ids were given reads nothing of one that is gone")
     func comesAgain() throws {
         let path = "store"

@@ -5,9 +5,12 @@ struct GroupDecoder {
     private let layout: TableLayout
     private let wanted: [Int]
     private let reader: PageReader
+    /// Of a walk over a whole version.
+    private let met: MetNodes?
 
     /// - Parameter wanted: columns, counted from the first system column; the key is always there.
-    init(_ layout: TableLayout, _ wanted: [Int], _ reader: PageReader) {
+    init(_ layout: TableLayout, _ wanted: [Int], _ reader: PageReader, _ met: MetNodes? = nil) {
+        self.met = met
         rows = RowSet(layout)
         self.layout = layout
         self.wanted = wanted
@@ -16,6 +19,7 @@ struct GroupDecoder {
 
     /// Fills ``rows`` with a group's live rows, from the key `from` on.
     func decode(_ group: Group, from: RowKey? = nil) throws(StorageError) {
+        try met?.meet(group.base)
         rows.removeAll()
         try group.decode(into: rows, layout, wanted: wanted, reader)
         try resolveLong()

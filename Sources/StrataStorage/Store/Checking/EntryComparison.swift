@@ -96,15 +96,22 @@ struct EntryComparison {
     func compare(_ view: ReadView, _ tablePosition: Int, _ reached: inout ReachedPages) throws {
         var found = EntrySum()
         var violation: (any Error)?
-        try EntryTree.walk(
-            root.root, reading: view.reader,
-            visitNode: { (node) throws(StorageError) in
-                do { if violation == nil { try reached.note(node) } } catch { violation = error }
-            },
-            visitEntry: { (high, low, count) throws(StorageError) in
-                found.add(high: high, low: low, count: UInt64(count), keys)
-            })
-        if let violation { throw violation }
+        do {
+            try EntryTree.walk(
+                root.root, reading: view.reader,
+                visitNode: { (node) throws(StorageError) in
+                    do { try reached.note(node) } catch {
+                        // A node with two parents ends the walk, which would else go on for each way to it.
+                        violation = error
+                        throw .structure(node)
+                    }
+                },
+                visitEntry: { (high, low, count) throws(StorageError) in
+                    found.add(high: high, low: low, count: UInt64(count), keys)
+                })
+        } catch {
+            throw violation ?? error
+        }
         if found != expected { throw try difference(view, tablePosition) }
     }
 

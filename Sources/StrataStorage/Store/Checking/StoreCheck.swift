@@ -96,7 +96,7 @@ struct StoreWalker {
     ) {
         self.view = view
         self.keys = keys
-        reached = ReachedPages(version: view.state.version, progress)
+        reached = ReachedPages(view, progress)
     }
 
     mutating func walk() throws {
@@ -122,51 +122,45 @@ struct StoreWalker {
     }
 }
 
-/// The pages that a version's nodes stand on: a bit each.
+/// The pages that a version's nodes stand on.
 struct ReachedPages {
     private let version: UInt64
+    private let reader: PageReader
     private let progress: (_ pagesDone: Int) -> Void
-    private var bits: [UInt64] = []
+    private var pages = PageSet()
     private var count = 0
     private var nextReport = reportInterval
     /// Pages from one report of the progress to the next.
     private static let reportInterval = 1024
 
-    init(version: UInt64, _ progress: @escaping (_ pagesDone: Int) -> Void) {
-        self.version = version
+    init(_ view: ReadView, _ progress: @escaping (_ pagesDone: Int) -> Void = { _ in }) {
+        version = view.state.version
+        reader = view.reader
         self.progress = progress
     }
 
-    /// - Throws: `InvariantViolation` when a page was noted before, or the node is younger than the version.
+    /// - Throws: `InvariantViolation` when a page was noted before, or the node is younger than the version; what the
+    ///   reading of a node throws that the file does not have.
     mutating func note(_ reference: NodeReference) throws {
         if reference.isNull { return }
-        let name = NodeKind(rawValue: reference.kindCode).map { "\($0)" } ?? "node"
+        let kind = NodeKind(rawValue: reference.kindCode)
+        let name = kind.map { "\($0)" } ?? "node"
         if reference.birth > version {
             throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")
         }
-        let pages = Int(reference.page)..<Int(reference.page) + Int(reference.pages)
-        if pages.upperBound > bits.count * 64 {
-            bits += [UInt64](repeating: 0, count: max(bits.count, pages.upperBound / 64 + 1 - bits.count))
+        guard reader.hasPages(of: reference) else {
+            // In a transaction's view a node may stand in memory.
+            _ = try reader.node(reference, kind ?? .value)
+            return
         }
-        for page in pages {
-            if bits[page >> 6] >> UInt64(page & 63) & 1 != 0 {
-                throw InvariantViolation("page \(page) of a \(name) is another node's, too")
-            }
-            bits[page >> 6] |= 1 << UInt64(page & 63)
+        for page in Int(reference.page)..<Int(reference.page) + Int(reference.pages) where !pages.insert(page) {
+            throw InvariantViolation("page \(page) of a \(name) is another node's, too")
         }
-        count += pages.count
+        count += Int(reference.pages)
         if count < nextReport { return }
         nextReport = count + Self.reportInterval
         progress(count)
     }
 
-    func forEach(_ body: (_ page: Int) throws -> Void) rethrows {
-        for (index, word) in bits.enumerated() {
-            var left = word
-            while left != 0 {
-                try body(index * 64 + left.trailingZeroBitCount)
-                left &= left - 1
-            }
-        }
-    }
+    func forEach(_ body: (_ page: Int) throws -> Void) rethrows { try pages.forEach(body) }
 }

@@ -68,11 +68,12 @@ extension StoreInspection {
         longestFreeRun = free.longest * Format.pageSize
         schema = view.schema
         tables = []
+        var size = TreeSize(store.reader)
         for (index, state) in view.state.tables.enumerated() {
             var table = Table(rows: try view.rowCount(index), nextKey: state.nextKey, rowBytes: 0, indexBytes: 0)
-            if !state.tree.isNull { table.rowBytes = try Self.rowBytes(state.tree, store.reader) }
+            if !state.tree.isNull { table.rowBytes = try size.ofRows(state.tree) }
             for entry in state.entries where !entry.root.isNull {
-                table.indexBytes += try Self.indexBytes(entry.root, store.reader)
+                table.indexBytes += try size.ofEntries(entry.root)
             }
             tables.append(table)
         }
@@ -81,24 +82,38 @@ extension StoreInspection {
             if case .valid = try Store.slot(file, index) { validSlots += 1 }
         }
     }
+}
 
-    private static func rowBytes(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> Int {
+/// Bytes of the nodes of trees. A node that two ways lead to is damage: it would be counted once for each.
+private struct TreeSize {
+    private let reader: PageReader
+    private var met = PageSet()
+
+    init(_ reader: PageReader) { self.reader = reader }
+
+    private mutating func meet(_ reference: NodeReference) throws(StorageError) {
+        if reader.hasPages(of: reference), !met.insert(Int(reference.page)) { throw .structure(reference) }
+    }
+
+    mutating func ofRows(_ reference: NodeReference) throws(StorageError) -> Int {
+        try meet(reference)
         var bytes = reference.byteCount
         if reference.is(.group) {
             let group = Group(try reader.node(reference, .group))
             for index in 0..<group.nodes { bytes += group.reference(index).byteCount }
         } else {
             let branch = Branch(try reader.node(reference, .branch))
-            for index in 0..<branch.count { bytes += try rowBytes(branch.reference(index), reader) }
+            for index in 0..<branch.count { bytes += try ofRows(branch.reference(index)) }
         }
         return bytes
     }
 
-    private static func indexBytes(_ reference: NodeReference, _ reader: PageReader) throws(StorageError) -> Int {
+    mutating func ofEntries(_ reference: NodeReference) throws(StorageError) -> Int {
+        try meet(reference)
         var bytes = reference.byteCount
         if reference.is(.entryLeaf) { return bytes }
         let branch = EntryBranch(try reader.node(reference, .entryBranch))
-        for index in 0..<branch.count { bytes += try indexBytes(branch.reference(index), reader) }
+        for index in 0..<branch.count { bytes += try ofEntries(branch.reference(index)) }
         return bytes
     }
 }

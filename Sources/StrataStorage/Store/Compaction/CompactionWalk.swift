@@ -20,6 +20,9 @@ struct CompactionWalk {
     private var left: CompactionCursor.Element?
     /// The first place of the tree at hand that was not visited.
     private var stoppedAt: Int?
+    /// Branches of collections, and all nodes of those that stand in elements: one that two ways lead to is damage, and
+    /// ends a walk that would else go on for each way.
+    private var met = PageSet()
     /// Something moved: the transaction must be committed.
     private(set) var hasMoved = false
 
@@ -255,6 +258,7 @@ struct CompactionWalk {
         guard value.isPlausible(takesTrees: shape != nil) else { throw nodes.reader.damage(at: segment.base) }
         let place: NodeReference?
         if let shape, value.isTree {
+            try value.checkCount(nodes.reader)
             place = try tree(value.reference, shape)
         } else {
             place = try moved(value.reference)
@@ -307,6 +311,9 @@ struct CompactionWalk {
         if isOverInTree {
             if shape.depth == 0 { stoppedAt = stoppedAt ?? first }
             return nil
+        }
+        if level > 0 || shape.depth > 0, !reference.isInArena, !met.insert(Int(reference.page)) {
+            throw .structure(reference)
         }
         // The way to where the step begins is for nothing: each step gets on.
         if shape.depth == 0, first > from, level > 0 || mayHaveLong { elementVisitsLeft -= 1 }

@@ -11,16 +11,30 @@ extension Store {
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
     }
+
+    /// The same, under another key from then on, or under none: at any moment the path leads to the old contents, under
+    /// the old key, or to the new ones under the new key.
+    /// - Parameter cipher: of the new file; nil for a plain one.
+    package static func changeKey(
+        path: String, options: StoreOptions, to cipher: (any Cipher)?
+    ) throws(StorageError) {
+        try OfflineCompaction(path, options, cipher: cipher).run()
+    }
 }
 
 /// Puts a copy without free pages in the place of a store that nobody else has open meanwhile.
 struct OfflineCompaction {
     private let path: String
     private let options: StoreOptions
+    /// Of the new file.
+    private let cipher: (any Cipher)?
 
-    init(_ path: String, _ options: StoreOptions) {
+    init(_ path: String, _ options: StoreOptions) { self.init(path, options, cipher: options.cipher) }
+
+    init(_ path: String, _ options: StoreOptions, cipher: (any Cipher)?) {
         self.path = path
         self.options = options
+        self.cipher = cipher
     }
 
     /// Where a compaction writes before it takes the store's place.
@@ -104,8 +118,9 @@ struct OfflineCompaction {
         do throws(StorageError) {
             var options = store.options
             options.madeLike = store.path
+            options.cipher = cipher
             let view = try store.snapshot().view
-            try StoreCopy(of: view, as: view.state.version, beside: unfinished, options).run()
+            try StoreCopy(of: view, as: view.state.version, store.path, beside: unfinished, options).run()
             // The old file must not need its log when the new one takes its place, and nobody may open it in between.
             try store.close { () throws(FileError) in
                 try fileSystem.rename(unfinished, to: store.path)
@@ -119,7 +134,8 @@ struct OfflineCompaction {
 
     /// - Throws: `noSpace` when the disk has less room than the contents take.
     private func checkRoom(for store: Store) throws(StorageError) {
-        let needed = Int64(try store.space().liveBytes)
+        let live = Int64(try store.space().liveBytes)
+        let needed = cipher == nil ? live : SealedGeometry.physical(live)
         let available: Int64?
         do throws(FileError) { available = try store.fileSystem.availableBytes(beside: store.path) } catch {
             throw StorageError(error)

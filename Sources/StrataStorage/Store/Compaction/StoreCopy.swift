@@ -25,6 +25,8 @@ extension Store {
 package struct StoreCopy {
     private let source: ReadView
     private let version: UInt64
+    /// The path of what is copied, for messages.
+    private let original: String
     /// Where it is made.
     private let unfinished: String
     private let options: StoreOptions
@@ -33,11 +35,15 @@ package struct StoreCopy {
     /// - Parameters:
     ///   - source: is kept by whoever makes the copy.
     ///   - version: that of the copy: the source's, or that of the transaction that is copied.
+    ///   - original: the path of what is copied.
     ///   - unfinished: where it is made, beside its place.
     ///   - options: those of the copy.
-    init(of source: ReadView, as version: UInt64, beside unfinished: String, _ options: StoreOptions) {
+    init(
+        of source: ReadView, as version: UInt64, _ original: String, beside unfinished: String, _ options: StoreOptions
+    ) {
         self.source = source
         self.version = version
+        self.original = original
         self.unfinished = unfinished
         var options = options
         options.durability = .none
@@ -56,7 +62,7 @@ package struct StoreCopy {
         // A copy of a store in memory is there to outlive it.
         if !store.fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
         if store.fileSystem.isPersistent && !isNew { target.madeLike = store.path }
-        self.init(of: view, as: version, beside: destination + ".copying", target)
+        self.init(of: view, as: version, store.path, beside: destination + ".copying", target)
     }
 
     /// Writes a compacted copy of what a transaction has made so far, which goes on from there.
@@ -144,30 +150,31 @@ package struct StoreCopy {
     }
 
     /// What was written is read again before it gets its name.
-    /// - Throws: `corrupt` for the first page that is not what was written.
-    private func verify(_ target: Store) throws(StorageError) {
-        target.pages.distrust()
-        guard let place = try StoreVerification(of: target).survey().first else { return }
-        throw .corrupt(page: place.page, offset: 0, reason: place.reason)
-    }
+    /// - Throws: `corrupt` for the first page that is not what was written; `unsound` for a rule that is broken, which
+    ///   is the source's doing.
+    private func verify(_ target: Store) throws(StorageError) { try StoreVerification(of: target).readBack(original) }
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.
     private func fill(_ transaction: WriteTransaction) throws(StorageError) {
         transaction.version = version
         try transaction.apply(schema: source.schema)
+        let met = source.nothingMet
         for table in source.state.tables.indices {
-            try fill(table, transaction)
+            try fill(table, transaction, met)
             transaction.view.state.tables[table].nextKey = source.state.tables[table].nextKey
         }
     }
 
-    private func fill(_ table: Int, _ transaction: WriteTransaction) throws(StorageError) {
+    private func fill(
+        _ table: Int, _ transaction: WriteTransaction, _ met: MetNodes
+    ) throws(StorageError) {
         let columns = source.schema.tables[table].columns
         let layout = source.state.layouts[table]
         let rows = RowSet(layout)
         var cells = [Cell](repeating: .null, count: columns.count)
         var trees: [Int] = []
         try source.forEachGroup(table, from: .min) { (group) throws(StorageError) in
+            try met.meet(group.base)
             rows.removeAll()
             try group.decode(into: rows, layout, source.reader)
             for row in 0..<rows.count {
@@ -180,6 +187,7 @@ package struct StoreCopy {
                         trees.append(column)
                     } else {
                         cells[column] = try source.cell(values, row)
+                        try met.count(cells[column])
                     }
                 }
                 let created = rows.columns[RowSet.createdColumn].words[row]
@@ -194,7 +202,7 @@ package struct StoreCopy {
                 if let failure { throw failure }
                 for column in trees {
                     let values = rows.columns[column + RowSet.firstUserColumn]
-                    try copy(values.bytes(row), of: RowKey(rows.key(row)), table, column, transaction)
+                    try copy(values.bytes(row), of: RowKey(rows.key(row)), table, column, transaction, met)
                 }
                 try transaction.spillIfLarge()
             }
@@ -208,35 +216,39 @@ extension StoreCopy {
     /// Fills a collection from a tree, leaf by leaf: appended so, the leaves of the copy are full.
     private func copy(
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
-        _ transaction: WriteTransaction
+        _ transaction: WriteTransaction, _ met: MetNodes
     ) throws(StorageError) {
         let cell = try CollectionCell.long(descriptor, source.reader)
         let reader = try CollectionReader(cell, source, table, key, column)
-        try copy(reader, at: [], of: key, table, column, transaction)
+        try copy(reader, at: [], of: key, table, column, transaction, met)
     }
 
     /// - Parameter path: where the collection stands in elements of others.
     private func copy(
         _ reader: CollectionReader, at path: [Int], of key: RowKey, _ table: Int, _ column: Int,
-        _ transaction: WriteTransaction
+        _ transaction: WriteTransaction, _ met: MetNodes
     ) throws(StorageError) {
         try reader.forEachPart { (part) throws(StorageError) in
+            try met.meet(part)
             let elements = CollectionElements(reader.column)
             var inner: [(place: Int, reader: CollectionReader)] = []
             for place in part.first..<part.end {
+                let key = try part.key(at: place)
+                try met.count(key)
                 guard part.isTree(at: place), let nested = try reader.nested(at: place) else {
-                    elements.append(key: try part.key(at: place), try part.value(at: place))
+                    let value = try part.value(at: place)
+                    try met.count(value)
+                    elements.append(key: key, value)
                     continue
                 }
                 inner.append((place, nested))
-                let key = try part.key(at: place)
                 // Empty at first.
                 let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
                 Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
             }
             try transaction.collections(at: path).insert(table, key, column, elements, at: part.first)
             for (place, nested) in inner {
-                try copy(nested, at: path + [place], of: key, table, column, transaction)
+                try copy(nested, at: path + [place], of: key, table, column, transaction, met)
             }
             return true
         }

@@ -5,6 +5,8 @@ package struct DamageSurvey {
     /// Called a row group apart with the share of the version that is done, from 0 to 1; false ends the survey.
     private let goesOn: (Double) -> Bool
     private var places: [DamagedPlace] = []
+    /// Nodes of trees of elements: one that two ways lead to ends the second.
+    private var reached: ReachedPages
     private var done = 0
     private var total = 1
 
@@ -12,6 +14,7 @@ package struct DamageSurvey {
     package init(_ view: ReadView, goesOn: @escaping (Double) -> Bool = { _ in true }) {
         self.view = view
         self.goesOn = goesOn
+        reached = ReachedPages(view)
     }
 
     /// - Returns: what is lost; nothing where every page verifies.
@@ -95,11 +98,10 @@ package struct DamageSurvey {
     }
 
     /// - Throws: `corrupt` for the first node of a collection's tree that is not right.
-    private func verify(
+    private mutating func verify(
         _ root: LongValue, _ key: Int64, _ table: TableDefinition, _ column: ColumnDefinition
     ) throws(StorageError) {
         guard let check = CollectionCheck(view, table, column) else { throw .structure(root.reference) }
-        var reached = ReachedPages(version: view.state.version) { _ in }
         do { try check.checkTree(root, row: key, &reached) } catch {
             throw (error as? StorageError) ?? .structure(root.reference)
         }

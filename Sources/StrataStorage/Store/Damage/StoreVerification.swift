@@ -31,6 +31,20 @@ package struct StoreVerification {
         try store.reader.confirm()
     }
 
+    /// Reads the newest version again, whatever of it this process has written itself, and holds it against every rule:
+    /// what a copy, a compaction or a salvage has written, before it gets its name.
+    /// - Parameter original: the path of what was copied, for the error.
+    /// - Throws: `corrupt` for a page that is not what was written; `unsound`.
+    /// - Complexity: as ``holdAgainstRules(_:)``.
+    package func readBack(_ original: String) throws(StorageError) {
+        store.pages.distrust()
+        let snapshot = try store.snapshot()
+        defer { withExtendedLifetime(snapshot) {} }
+        do { try holdAgainstRules(snapshot.view) } catch let error as StorageError { throw error } catch {
+            throw .unsound(path: original, rule: "\(error)")
+        }
+    }
+
     /// Runs `body` while no transaction of this process is open.
     /// - Throws: `busy` after ``StoreOptions/writeTimeout``; what `body` throws.
     package func whileNothingIsWritten<Value>(

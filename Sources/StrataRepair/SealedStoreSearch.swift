@@ -1,0 +1,78 @@
+internal import StrataFiles
+internal import StrataStorage
+
+/// Finds out which store an encrypted file is when no header slot opens.
+///
+/// The id stands in plain in both slots and in the header of the log, and with the key it gives the key check, which
+/// stands in both slots as well. So the id of one of the three and the check of one of the two are enough; an id with
+/// one flipped bit is as good, and without a check so is one under which a page opens.
+struct SealedStoreSearch {
+    private let path: String
+    private let fileSystem: any FileSystem
+    private let cipher: any Cipher
+    /// So many pages are tried under an id that no key check proves.
+    private static let mostPages = 256
+
+    init(_ path: String, _ fileSystem: any FileSystem, _ cipher: any Cipher) {
+        self.path = path
+        self.fileSystem = fileSystem
+        self.cipher = cipher
+    }
+
+    /// - Parameter file: the data file, sealed.
+    /// - Returns: nil where nothing says it.
+    /// - Throws: `wrongKey` where both slots say that the file is encrypted under another key.
+    func run(in file: any File, _ written: WrittenPages) throws(StorageError) -> RandomID? {
+        let slots = [0, 1].compactMap { traces(path, at: $0 * Format.pageSize) }
+        var ids: [RandomID] = []
+        for id in slots.map(\.storeID) + [traces(Store.logPath(path), at: 0)?.storeID].compactMap(\.self)
+        where !ids.contains(id) {
+            ids.append(id)
+        }
+        let checks = Set(slots.map(\.keyCheck))
+        func isProven(_ id: RandomID) -> Bool { checks.contains(cipher.derived(for: id).keyCheck) }
+        if let proven = ids.first(where: isProven) { return proven }
+        for id in ids {
+            for bit in 0..<64 as Range<UInt64> {
+                let flipped = [RandomID(id.first ^ 1 << bit, id.second), RandomID(id.first, id.second ^ 1 << bit)]
+                if let proven = flipped.first(where: isProven) { return proven }
+            }
+        }
+        if let found = ids.first(where: { opens(file, $0, written) }) { return found }
+        if slots.count == 2, slots[0] == slots[1] { throw .wrongKey(path: path) }
+        return nil
+    }
+
+    /// What 512 bytes of a file would say if they were a slot's or a log's; nil where they cannot be read.
+    private func traces(_ path: String, at offset: Int) -> SealedSlot.Traces? {
+        withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
+            do throws(FileError) {
+                if try fileSystem.status(path)?.isRegularFile != true { return nil }
+                let file = try fileSystem.open(path, .read)
+                defer { file.close() }
+                guard try file.read(into: buffer, at: Int64(offset)) == Format.slotSize else { return nil }
+            } catch {
+                return nil
+            }
+            return buffer.baseAddress.map { SealedSlot.Traces($0) }
+        }
+    }
+
+    /// Whether any page opens as one of the store.
+    private func opens(_ file: any File, _ id: RandomID, _ written: WrittenPages) -> Bool {
+        StoreOptions.identify(file, as: id)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.pageSize, alignment: 16)
+        defer { buffer.deallocate() }
+        var pages = written
+        var page = pages.next(from: Format.firstDataPage)
+        for _ in 0..<Self.mostPages where page < pages.count {
+            do throws(FileError) {
+                if try file.read(into: buffer, at: Int64(page * Format.pageSize)) == Format.pageSize { return true }
+            } catch {
+                // Another page may be whole.
+            }
+            page = pages.next(from: page + 1)
+        }
+        return false
+    }
+}

@@ -1,0 +1,120 @@
+/// Where something stands for elements of a collection that are lost, and which elements came from a log (of those
+/// some may not be known where they are very scattered), while that is replayed.
+package struct CollectionGaps {
+    private var gaps: PlaceRanges
+    private var logged = PlaceRanges([])
+
+    /// - Parameter ranges: ascending.
+    package init(_ ranges: [Range<Int>]) { gaps = PlaceRanges(ranges) }
+
+    /// Where something stands for what is lost. Ascending.
+    package var ranges: [Range<Int>] { gaps.ranges }
+
+    /// What an operation of the log does to them, after it was done.
+    package mutating func follow(_ change: Change) {
+        switch change {
+        case .insertElements(let place, let count, _):
+            gaps.insert(place, count)
+            logged.insert(place, count)
+            logged.add(place, count)
+        case .removeElements(let place, let count, _):
+            gaps.remove(place, count)
+            logged.remove(place, count)
+        case .setElements(let place, let count, _):
+            gaps.subtract(place, count)
+            logged.add(place, count)
+        case .moveElements(let place, let count, let target):
+            gaps.move(place, count, target)
+            logged.move(place, count, target)
+        default: break
+        }
+    }
+
+    /// The gaps are taken out.
+    package mutating func close() {
+        for range in gaps.ranges.reversed() { logged.remove(range.lowerBound, range.count) }
+        gaps = PlaceRanges([])
+    }
+
+    /// Whether the log has put the element there. Once the gaps are closed.
+    func isLogged(_ place: Int) -> Bool { logged.contains(place) }
+}
+
+/// Places in a collection that elements come into, go from, and move in.
+private struct PlaceRanges {
+    /// Ascending.
+    private(set) var ranges: [Range<Int>]
+
+    /// So many are known of what comes from a log.
+    private static let most = 4096
+
+    init(_ ranges: [Range<Int>]) { self.ranges = ranges }
+
+    func contains(_ place: Int) -> Bool {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound <= place { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(place)
+    }
+
+    /// Others come in front of a place.
+    mutating func insert(_ place: Int, _ count: Int) {
+        ranges = ranges.flatMap { range -> [Range<Int>] in
+            if range.lowerBound >= place { return [(range.lowerBound + count)..<(range.upperBound + count)] }
+            if range.upperBound <= place { return [range] }
+            return [range.lowerBound..<place, (place + count)..<(range.upperBound + count)]
+        }
+    }
+
+    /// Elements go.
+    mutating func remove(_ place: Int, _ count: Int) {
+        func moved(_ bound: Int) -> Int { bound <= place ? bound : max(place, bound - count) }
+        ranges = ranges.map { moved($0.lowerBound)..<moved($0.upperBound) }.filter { !$0.isEmpty }
+    }
+
+    /// These places are none of them any more.
+    mutating func subtract(_ place: Int, _ count: Int) {
+        ranges = ranges.flatMap { range -> [Range<Int>] in
+            let low = min(range.upperBound, max(range.lowerBound, place))
+            let high = max(range.lowerBound, min(range.upperBound, place + count))
+            return [range.lowerBound..<low, high..<range.upperBound].filter { !$0.isEmpty }
+        }
+    }
+
+    /// These places are of them now.
+    mutating func add(_ place: Int, _ count: Int) {
+        if count == 0 { return }
+        subtract(place, count)
+        var low = place
+        var high = place + count
+        // Those that touch become one, so that a log that appends makes no long list.
+        ranges.removeAll { range in
+            if range.upperBound == low {
+                low = range.lowerBound
+                return true
+            }
+            if range.lowerBound == high {
+                high = range.upperBound
+                return true
+            }
+            return false
+        }
+        // Each change costs as much as there are of them.
+        if ranges.count >= Self.most { return }
+        let index = ranges.firstIndex { $0.lowerBound > low } ?? ranges.count
+        ranges.insert(low..<high, at: index)
+    }
+
+    mutating func move(_ place: Int, _ count: Int, _ target: Int) {
+        let moved = ranges.compactMap { range -> Range<Int>? in
+            let part = range.clamped(to: place..<(place + count))
+            return part.isEmpty ? nil : (part.lowerBound - place + target)..<(part.upperBound - place + target)
+        }
+        remove(place, count)
+        insert(target, count)
+        ranges = (ranges + moved).sorted { $0.lowerBound < $1.lowerBound }
+    }
+}

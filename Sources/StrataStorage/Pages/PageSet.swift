@@ -1,0 +1,45 @@
+/// Pages of a file: a bit each, in pieces that take memory when the first of their pages comes.
+///
+/// So it takes as much as the pages that a file has written, and not as the file is long.
+package struct PageSet {
+    private static let pagesPerPiece = 1 << 15
+    /// An empty piece has none of its pages.
+    private var pieces: [[UInt64]] = []
+
+    package init() {}
+
+    package func contains(_ page: Int) -> Bool {
+        let piece = page / Self.pagesPerPiece
+        guard piece < pieces.count, !pieces[piece].isEmpty else { return false }
+        let bit = page % Self.pagesPerPiece
+        return pieces[piece][bit >> 6] >> UInt64(bit & 63) & 1 != 0
+    }
+
+    /// - Parameter page: below 2^31.
+    /// - Returns: false when it was there already.
+    @discardableResult
+    package mutating func insert(_ page: Int) -> Bool {
+        precondition(page >= 0 && page < Int(Format.arenaBit), "no page of a file")
+        let piece = page / Self.pagesPerPiece
+        while pieces.count <= piece { pieces.append([]) }
+        if pieces[piece].isEmpty { pieces[piece] = Array(repeating: 0, count: Self.pagesPerPiece / 64) }
+        let bit = page % Self.pagesPerPiece
+        let mask: UInt64 = 1 << UInt64(bit & 63)
+        if pieces[piece][bit >> 6] & mask != 0 { return false }
+        pieces[piece][bit >> 6] |= mask
+        return true
+    }
+
+    /// Hands out the pages in ascending order.
+    func forEach(_ body: (_ page: Int) throws -> Void) rethrows {
+        for (number, piece) in pieces.enumerated() {
+            for (index, word) in piece.enumerated() {
+                var left = word
+                while left != 0 {
+                    try body(number * Self.pagesPerPiece + index * 64 + left.trailingZeroBitCount)
+                    left &= left - 1
+                }
+            }
+        }
+    }
+}

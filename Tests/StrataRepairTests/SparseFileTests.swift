@@ -1,0 +1,123 @@
+import StrataFiles
+import Testing
+
+@testable import StrataRepair
+@testable import StrataStorage
+@testable import StrataStorageTests
+
+#if canImport(Glibc)
+    import Glibc
+
+    /// A file of 370 KB was made 100 GB long, and both its slots were lost: on a file system in memory a look at each
+    /// hole filled it, until the kernel ended the process at 22 GB.
+    @Suite(.serialized) struct SparseFileTests {
+        private static let folder = "/dev/shm"
+        private static let isInMemory: Bool = {
+            guard let mounts = fopen("/proc/mounts", "r") else { return false }
+            defer { fclose(mounts) }
+            var line = [CChar](repeating: 0, count: 4096)
+            while fgets(&line, Int32(line.count), mounts) != nil {
+                let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                    .split(separator: " ")
+                if words.count > 2, words[1] == folder, words[2] == "tmpfs" { return true }
+            }
+            return false
+        }()
+        private static let length: Int64 = 100 << 30
+
+        /// Bytes of a file that are on the disk, or in memory.
+        private static func taken(_ path: String) -> Int {
+            var found = stat()
+            return stat(path, &found) == 0 ? Int(found.st_blocks) * 512 : 0
+        }
+
+        private static var residentMost: Int {
+            var usage = rusage()
+            getrusage(0, &usage)
+            return usage.ru_maxrss << 10
+        }
+
+        private static func options(_ cipher: (any Cipher)?) -> StoreOptions {
+            var options = StoreOptions()
+            options.cipher = cipher
+            return options
+        }
+
+        /// A store with 400 rows and long values, made long, without slots.
+        private static func make(_ path: String, _ cipher: (any Cipher)?, keepsSlots: Bool = false) throws {
+            let store = try Store.open(path: path, options: options(cipher))
+            let transaction = try store.beginWrite()
+            try transaction.apply(
+                schema: StoreSchema(tables: [
+                    TableDefinition(
+                        id: TableID(1), name: "Text",
+                        columns: [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
+                ]))
+            for key in 0..<400 as Range<Int64> {
+                let bytes = [UInt8](repeating: UInt8(97 + key % 20), count: key % 50 == 0 ? 30_000 : 20)
+                try bytes.withUnsafeBytes { bytes in
+                    try [Cell.bytes(bytes)].withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(key), $0) }
+                }
+            }
+            try transaction.commit()
+            try store.close()
+            let file = try POSIXFileSystem().open(path, .write)
+            defer { file.close() }
+            let nothing = [UInt8](repeating: 0xEE, count: 60)
+            if !keepsSlots {
+                for slot in [0, Int64(Format.pageSize)] {
+                    try nothing.withUnsafeBytes { try file.write($0, at: slot + 40) }
+                }
+            }
+            try file.truncate(to: length)
+        }
+
+        @Test(
+            "a file of 100 GB that is all but a hole takes no memory to be checked, salvaged and mended",
+            .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"), arguments: [false, true])
+        func holes(isSealed: Bool) throws {
+            let holder = try TemporaryDirectory(in: Self.folder)
+            defer { withExtendedLifetime(holder) {} }
+            let directory = holder.path
+            let cipher: (any Cipher)? = isSealed ? TestCipher(key: 5) : nil
+            let path = directory + "/store"
+            try Self.make(path, cipher)
+            let (before, memory) = (Self.taken(path), Self.residentMost)
+            var settings = SalvageOptions()
+            settings.cipher = cipher
+            let found = try Salvage.examine(path, options: settings)
+            #expect(found.rowsRecovered == 400)
+            let report = try Salvage.run(from: path, to: directory + "/new", options: settings)
+            #expect(report.isWhole && report.rowsRecovered == 400)
+            #expect(Self.taken(directory + "/new") < 2 << 20)
+            // The damaged file is kept, with its holes, and the new one takes its place.
+            let store = try Repair.open(path: path, options: Self.options(cipher), onDamage: .salvage)
+            #expect(try store.snapshot().view.rowCount(0) == 400)
+            try store.close()
+            #expect(Self.taken(path + ".damaged-1") <= before + 1 << 20)
+            #expect(Self.residentMost - memory < 150 << 20)
+            let kept = try POSIXFileSystem().status(path + ".damaged-1")
+            #expect(kept?.size == Self.length)
+        }
+
+        @Test(
+            "so is one whose slots are whole",
+            .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"))
+        func sound() throws {
+            let holder = try TemporaryDirectory(in: Self.folder)
+            defer { withExtendedLifetime(holder) {} }
+            let directory = holder.path
+            let path = directory + "/store"
+            try Self.make(path, nil, keepsSlots: true)
+            let (before, memory) = (Self.taken(path), Self.residentMost)
+            var options = StoreOptions(readOnly: true)
+            options.cipher = nil
+            let store = try Store.open(path: path, options: options)
+            try store.checkInvariants()
+            try store.writeCopy(to: directory + "/copy")
+            try store.close()
+            _ = try Salvage.run(from: path, to: directory + "/new")
+            #expect(Self.taken(path) <= before + 1 << 20 && Self.residentMost - memory < 150 << 20)
+        }
+    }
+#endif

@@ -1,0 +1,50 @@
+import StrataFiles
+import StrataStorage
+import Testing
+
+@testable import StrataStorageTests
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `dump --out` wrote files that everybody may read beside a database that its owner alone may.
+@Suite struct DumpedFilesTests {
+    @Test(
+        "the files of a dump have the rights of the file that they are of",
+        arguments: [0o600, 0o640, 0o644] as [mode_t])
+    func rights(mode: mode_t) throws {
+        let directory = try TestDirectory()
+        let path = directory.path + "/store"
+        try SampleStore.make(path, rows: 3)
+        try #require(chmod(path, mode) == 0)
+        let out = directory.path + "/out"
+        try #require(mkdir(out, 0o755) == 0)
+        defer {
+            for name in ["Person.jsonl", "Dog.jsonl"] { unlink(out + "/" + name) }
+            rmdir(out)
+        }
+        let run = try StrataProcess.run(["dump", path, "--out", out], in: directory.path)
+        #expect(run.status == 0, "\(run)")
+        for name in ["Person.jsonl", "Dog.jsonl"] {
+            var found = stat()
+            try #require(stat(out + "/" + name, &found) == 0)
+            #expect(found.st_mode & 0o777 == mode, "\(name)")
+        }
+    }
+
+    @Test(
+        "a tree that shares its nodes is neither printed, copied nor compacted, and ends all of it",
+        arguments: ["dump", "check", "info", "copy", "compact"])
+    func shared(command: String) throws {
+        let directory = try TestDirectory()
+        let path = directory.path + "/store"
+        let file = try SharedNodes.make("branchesOfList")
+        try StrataProcess.write(file.bytes, to: path)
+        let words = [command, path] + (command == "copy" ? [directory.path + "/new"] : [])
+        let run = try StrataProcess.run(words, in: directory.path, fileSizeLimit: 20_000, processorSeconds: 30)
+        #expect(run.status == (command == "info" ? 0 : 2), "\(run.status) \(run.error)")
+    }
+}
