@@ -102,11 +102,20 @@ import Testing
         }
         let bow = [(0.0, 0.0), (10.0, 10.0), (10.0, 0.0), (0.0, 10.0), (0.0, 0.0)]
         let shared = [(0.0, 0.0), (0.0, 20.0), (10.0, 10.0), (0.0, 0.0)]
+        // By corners of the ring, so that no lines cross.
+        let beside = [(0.0, 0.0), (-10.0, 3.0), (-10.0, -3.0), (0.0, 0.0)]
+        let leaving = [(0.0, 0.0), (-10.0, 10.0), (0.0, 20.0), (5.0, 10.0), (0.0, 0.0)]
+        // On a part of a line of the ring.
+        let along = [(0.0, 5.0), (5.0, 5.0), (5.0, 9.0), (0.0, 9.0), (0.0, 5.0)]
+        let touching = [(0.0, 0.0), (10.0, 5.0), (5.0, 10.0), (0.0, 0.0)]
         let wrong: [([(Double, Double)], [[(Double, Double)]], String)] = [
             (bow, [], "the outer ring crosses itself"),
             (square(0, 20), [square(5, 30)], "the outer ring crosses hole 1"),
             (square(0, 20), [shared], "the outer ring and hole 1 share a line"),
             (square(0, 20), [square(2, 4), square(30, 40)], "hole 2 is not inside of the outer ring"),
+            (square(0, 20), [beside], "hole 1 is not inside of the outer ring"),
+            (square(0, 20), [leaving], "hole 1 is not inside of the outer ring"),
+            (square(0, 20), [along], "hole 1 is not inside of the outer ring"),
             (square(0, 20), [square(6, 8), square(5, 9)], "hole 1 is in hole 2"),
             (square(0, 20), [square(5, 9), square(6, 8)], "hole 2 is in hole 1"),
         ]
@@ -117,6 +126,7 @@ import Testing
         }
         try check(
             cities, GeoPolygon(outerRing: square(-1, 60), holes: [square(5, 9), square(10, 11)]), ["Berlin", "Hamburg"])
+        try check(cities, GeoPolygon(outerRing: square(0, 60), holes: [touching]), ["Berlin", "Hamburg"])
     }
 
     @Test func `links and collections lead to places`() throws {

@@ -52,9 +52,7 @@ struct RingFault: Sendable {
             }
         }
         for (place, hole) in rings.enumerated().dropFirst() {
-            if !hole.points.contains(where: { rings[0].contains($0) }) {
-                return "hole \(place) is not inside of the outer ring"
-            }
+            if !rings[0].surrounds(hole) { return "hole \(place) is not inside of the outer ring" }
             for (other, larger) in rings.enumerated().dropFirst() where other != place {
                 if hole.points.allSatisfy({ larger.contains($0) }) { return "hole \(place) is in hole \(other)" }
             }

@@ -38,6 +38,13 @@ struct SpherePoint: Equatable {
             x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
     }
 
+    /// The point half way to another one.
+    func middle(to other: SpherePoint) -> SpherePoint {
+        let sum = SpherePoint(x: x + other.x, y: y + other.y, z: z + other.z)
+        let length = sum.dot(sum).squareRoot()
+        return SpherePoint(x: sum.x / length, y: sum.y / length, z: sum.z / length)
+    }
+
     /// The angle between two, which the arc sine and cosine would round where it is small or near a half turn.
     func distance(to other: SpherePoint) -> Double {
         let normal = cross(other)
@@ -88,5 +95,29 @@ struct SphereRing {
             before = next
         }
         return turned > .pi
+    }
+
+    /// Whether another ring, whose lines cross none of this one, is inside and has no part of a line in common with it.
+    ///
+    /// Its corners may lie on this ring. Where they do, lines may leave the ring without crossing one, so that the
+    /// middles of the lines are looked at as well.
+    /// - Complexity: O(points of this ring times points of the other).
+    func surrounds(_ other: SphereRing) -> Bool {
+        let corners = other.points
+        return corners.indices.allSatisfy { place in
+            let middle = corners[place].middle(to: corners[(place + 1) % corners.count])
+            return (contains(corners[place]) || hasOnLine(corners[place])) && contains(middle) && !hasOnLine(middle)
+        }
+    }
+
+    /// Whether a point lies on the line of the ring, to some micrometres on the earth.
+    private func hasOnLine(_ point: SpherePoint) -> Bool {
+        points.indices.contains { place in
+            let (from, to) = (points[place], points[(place + 1) % points.count])
+            let normal = from.cross(to)
+            let height = abs(normal.dot(point))
+            guard height <= 1e-12 * normal.dot(normal).squareRoot() else { return false }
+            return from.cross(point).dot(normal) >= 0 && point.cross(to).dot(normal) >= 0
+        }
     }
 }
