@@ -153,6 +153,8 @@ extension ObjectBase {
 
     func _setDynamicValue(_ name: String, _ value: Any?) {
         guard _frame != nil else {
+            // What stands for an object that a migration could not make: the migration fails with the reason for that.
+            if self is DynamicObject { return }
             let plan = ClassPlan.plan(for: type(of: self))
             guard let field = plan.fields.first(where: { $0.name == name }) else {
                 fatalError(_unknown(name).description)

@@ -63,6 +63,13 @@ import Testing
         }
     }
 
+    @Test func `making an object of a class that there is not fails the migration, and names the class`() throws {
+        let error = #expect(throws: Realm.Error.self) {
+            try migrated { migration, _ in migration.create("Mashine", value: ["label": "x"])["label"] = "y" }
+        }
+        #expect(error?.code == .invalidInput && error?.message.contains("no class 'Mashine'") == true)
+    }
+
     @Test func `an object in a value of any type is known by name`() throws {
         let machines = try migrated { migration, _ in
             migration.enumerateObjects(ofType: "Machine") { old, new in
