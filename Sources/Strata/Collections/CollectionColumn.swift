@@ -28,8 +28,10 @@ public struct _CollectionColumn {
 
     var context: _ElementContext {
         let property = property
-        return _ElementContext(
-            instance: owner._instance, target: property.tag.type == .object ? owner._access.target(of: property) : nil)
+        guard property.tag.type == .object, let target = owner._access.target(of: property),
+            target.plan != nil || owner._access.plan == nil
+        else { return _ElementContext(instance: owner._instance, target: nil) }
+        return _ElementContext(instance: owner._instance, target: target)
     }
 
     /// Whether both are the same collection of the same row.

@@ -71,12 +71,19 @@ extension Realm {
 
     /// Makes an object from a dictionary by name, an array in order of declaration, or another object.
     ///
-    /// With an update policy, and a primary key that is there already, properties that `value` does not name stay.
+    /// With an update policy, and a primary key that is there already, properties that `value` does not name stay. A
+    /// class that is none of this Realm fails the write.
     @discardableResult
     public func create<Element: Object>(
         _ type: Element.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
     ) -> Element {
-        let made = instance.create(requireAccess(type), value, update)
+        guard let access = instance.access(for: type) else {
+            let refusal = instance.refusal(of: type)
+            guard let write = instance.write else { fatalError(refusal.description) }
+            write.fail(refusal)
+            return type.init()
+        }
+        let made = instance.create(access, value, update)
         return unsafeDowncast(made, to: type)
     }
 

@@ -131,7 +131,7 @@ public struct Realm: Equatable {
     func requireAccess(_ type: ObjectBase.Type) -> ClassAccess {
         if instance.currentView == nil { instance.showAgain() }
         guard let access = instance.access(for: type) else {
-            fatalError("'\(type.className())' is not a class of this Realm: add it to objectTypes")
+            fatalError(instance.refusal(of: type).description)
         }
         return access
     }

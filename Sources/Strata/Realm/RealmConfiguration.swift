@@ -244,7 +244,8 @@ extension Realm.Configuration {
 
     /// The classes that this configuration opens.
     func plans() throws(Realm.Error) -> [ClassPlan] {
-        let types = objectTypes ?? ClassDiscovery.allClasses().filter { $0.shouldIncludeInDefaultSchema() }
-        return try ClassPlan.closure(of: types)
+        if let objectTypes { return try ClassPlan.closure(of: objectTypes, named: true) }
+        let found = ClassDiscovery.allClasses().filter { $0.shouldIncludeInDefaultSchema() }
+        return try ClassPlan.closure(of: found, named: false)
     }
 }

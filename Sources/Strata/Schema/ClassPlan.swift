@@ -28,6 +28,9 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// Stored properties that the program added and that are not persisted.
     private let otherNames: [String]
 
+    /// Why nothing of the class can be read safely; the class alone is not used then. Nil for all others.
+    let unusable: Realm.Error?
+
     /// Whether an object of the class is nothing but the place of its row: the program added no stored property and no
     /// deinit, so that nobody who has no reference to it can tell one object from the next.
     let isOnlyPlace: Bool
@@ -109,6 +112,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         self.bound = bound
         boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
         self.otherNames = otherNames
+        unusable = Self.missingStart(fields, object, name)
         isOnlyPlace = otherNames.isEmpty && plainFields.isEmpty && Self.endsPlainly(type)
     }
 
@@ -129,7 +133,10 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
 
     /// Classes that `types` name or lead to.
     /// - Throws: ``Realm/Error`` when two classes share a name.
-    static func closure(of types: [ObjectBase.Type]) throws(Realm.Error) -> [ClassPlan] {
+    /// - Parameter named: whether the program names the classes, so that each of them has to be usable. One that is
+    ///   found or led to harms itself alone.
+    static func closure(of types: [ObjectBase.Type], named: Bool) throws(Realm.Error) -> [ClassPlan] {
+        if named { for type in types { if let reason = plan(for: type).unusable { throw reason } } }
         var plans: [String: ClassPlan] = [:]
         var waiting = types
         while let type = waiting.popLast() {
@@ -157,6 +164,22 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
 }
 
 extension ClassPlan {
+    /// Why a property has no value where the stored one gives none: its custom type refuses what the stored type starts
+    /// with.
+    private static func missingStart(_ fields: [PlanField], _ prototype: ObjectBase, _ name: String) -> Realm.Error? {
+        for field in fields {
+            guard let custom = field.shape.customType, custom.start() == nil else { continue }
+            var remedy: String?
+            if field.shape.collection != .none {
+                remedy = "declare its elements as \(custom)?: what cannot be read has to read as nil"
+            } else if !field.field.hasValue(prototype._field(field.offset)) {
+                remedy = "declare it \(custom)?, or give it a default for what cannot be read"
+            }
+            if let remedy { return Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(remedy)") }
+        }
+        return nil
+    }
+
     /// - Throws: `schemaMismatch` for declarations that mean nothing.
     private func check() throws(Realm.Error) {
         func refuse(_ field: PlanField, _ reason: String) -> Realm.Error {
@@ -172,14 +195,6 @@ extension ClassPlan {
             }
             if field.isAutoIncrement, !field.canBeRowKey {
                 throw refuse(field, "numbers are given to a primary key of integers alone")
-            }
-            if let custom = field.shape.customType, custom.start() == nil {
-                if field.shape.collection != .none {
-                    throw refuse(field, "declare its elements as \(custom)?: what cannot be read has to read as nil")
-                }
-                if !field.field.hasValue(prototype._field(field.offset)) {
-                    throw refuse(field, "declare it \(custom)?, or give it a default for what cannot be read")
-                }
             }
             guard field.shape.type == .object, field.shape.collection != .none else { continue }
             let target = field.shape.objectType?.className() ?? "object"

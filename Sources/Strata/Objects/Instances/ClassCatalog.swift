@@ -23,7 +23,7 @@ final class ClassCatalog {
 
     // MARK: Accesses
 
-    /// The access of a class; nil when it is not part of the Realm.
+    /// The access of a class; nil when it is not part of the Realm, and for one whose values may not be readable.
     func access(for type: ObjectBase.Type, in instance: RealmInstance) -> ClassAccess? {
         let identity = ObjectIdentifier(type)
         if let lastAccess, lastAccess.type == identity { return lastAccess.access }
@@ -32,7 +32,9 @@ final class ClassCatalog {
             if !instance.isFrozen { lastAccess = (identity, known) }
             return known
         }
-        guard let plan = plans[identity], let made = ClassAccess(instance, plan: plan, name: plan.name) else {
+        guard let plan = plans[identity], plan.unusable == nil,
+            let made = ClassAccess(instance, plan: plan, name: plan.name)
+        else {
             return nil
         }
         accesses.append(made)
@@ -43,7 +45,7 @@ final class ClassCatalog {
 
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool, in instance: RealmInstance) -> ClassAccess? {
-        if typed, let plan = plan(named: name) { return access(for: plan.type, in: instance) }
+        if typed, let plan = plan(named: name), plan.unusable == nil { return access(for: plan.type, in: instance) }
         if !instance.isShared { return dynamicAccess(name, instance) }
         return nameLock.withLock { _ in Carried(value: dynamicAccess(name, instance)) }.value
     }

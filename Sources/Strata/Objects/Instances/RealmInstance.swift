@@ -225,6 +225,13 @@ final class RealmInstance {
     /// The access of a class; nil when it is not part of this Realm.
     func access(for type: ObjectBase.Type) -> ClassAccess? { classes.access(for: type, in: self) }
 
+    /// Why a class has no access.
+    func refusal(of type: ObjectBase.Type) -> Realm.Error {
+        ClassPlan.plan(for: type).unusable
+            ?? Realm.Error(
+                .schemaMismatch, "'\(type.className())' is not a class of this Realm: add it to objectTypes")
+    }
+
     /// The access that was made for a table.
     func knownAccess(ofTable table: Int) -> ClassAccess? { classes.accesses.first { $0.table == table } }
 

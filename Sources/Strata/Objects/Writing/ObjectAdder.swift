@@ -56,8 +56,7 @@ struct ObjectAdder {
     private func insert(_ object: ObjectBase, _ access: ClassAccess?) {
         object._isBeingAdded = false
         guard let access, let plan = access.plan else {
-            return write.fail(
-                Realm.Error(.schemaMismatch, "'\(type(of: object).className())' is not a class of this Realm"))
+            return write.fail(write.instance.refusal(of: type(of: object)))
         }
         do throws(StorageError) {
             if policy != .error, !access.parental.isEmpty, let known = knownRow(object, access, plan) {
