@@ -21,6 +21,11 @@ public struct _DetachedValue: Sendable {
     }
 
     let kind: Kind
+
+    var isCollection: Bool {
+        if case .object = kind { return false }
+        return true
+    }
 }
 
 /// Leads to an object or to a collection from another thread: made here, resolved once over there.
@@ -28,39 +33,66 @@ public struct _DetachedValue: Sendable {
 ///     let reference = ThreadSafeReference(to: person)
 ///     queue.async { let person = try Realm(configuration: configuration).resolve(reference) }
 ///
-/// It keeps no version, however long it waits: what happened to the object meanwhile is seen when it is resolved.
+/// One that leads to an object keeps no version, however long it waits: what happened to the object meanwhile is seen
+/// when it is resolved. One that leads to a collection keeps the version that its Realm showed, so that a Realm which
+/// nothing was asked of yet shows the same elements there; the file keeps what that version needs until the reference is
+/// resolved or let go of.
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
-    private let value: Mutex<_DetachedValue?>
+    private let target: Mutex<ReferenceTarget?>
 
     /// - Parameter target: managed; of one that is gone, or that no commit has made yet, the reference is invalidated.
     public init(to target: Confined) {
-        if target.realm == nil {
+        guard let instance = target.realm?.instance else {
             fatalError("an unmanaged value belongs to no thread; pass it as it is, or add it to a Realm first")
         }
-        value = Mutex(target._detached())
+        self.target = Mutex(target._detached().map { ReferenceTarget($0, of: instance) })
     }
 
     /// Whether it leads nowhere: resolved already, or made from something deleted.
-    public var isInvalidated: Bool { value.withLock { $0 == nil } }
+    public var isInvalidated: Bool { target.withLock { $0 == nil } }
 
-    func take() -> _DetachedValue? {
+    func take() -> ReferenceTarget? {
         #if Zoo
-            if PlantedMistake.referenceReused.isPlanted { return value.withLock { $0 } }
+            if PlantedMistake.referenceReused.isPlanted { return target.withLock { $0 } }
         #endif
-        return value.withLock { value in
-            defer { value = nil }
-            return value
+        return target.withLock { target in
+            defer { target = nil }
+            return target
         }
+    }
+}
+
+/// What a reference leads to, and the version that a collection was seen in.
+struct ReferenceTarget: Sendable {
+    let value: _DetachedValue
+    /// Nil for an object, for what is frozen, and for what was found in a write.
+    private let version: Snapshot?
+    private let file: ObjectIdentifier
+
+    init(_ value: _DetachedValue, of instance: RealmInstance) {
+        self.value = value
+        version = value.isCollection && !instance.isFrozen && !instance.isInWrite ? instance.snapshot : nil
+        file = ObjectIdentifier(instance.store)
+    }
+
+    /// Lets a Realm of the same file show the version, unless the program has seen another one there.
+    func show(in instance: RealmInstance) {
+        guard let version, file == ObjectIdentifier(instance.store), instance.isUnread else { return }
+        if instance.snapshotVersion != version.version { instance.show(version) }
     }
 }
 
 extension Realm {
     /// The object or collection where this Realm lives; nil when it was deleted, or the reference used before.
     ///
-    /// A Realm that is behind shows the newest version first; inside a write it shows the write's own.
+    /// A Realm that is behind shows the newest version first; inside a write it shows the write's own. One that nothing
+    /// was asked of yet, as a Realm that was opened for this, shows the version in which a collection was seen, until it
+    /// is refreshed.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkConfinement()
-        return reference.take().flatMap { Confined._found($0, in: self) }
+        guard let target = reference.take() else { return nil }
+        target.show(in: instance)
+        return Confined._found(target.value, in: self)
     }
 }
 

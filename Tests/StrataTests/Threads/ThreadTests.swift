@@ -142,7 +142,7 @@ import Testing
         #expect(toKept.isInvalidated)
     }
 
-    @Test("unresolved-reference: a reference that waits keeps no version, and the file does not grow")
+    @Test("unresolved-reference: one to an object keeps no version and no file grows, one to results keeps theirs")
     func unresolvedReference() throws {
         func fileBytes(_ keep: (Realm) -> Any) throws -> Int {
             let realm = try makeRealm([Note.self])
@@ -156,7 +156,13 @@ import Testing
         }
         let nothing = try fileBytes { _ in 0 }
         #expect(try fileBytes { ThreadSafeReference(to: $0.objects(Note.self)[0]) } == nothing)
-        #expect(try fileBytes { ThreadSafeReference(to: $0.objects(Note.self)) } == nothing)
+        #expect(try fileBytes { ThreadSafeReference(to: $0.objects(Note.self)) } > nothing)
+        #expect(
+            try fileBytes { realm in
+                let reference = ThreadSafeReference(to: realm.objects(Note.self))
+                _ = realm.resolve(reference)
+                return reference
+            } == nothing)
         #expect(try fileBytes { $0.objects(Note.self)[0].freeze() } > nothing)
     }
 

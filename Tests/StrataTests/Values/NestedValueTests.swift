@@ -292,9 +292,12 @@ import Testing
         let configuration = realm.configuration
         let found = try elsewhere {
             let realm = try Realm(configuration: configuration)
-            return realm.resolve(reference)?.map { $0.intValue ?? 0 }
+            let list = realm.resolve(reference)
+            let seen = list?.map { $0.intValue ?? 0 }
+            realm.refresh()
+            return [seen, list?.map { $0.intValue ?? 0 }]
         }
-        #expect(found == [1, 2])
+        #expect(found == [[1], [1, 2]])
         try realm.write { shed.content = .int(1) }
         #expect(frozen.thaw() == nil && list.isInvalidated && plain(.list(frozen)) == "[1]")
     }

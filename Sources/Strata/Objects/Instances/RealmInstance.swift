@@ -220,6 +220,12 @@ final class RealmInstance {
         classes.stamp(stamp, nil)
     }
 
+    /// Whether the program has asked it for nothing in the version that it shows: no object, no collection, no change.
+    var isUnread: Bool {
+        if isFrozen || isInWrite || acquired != nil || !observation.isEmpty { return false }
+        return currentView == nil || classes.accesses.isEmpty
+    }
+
     // MARK: Classes
 
     /// The access of a class; nil when it is not part of this Realm.
