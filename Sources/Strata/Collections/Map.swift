@@ -27,6 +27,9 @@ private struct KeyBytes: Hashable {
     }
 }
 
+/// An entry of a ``Map``, by the name that RealmSwift has for it.
+public typealias SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> = (key: Key, value: Value)
+
 /// Values, or optional links to objects, by name.
 ///
 ///     final class Person: Object {
@@ -38,7 +41,7 @@ private struct KeyBytes: Hashable {
 /// holds nothing: it reads and writes its owner's column, where a large map is a tree: an entry is found, comes and
 /// goes in O(log count).
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
-    public typealias Element = (key: Key, value: Value)
+    public typealias Element = SingleMapEntry<Key, Value>
 
     private var unmanaged: [KeyBytes: Element] = [:]
     public private(set) var _column: _CollectionColumn?

@@ -62,12 +62,3 @@ extension RealmCollection where Element: ObjectBase {
         return source.index(of: object._key)
     }
 }
-
-extension RealmCollection where Element: _RowElement {
-    var requiredSource: ObjectSource {
-        guard let source = _source else {
-            fatalError("an unmanaged list cannot be queried; add its owner to a Realm first")
-        }
-        return source
-    }
-}

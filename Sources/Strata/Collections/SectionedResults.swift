@@ -86,11 +86,9 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     public let key: Key
     fileprivate let sections: Sections<Key, SectionElement>
     /// As the section was when it was asked for.
-    fileprivate let members: [_StoredValue]
+    let members: [_StoredValue]
 
     public var id: Key { key }
-    /// The rows of objects, in order.
-    var rowKeys: [Int64] { members.compactMap(\.linkKey) }
     public var startIndex: Int { 0 }
     public var endIndex: Int { members.count }
     public var realm: Realm? { sections.results.realm }

@@ -19,12 +19,20 @@ extension RealmCollection where Element: _RowElement {
     public func sectioned<Key: Hashable, Descriptors: Sequence<SortDescriptor>>(
         by key: @escaping (Element) -> Key, sortDescriptors: Descriptors
     ) -> SectionedResults<Key, Element> {
-        let descriptors = Array(sortDescriptors)
-        return SectionedResults(descriptors.isEmpty ? Results(requiredSource) : sorted(by: descriptors), key)
+        sectioned(sortDescriptors: Array(sortDescriptors), key)
     }
 }
 
 extension RealmCollection {
+    /// In sections by whatever a closure says, elements of any type; plain values are put in order by `self`.
+    public func sectioned<Key: Hashable>(
+        sortDescriptors: [SortDescriptor], _ key: @escaping (Element) -> Key
+    ) -> SectionedResults<Key, Element> {
+        let source = requiredSource
+        return SectionedResults(
+            (sortDescriptors.isEmpty ? source : source.sorted(sortDescriptors)).results(), key)
+    }
+
     /// Plain values in their order, in sections by whatever a closure says.
     ///
     ///     let byLetter = article.tags.sectioned(by: { String($0.prefix(1)) })

@@ -105,7 +105,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
     }
 }
 
-extension RealmCollection where Element: _RowElement {
+extension RealmCollection {
     /// What the collection is, and its changes; see ``observe(keyPaths:on:_:)``.
     ///
     ///     for await change in results.changes { ... }
@@ -114,16 +114,13 @@ extension RealmCollection where Element: _RowElement {
     /// - Parameter keyPaths: what counts as a modification of an element; nil for its properties and those of objects
     ///   that it leads to by at most four links.
     public func changes(keyPaths: [String]?) -> Changes<RealmCollectionChange<Self>> {
-        let source = observableSource()
-        Self.check(keyPaths, source)
-        let detached = DetachedSource(source)
+        let source = observableSource(keyPaths)
+        let detached = DetachedCollection(source)
         let origin = source.instance
         return Changes {
             ChangePuller(origin, failed: { .error($0) }) { instance, puller in
                 let token = NotificationToken(nil)
-                guard let source = detached.found(in: instance, allowsGone: true), let collection = Self._make(source)
-                else { return token }
-                Self.start(source, keyPaths, collection, token) { [weak puller] change in
+                Self.start(detached, instance, keyPaths, token) { [weak puller] change in
                     switch change {
                     case .initial(let collection):
                         let isGone = collection.isInvalidated

@@ -158,6 +158,33 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     }
 }
 
+/// What leads to a collection of elements of any type from any thread. Keeps no version.
+struct DetachedCollection: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
+    private enum Kind {
+        case objects(DetachedSource)
+        case values(DetachedValues?, CollectionName, [ValueSource.Step])
+    }
+
+    private let kind: Kind
+
+    init(_ source: CollectionSource) {
+        switch source {
+        case .objects(let source): kind = .objects(DetachedSource(source))
+        case .values(let source): kind = .values(source.detached, CollectionName(source.column), source.steps)
+        }
+    }
+
+    /// The collection there; one whose owner is gone is empty and invalidated.
+    func found(in instance: RealmInstance) -> CollectionSource? {
+        switch kind {
+        case .objects(let source): return source.found(in: instance, allowsGone: true).map { .objects($0) }
+        case .values(let values, let name, let steps):
+            if let found = values?.found(in: instance) { return .values(found) }
+            return name.gone(in: instance).map { .values(ValueSource($0, steps: steps)) }
+        }
+    }
+}
+
 /// The name of a collection's property, by which any thread makes one that is gone.
 struct CollectionName: Sendable {
     private let className: String
@@ -192,40 +219,5 @@ extension RealmInstance {
         if isFrozen || isInWrite { return }
         if let snapshot, snapshot.version >= version { return }
         refresh()
-    }
-}
-
-extension Predicate {
-    /// The same with keys in the place of objects, so that any thread may use it.
-    var detached: Predicate {
-        switch self {
-        case .not(let inner): return .not(inner.detached)
-        case .and(let parts): return .and(parts.map(\.detached))
-        case .or(let parts): return .or(parts.map(\.detached))
-        case .comparison(var comparison):
-            comparison.left = comparison.left.detached
-            comparison.right = comparison.right.detached
-            return .comparison(comparison)
-        case .constant: return self
-        }
-    }
-}
-
-extension Predicate.Expression {
-    fileprivate var detached: Predicate.Expression {
-        switch self {
-        case .object(let object):
-            let isThere = object._frame != nil && !object.isInvalidated
-            var constant = Predicate.Constant(.link(isThere ? object._key : LinkPayload.null), .object)
-            if isThere {
-                constant.link = AnyEncoding.Link(
-                    table: object._access.tableID.rawValue, key: object._key, creation: object._creation)
-            }
-            return .value(constant)
-        case .values(let parts): return .values(parts.map(\.detached))
-        case .subquery(let path, let variable, let inner):
-            return .subquery(path, variable: variable, inner.detached)
-        case .path, .aggregate, .value, .members, .shape: return self
-        }
     }
 }

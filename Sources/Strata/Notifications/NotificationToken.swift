@@ -77,6 +77,9 @@ public struct PropertyChange {
     public let newValue: Any?
 }
 
+/// The name that RealmSwift has for a change of a projected property.
+public typealias ProjectedPropertyChange = PropertyChange
+
 extension Realm {
     /// What a Realm's own observers are told.
     public enum Notification: String, Sendable {

@@ -31,82 +31,44 @@ extension _ColumnCollection {
         instance.start(on: queue, token, Carried(value: (begin, failed)))
         return token
     }
+}
 
-    /// Tells of values in their order.
-    fileprivate func observeValues(
-        on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
-    ) -> NotificationToken {
-        observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) {
-            collection, column, token in
-            let pastDamage = ColumnObserver.PastDamage(failed: { block(.error($0)) }) { old, new in
-                let difference = SequenceDifference(from: old.values, to: new.values)
-                block(
-                    .update(
-                        collection, deletions: difference.deletions.sorted(),
-                        insertions: difference.insertions.sorted(), modifications: []))
-            }
-            let observer = ColumnObserver(column, nil, pastDamage: pastDamage) { versions, _ in
-                if versions.isEmpty { return }
-                var changes = PlaceChanges()
-                (changes.deletions, changes.insertions) = (versions.deletions, versions.insertions)
-                changes.modifications = versions.changed.map(\.old)
-                #if Zoo
-                    changes = changes.withMistake
-                #endif
-                block(
-                    .update(
-                        collection, deletions: changes.deletions, insertions: changes.insertions,
-                        modifications: changes.modifications))
-            }
-            column.owner._access.instance.start(observer, token) { block(.initial(collection)) }
+extension ValueSource {
+    /// An observer that tells how the values changed, in places.
+    func observer(
+        failed: @escaping (any Error) -> Void, _ tell: @escaping (PlaceChanges) -> Void
+    ) -> ColumnObserver {
+        func tellMore(_ changes: PlaceChanges) {
+            if changes.isEmpty { return }
+            #if Zoo
+                tell(changes.withMistake)
+            #else
+                tell(changes)
+            #endif
+        }
+        let pastDamage = ColumnObserver.PastDamage(failed: { failed($0) }) { old, new in
+            tellMore(self.changes(from: old.values, to: new.values))
+        }
+        return ColumnObserver(column, nil, pastDamage: pastDamage) { (versions, _) throws(StorageError) in
+            if !versions.isEmpty { tellMore(try self.changes(versions)) }
         }
     }
-}
 
-extension List where Element: _Scalar {
-    /// Tells what the list is, and then every change of it. See the same method of lists of objects.
-    public func observe(
-        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<List>) -> Void
-    ) -> NotificationToken {
-        observeValues(on: queue, block)
+    /// - Complexity: that of the versions; of what a query finds among the values O(values).
+    private func changes(_ versions: ColumnVersions) throws(StorageError) -> PlaceChanges {
+        if steps.isEmpty, tag.collection != .map {
+            return PlaceChanges(
+                deletions: versions.deletions, insertions: versions.insertions,
+                modifications: versions.changed.map(\.old))
+        }
+        let old = try versions.old?.all().values ?? []
+        return changes(from: old, to: try versions.new?.all().values ?? [])
     }
-}
 
-extension MutableSet where Element: _Scalar {
-    /// Tells what the set is, and then every change of it, in places of the order in which it is walked.
-    public func observe(
-        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<MutableSet>) -> Void
-    ) -> NotificationToken {
-        observeValues(on: queue, block)
+    private func changes(from old: [_StoredValue], to new: [_StoredValue]) -> PlaceChanges {
+        let difference = SequenceDifference(from: found(among: old), to: found(among: new))
+        return PlaceChanges(deletions: difference.deletions.sorted(), insertions: difference.insertions.sorted())
     }
-}
-
-extension List {
-    /// Tells what the list is, and then every change of it. See the same method of lists of objects.
-    public func observe<Wrapped: _Scalar>(
-        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<List>) -> Void
-    ) -> NotificationToken where Element == Wrapped? {
-        observeValues(on: queue, block)
-    }
-}
-
-extension MutableSet {
-    /// Tells what the set is, and then every change of it, in places of the order in which it is walked.
-    public func observe<Wrapped: _Scalar>(
-        on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<MutableSet>) -> Void
-    ) -> NotificationToken where Element == Wrapped? {
-        observeValues(on: queue, block)
-    }
-}
-
-/// How a map came to be what it is now.
-public enum RealmMapChange<Collection: RealmKeyedCollection> {
-    /// The first notification.
-    case initial(Collection)
-    /// Keys in their order: those that are gone, those that are new, and those whose value is another one or changed.
-    case update(
-        Collection, deletions: [Collection.Key], insertions: [Collection.Key], modifications: [Collection.Key])
-    case error(any Error)
 }
 
 extension Map {
@@ -119,6 +81,13 @@ extension Map {
         observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) { map, column, token in
             map.start(column, keyPaths, token, block)
         }
+    }
+
+    /// The same without key paths, as protocols of applications ask for it.
+    public func observe(
+        on queue: DispatchQueue?, _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: nil, on: queue, block)
     }
 
     /// Tells an actor what the map is, before this returns, and then every change of it.

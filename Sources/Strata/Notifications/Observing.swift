@@ -1,10 +1,13 @@
 import Dispatch
 import StrataStorage
 
+/// What is told of a Realm as a whole.
+public typealias NotificationBlock = (_ notification: Realm.Notification, _ realm: Realm) -> Void
+
 extension Realm {
     /// Tells of every new version that the Realm shows, and of those that it does not follow by itself: on the Realm's
     /// own thread, at its commits, refreshes and begins of writes.
-    public func observe(_ block: @escaping (Notification, Realm) -> Void) -> NotificationToken {
+    public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen Realm does not change; thaw it to observe it") }
         let observer = RealmObserver(instance, block)
@@ -12,7 +15,7 @@ extension Realm {
     }
 }
 
-extension RealmCollection where Element: _RowElement {
+extension RealmCollection {
     /// Tells what the collection is, and then every change of it.
     ///
     ///     token = results.observe { change in
@@ -24,24 +27,24 @@ extension RealmCollection where Element: _RowElement {
     ///     }
     ///
     /// A collection whose owner is deleted tells of an update that takes everything out, the last one; one whose owner
-    /// went before `.initial` is empty there, and nothing follows.
+    /// went before `.initial` is empty there, and nothing follows. A plain value that another one took the place of is
+    /// deleted and inserted.
     /// - Parameters:
     ///   - keyPaths: what counts as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it leads
     ///     to and for their names. Nil for the properties of the elements and of objects that they lead to by at most
-    ///     four links, of projections for what is projected.
+    ///     four links, of projections for what is projected. Plain values have none.
     ///   - queue: where to be told; nil for where the Realm lives, at its commits, refreshes and begins of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        let source = observableSource()
-        Self.check(keyPaths, source)
+        let source = observableSource(keyPaths)
         let token = NotificationToken(nil)
         guard let queue else {
             Self.start(source, keyPaths, self, token, block)
             return token
         }
-        let detached = DetachedSource(source)
+        let detached = DetachedCollection(source)
         let start: (RealmInstance, NotificationToken) -> Void = { instance, token in
             Self.start(detached, instance, keyPaths, token, block)
         }
@@ -49,11 +52,11 @@ extension RealmCollection where Element: _RowElement {
         return token
     }
 
+    /// The same without key paths, as protocols of applications ask for it.
     public func observe(
-        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
-        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
+        observe(keyPaths: nil, on: queue, block)
     }
 
     /// Tells an actor what the collection is, before this returns, and then every change of it.
@@ -61,9 +64,8 @@ extension RealmCollection where Element: _RowElement {
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
-        let source = observableSource()
-        Self.check(keyPaths, source)
-        let detached = DetachedSource(source)
+        let source = observableSource(keyPaths)
+        let detached = DetachedCollection(source)
         return await source.instance.start(on: actor, isolation) { [weak actor] instance, token in
             let tell: (RealmCollectionChange<Self>) -> Void = { change in
                 let carried = Carried(value: change)
@@ -74,57 +76,88 @@ extension RealmCollection where Element: _RowElement {
         }
     }
 
-    public func observe<Place: Actor>(
-        keyPaths: [PartialKeyPath<Element>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
-    ) async -> NotificationToken {
-        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
-    }
-
-    func observableSource() -> ObjectSource {
-        guard let source = _source else {
+    /// What is to be observed.
+    ///
+    /// Stops the program at a key path that leads nowhere: the programmer wrote it, and `observe` cannot throw.
+    func observableSource(_ keyPaths: [String]?) -> CollectionSource {
+        guard let source = managedSource else {
             fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
         }
         source.instance.checkConfinement()
         if source.instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
+        switch source {
+        case .objects(let objects):
+            do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, objects.access) } catch {
+                fatalError(error.message)
+            }
+        case .values(let values):
+            if let keyPath = keyPaths?.first(where: { $0.lowercased() != "self" }) {
+                fatalError(
+                    "'\(values.name)' holds plain values, which have no properties: '\(keyPath)' cannot be observed")
+            }
+        }
         return source
     }
 
-    /// Stops the program at a key path that leads nowhere: the programmer wrote it, and `observe` cannot throw.
-    static func check(_ keyPaths: [String]?, _ source: ObjectSource) {
-        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, source.access) } catch { fatalError(error.message) }
-    }
-
-    private static func start(
-        _ detached: DetachedSource, _ instance: RealmInstance, _ keyPaths: [String]?, _ token: NotificationToken,
+    static func start(
+        _ detached: DetachedCollection, _ instance: RealmInstance, _ keyPaths: [String]?, _ token: NotificationToken,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) {
-        guard let source = detached.found(in: instance, allowsGone: true), let collection = Self._make(source) else {
-            return
-        }
+        guard let source = detached.found(in: instance), let collection = made(of: source) else { return }
         start(source, keyPaths, collection, token, block)
     }
 
-    static func start(
-        _ source: ObjectSource, _ keyPaths: [String]?, _ collection: Self, _ token: NotificationToken,
+    private static func made(of source: CollectionSource) -> Self? {
+        switch source {
+        case .objects(let source): _make(source)
+        case .values(let source): _make(_ValueSource(source: source))
+        }
+    }
+
+    private static func start(
+        _ source: CollectionSource, _ keyPaths: [String]?, _ collection: Self, _ token: NotificationToken,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) {
         if source.owner?.isInvalidated ?? false { return block(.initial(collection)) }
+        func tell(_ changes: PlaceChanges) {
+            block(
+                .update(
+                    collection, deletions: changes.deletions, insertions: changes.insertions,
+                    modifications: changes.modifications))
+        }
         do throws(Realm.Error) {
-            let observer = try CollectionObserver(source, keyPaths: keyPaths ?? Element._watchedPaths) { result in
-                switch result {
-                case .success(let changes):
-                    block(
-                        .update(
-                            collection, deletions: changes.deletions, insertions: changes.insertions,
-                            modifications: changes.modifications))
-                case .failure(let error): block(.error(error))
+            let observer: any Observer
+            switch source {
+            case .objects(let source):
+                let watched = (Element.self as? any _RowElement.Type)?._watchedPaths
+                observer = try CollectionObserver(source, keyPaths: keyPaths ?? watched) { result in
+                    switch result {
+                    case .success(let changes): tell(changes)
+                    case .failure(let error): block(.error(error))
+                    }
                 }
+            case .values(let source): observer = source.observer(failed: { block(.error($0)) }, tell)
             }
             source.instance.start(observer, token) { block(.initial(collection)) }
         } catch {
             block(.error(error))
         }
+    }
+}
+
+extension RealmCollection where Element: _RowElement {
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
+    }
+
+    public func observe<Place: Actor>(
+        keyPaths: [PartialKeyPath<Element>], on actor: Place, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 }
 

@@ -14,22 +14,25 @@ struct SectionUpdate<Key: Hashable> {
     private let came: [Int]
     private let went: [Int]
 
-    typealias Frame = [(key: Key, rows: [Int64])]
+    /// Sections with their elements: links to rows, or plain values.
+    typealias Frame = [(key: Key, elements: [_StoredValue])]
 
     /// - Parameter changed: rows that count as modified where they stay in their place; as gone and come where they
-    ///   stay in their section alone.
+    ///   stay in their section alone. Of plain values there are none.
     init(from before: Frame, to after: Frame, _ changed: Set<Int64>) {
+        var numbers = ElementNumbers()
         self.before = before.map(\.key)
         self.after = after.map(\.key)
         let difference = SequenceDifference(from: self.before, to: self.after)
         for section in difference.insertions {
-            insertions += after[section].rows.indices.map { IndexPath(indexes: [section, $0]) }
+            insertions += after[section].elements.indices.map { IndexPath(indexes: [section, $0]) }
         }
         for (old, new) in difference.kept {
-            let rows = SequenceDifference(from: before[old].rows, to: after[new].rows)
+            let earlier = before[old].elements.map { numbers.number(of: $0) }
+            let rows = SequenceDifference(from: earlier, to: after[new].elements.map { numbers.number(of: $0) })
             deletions += rows.deletions.map { IndexPath(indexes: [old, $0]) }
             insertions += rows.insertions.map { IndexPath(indexes: [new, $0]) }
-            for place in rows.kept where changed.contains(before[old].rows[place.old]) {
+            for place in rows.kept where changed.contains(earlier[place.old]) {
                 let (left, taken) = (IndexPath(indexes: [old, place.old]), IndexPath(indexes: [new, place.new]))
                 if left == taken {
                     modifications.append(left)
@@ -69,6 +72,20 @@ struct SectionUpdate<Key: Hashable> {
     }
 }
 
+/// What elements of sections are told from each other by: the key of a row, or a number of its own for each plain
+/// value. No collection holds both.
+private struct ElementNumbers {
+    private var known: [_StoredValue: Int64] = [:]
+
+    mutating func number(of element: _StoredValue) -> Int64 {
+        if let key = element.linkKey { return key }
+        if let number = known[element] { return number }
+        let number = Int64(known.count)
+        known[element] = number
+        return number
+    }
+}
+
 /// Turns changes of results into changes of their sections.
 final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue> {
     typealias Followed = SectionedResults<Key, SectionElement>
@@ -80,7 +97,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     private let configuration: Realm.Configuration?
     private var sections: Followed?
     private var known: SectionUpdate<Key>.Frame = []
-    /// The rows of the results, in their order.
+    /// The rows of results of objects, in their order.
     private var rows: [Int64] = []
 
     init(_ sections: Followed, _ tell: @escaping (Followed, SectionUpdate<Key>?) -> Void) {
@@ -138,7 +155,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     }
 
     private func remember(_ sections: Followed) {
-        known = sections.map { ($0.key, $0.rowKeys) }
-        rows = sections.results.source.keys()
+        known = sections.map { ($0.key, $0.members) }
+        rows = sections.results._source?.keys() ?? []
     }
 }

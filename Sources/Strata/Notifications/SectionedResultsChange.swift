@@ -23,7 +23,35 @@ public enum SectionedResultsChange<Collection> {
         sectionsToInsert: [Int], sectionsToDelete: [Int])
 }
 
-extension SectionedResults where SectionElement: _RowElement {
+/// The name that RealmSwift has for changes of sections as well.
+public typealias RealmSectionedResultsChange = SectionedResultsChange
+
+/// What all sections and one section have in common: what code asks for that works on either.
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable {
+    var realm: Realm? { get }
+    var isInvalidated: Bool { get }
+    var isFrozen: Bool { get }
+    func freeze() -> Self
+    func thaw() -> Self?
+    func observe(
+        keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken
+}
+
+extension RealmSectionedResult {
+    /// As ``observe(keyPaths:on:_:)``, for code that does not know which of the two it is.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths, on: queue, block)
+    }
+}
+
+extension SectionedResults: RealmSectionedResult {}
+extension ResultsSection: RealmSectionedResult {}
+
+extension SectionedResults {
     /// Tells what the sections are, and then every change of them.
     ///
     ///     let token = byLetter.observe { change in
@@ -47,6 +75,14 @@ extension SectionedResults where SectionElement: _RowElement {
     }
 
     public func observe(
+        on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: nil, on: queue, block)
+    }
+}
+
+extension SectionedResults where SectionElement: _RowElement {
+    public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
     ) -> NotificationToken {
@@ -54,7 +90,7 @@ extension SectionedResults where SectionElement: _RowElement {
     }
 }
 
-extension ResultsSection where SectionElement: _RowElement {
+extension ResultsSection {
     /// Tells what the section is, and then every change of it: also that it went, and that it is there again.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -64,6 +100,14 @@ extension ResultsSection where SectionElement: _RowElement {
         return all.results.observe(keyPaths: keyPaths, on: queue) { follower.receive($0) }
     }
 
+    public func observe(
+        on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: nil, on: queue, block)
+    }
+}
+
+extension ResultsSection where SectionElement: _RowElement {
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void

@@ -200,6 +200,9 @@ open class Object: ObjectBase {
     }
 }
 
+/// The name that RealmSwift itself has for ``Object``.
+public typealias RealmSwiftObject = Object
+
 /// An object that belongs to one parent: a property, a list or a map of another object.
 ///
 ///     final class Address: EmbeddedObject { @Persisted var city = "" }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What a ``Projection`` is to those who do not know its class.
-public protocol ProjectionObservable: AnyObject, _RowElement, ThreadConfined {
+public protocol ProjectionObservable: AnyObject, RealmFetchable, ThreadConfined {
     associatedtype Root: ObjectBase
     var rootObject: Root { get }
     init(projecting object: Root)
@@ -67,6 +67,9 @@ open class Projection<Root: ObjectBase>: ProjectionObservable, CustomStringConve
 }
 
 extension ProjectionObservable {
+    public static func className() -> String { Root.className() }
+    public static var _rowClass: ObjectBase.Type { Root.self }
+
     /// The projection of the object as it is now, for ever, on any thread.
     public func freeze() -> Self { Self(projecting: rootObject.freeze()) }
 

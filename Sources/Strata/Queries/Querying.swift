@@ -1,112 +1,153 @@
 import StrataStorage
 
-extension RealmCollection where Element: ObjectBase {
-    /// The objects that match.
+extension RealmCollection {
+    /// The elements that match.
     ///
     ///     realm.objects(Person.self).where { $0.age >= 3 && $0.dogs.name == "Taro" }
+    ///     student.marks.where { $0 < 3 }
     ///
     /// A query that cannot be answered, such as a sum of texts, stops the program here: it is the programmer's.
     /// - Complexity: nothing until the results are looked at; then what ``Results/explain()`` says.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-        do throws(Realm.Error) { return try matching(isIncluded(Query(Predicate.Path())).predicate) } catch {
-            fatalError(error.description)
-        }
+        matching { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
-    /// The place of the first match. An unmanaged list is asked element by element.
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-        place(of: isIncluded(Query(Predicate.Path())).predicate)
-    }
-
-    /// The place of the first match of a format.
-    public func index(matching format: String, _ arguments: Any?...) -> Int? {
-        do throws(Realm.Error) { return place(of: try PredicateParser.parse(format, arguments)) } catch {
-            fatalError(error.description)
-        }
-    }
-
-    private func place(of predicate: Predicate) -> Int? {
-        do throws(Realm.Error) {
-            guard let source = _source else {
-                for (place, object) in enumerated() where try FieldEvaluator.matches(predicate, object) { return place }
-                return nil
-            }
-            return try matching(predicate).source.key(at: 0).flatMap { source.index(of: $0) }
-        } catch {
-            fatalError(error.description)
-        }
-    }
-}
-
-extension RealmCollection where Element: _RowElement {
-    /// The objects that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`.
+    /// The elements that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`; of plain values `SELF` is the
+    /// value: `"SELF > 3"`.
     ///
     /// Stops the program when the format cannot be read or names what is not there: it is written by the programmer,
-    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that somebody else writes.
+    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that a user of the program writes.
     public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
-        do throws(Realm.Error) { return try matching(try PredicateParser.parse(format, arguments)) } catch {
-            fatalError(error.description)
-        }
+        filter(format, argumentArray: arguments)
     }
 
-    /// The objects that match a format, or what is wrong with it.
+    /// The same, as protocols of applications ask for it.
+    @_disfavoredOverload
+    public func filter(_ format: String, _ arguments: Any...) -> Results<Element> {
+        filter(format, argumentArray: arguments)
+    }
+
+    /// The elements that match a format, with its arguments in an array, for code that hands on those of its caller.
+    public func filter(_ format: String, argumentArray: [Any?]?) -> Results<Element> {
+        matching { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
+    }
+
+    /// The elements that match a format, or what is wrong with it.
     ///
     ///     let found = try people.tryFilter(field.text)
     /// - Throws: ``Realm/Error`` with `invalidInput`: where the format cannot be read and what was expected there, a
     ///   property that the class does not have, operands that cannot be compared.
     public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
-        try matching(try PredicateParser.parse(format, arguments))
+        try tryFilter(format, argumentArray: arguments)
+    }
+
+    /// As ``tryFilter(_:_:)``, with the arguments in an array.
+    public func tryFilter(_ format: String, argumentArray: [Any?]?) throws(Realm.Error) -> Results<Element> {
+        try matching(try PredicateParser.parse(format, argumentArray ?? []))
     }
 
     func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
-        let source = requiredSource
-        return Results(source.filtered(predicate, try PredicateBinder.bind(predicate, source.instance, source.access)))
+        try requiredSource.filtered(predicate).results()
+    }
+
+    private func matching(_ predicate: () throws(Realm.Error) -> Predicate) -> Results<Element> {
+        do throws(Realm.Error) { return try matching(try predicate()) } catch { fatalError(error.description) }
+    }
+
+    // MARK: Places
+
+    /// The place of the first match. An unmanaged collection is asked element by element.
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+        place { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
+    }
+
+    /// The place of the first match of a format.
+    public func index(matching format: String, _ arguments: Any?...) -> Int? {
+        index(matching: format, argumentArray: arguments)
+    }
+
+    /// The same, as protocols of applications ask for it.
+    @_disfavoredOverload
+    public func index(matching format: String, _ arguments: Any...) -> Int? {
+        index(matching: format, argumentArray: arguments)
+    }
+
+    /// The place of the first match of a format, with its arguments in an array.
+    public func index(matching format: String, argumentArray: [Any?]?) -> Int? {
+        place { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
+    }
+
+    func place(_ predicate: () throws(Realm.Error) -> Predicate) -> Int? {
+        do throws(Realm.Error) { return try place(of: try predicate()) } catch { fatalError(error.description) }
+    }
+
+    private func place(of predicate: Predicate) throws(Realm.Error) -> Int? {
+        switch managedSource {
+        case .objects(let source)?:
+            return try matching(predicate)._source?.key(at: 0).flatMap { source.index(of: $0) }
+        case .values(let source)?:
+            let (tag, values) = (source.tag, source.values)
+            let holds = try ValueCondition.make(predicate, tag, source.name)
+            return values.firstIndex { holds(CollectionValues.comparable($0, tag)) }
+        case nil: return try unmanagedPlace(of: predicate)
+        }
+    }
+
+    private func unmanagedPlace(of predicate: Predicate) throws(Realm.Error) -> Int? {
+        let tag = ColumnTag(Element._elementShape, isPrimary: false)
+        if tag.type == .object {
+            for (place, element) in enumerated() {
+                guard let object = element._elementObject else { continue }
+                if try FieldEvaluator.matches(predicate, object) { return place }
+            }
+            return nil
+        }
+        let holds = try ValueCondition.make(predicate, tag, "\(Self.self)")
+        return firstIndex { holds(CollectionValues.comparable($0._encodeElement(.unmanaged), tag)) }
     }
 
     // MARK: Order
 
-    /// In the order of a property, or of one that links lead to. Null comes first; see ``TextOrder`` for text.
+    /// In the order of a property, or of one that links lead to; of plain values that of `self`. Null comes first; see
+    /// ``TextOrder`` for text.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
     /// In the order of several properties, the first one deciding. Earlier orders break ties.
     public func sorted<Descriptors: Sequence<SortDescriptor>>(by descriptors: Descriptors) -> Results<Element> {
-        let descriptors = Array(descriptors)
-        let source = requiredSource
-        _ = RowSort(source.instance, source.access, descriptors)
-        return Results(source.sorted(descriptors))
-    }
-
-    public func sorted<Value>(by keyPath: KeyPath<Element, Value>, ascending: Bool = true) -> Results<Element> {
-        sorted(byKeyPath: _name(for: keyPath), ascending: ascending)
+        requiredSource.sorted(Array(descriptors)).results()
     }
 
     // MARK: Fewer
 
-    /// The first of the objects with the same values of some properties, or of properties that links lead to.
+    /// The first of the objects with the same values of some properties, or of properties that links lead to; of plain
+    /// values, by `self`, the first of equal ones.
     ///
     ///     people.sorted(by: \.age).distinct(by: ["city"])     // the youngest of each city
     public func distinct<Names: Sequence<String>>(by keyPaths: Names) -> Results<Element> {
-        let keyPaths = Array(keyPaths)
-        let source = requiredSource
-        _ = RowDistinction(source.instance, source.access, keyPaths)
-        return Results(source.adding(.distinct(keyPaths)))
+        requiredSource.distinct(Array(keyPaths)).results()
     }
 
-    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
-        distinct(by: keyPaths.map { _name(for: $0) })
-    }
-
-    /// At most so many objects. What comes later in a chain looks at these alone.
+    /// At most so many elements. What comes later in a chain looks at these alone.
     ///
     ///     articles.sorted(by: \.date, ascending: false).limit(20)
     /// - Parameters:
     ///   - count: how many at most. A negative number, here and for the offset, is an access to what is not there, and
     ///     stands for none.
-    ///   - offset: how many objects to leave out first.
+    ///   - offset: how many elements to leave out first.
     public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
-        Results(requiredSource.adding(.limit(_gone.amount(count), offset: _gone.amount(offset))))
+        requiredSource.limited(_gone.amount(count), offset: _gone.amount(offset)).results()
+    }
+}
+
+extension RealmCollection where Element: _RowElement {
+    public func sorted<Value>(by keyPath: KeyPath<Element, Value>, ascending: Bool = true) -> Results<Element> {
+        sorted(byKeyPath: _name(for: keyPath), ascending: ascending)
+    }
+
+    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
+        distinct(by: keyPaths.map { _name(for: $0) })
     }
 }
 

@@ -9,7 +9,7 @@ final class ValueSource {
 
     enum Step {
         case filter((_StoredValue) -> Bool)
-        case sort(ascending: Bool)
+        case sort(ascending: Bool, order: TextOrder = .scalars)
         /// The first of equal values.
         case distinct
         case limit(Int, offset: Int)
@@ -36,26 +36,34 @@ final class ValueSource {
     var values: [_StoredValue] {
         let stamp = column.owner._instance?.stamp ?? 0
         if let cache, cache.stamp == stamp { return cache.values }
+        let values = found(among: column.contents.values)
+        // Many threads may read a frozen Realm's.
+        if column.owner._instance?.isFrozen == false { cache = (stamp, values) }
+        return values
+    }
+
+    /// What the steps make of the values of the column in some version.
+    func found(among all: [_StoredValue]) -> [_StoredValue] {
         let tag = tag
-        var values = column.contents.values
+        var values = all
         for step in steps {
             switch step {
             case .filter(let holds): values = values.filter { holds(CollectionValues.comparable($0, tag)) }
-            case .sort(let ascending): values = Self.sorted(values, tag, ascending)
+            case .sort(let ascending, let order): values = Self.sorted(values, tag, ascending, order)
             case .distinct:
                 var seen: Set<DistinctValue> = []
                 values = values.filter { seen.insert(DistinctValue($0)).inserted }
             case .limit(let count, let offset): values = Array(values.dropFirst(offset).prefix(count))
             }
         }
-        // Many threads may read a frozen Realm's.
-        if column.owner._instance?.isFrozen == false { cache = (stamp, values) }
         return values
     }
 
     /// In the order of sorted results, equal values as they were.
-    private static func sorted(_ values: [_StoredValue], _ tag: ColumnTag, _ ascending: Bool) -> [_StoredValue] {
-        var sort = SortColumn(count: values.count, .scalars)
+    private static func sorted(
+        _ values: [_StoredValue], _ tag: ColumnTag, _ ascending: Bool, _ order: TextOrder
+    ) -> [_StoredValue] {
+        var sort = SortColumn(count: values.count, order)
         for value in values {
             switch CollectionValues.comparable(value, tag) {
             case .null: sort.append(.null)

@@ -89,6 +89,12 @@ public struct Realm: Equatable {
         return Results(ObjectSource(requireAccess(type), .table))
     }
 
+    /// The same for code that does not know whether the elements are objects or projections.
+    public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
+        instance.checkConfinement()
+        return Results(ObjectSource(requireAccess(type._rowClass), .table))
+    }
+
     /// The object of a primary key; nil when there is none.
     /// - Complexity: O(log rows).
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {

@@ -35,8 +35,8 @@ public struct _DetachedValue: Sendable {
 ///
 /// One that leads to an object keeps no version, however long it waits: what happened to the object meanwhile is seen
 /// when it is resolved. One that leads to a collection keeps the version that its Realm showed, so that a Realm which
-/// nothing was asked of yet shows the same elements there; the file keeps what that version needs until the reference is
-/// resolved or let go of.
+/// nothing was asked of yet shows the same elements there; the file keeps what that version needs until the reference
+/// is resolved or let go of.
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     private let target: Mutex<ReferenceTarget?>
 
@@ -86,8 +86,8 @@ extension Realm {
     /// The object or collection where this Realm lives; nil when it was deleted, or the reference used before.
     ///
     /// A Realm that is behind shows the newest version first; inside a write it shows the write's own. One that nothing
-    /// was asked of yet, as a Realm that was opened for this, shows the version in which a collection was seen, until it
-    /// is refreshed.
+    /// was asked of yet, as a Realm that was opened for this, shows the version in which a collection was seen, until
+    /// it is refreshed.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkConfinement()
         guard let target = reference.take() else { return nil }

@@ -104,23 +104,13 @@ struct GoneCalls {
         each("thaw()") { dogs, _ in _ = dogs.thaw()?.count }
         each("objects(at:)") { dogs, _ in _ = dogs.objects(at: GoneWorld.places).map(\.name) }
         each("index(of:)*2") { dogs, world in _ = (dogs.index(of: world.dog), dogs.index(of: GoneDog())) }
-        each("index(matching:)*2") { dogs, _ in _ = dogs.index(matching: { $0.age > 1 }) }
-        each("index(matching:_:)*2") { dogs, _ in _ = dogs.index(matching: "age > %@", 1) }
-        each("where(_:)*3") { dogs, world in
-            _ = dogs.where { $0.age > 1 && $0.mother == world.dog }.map(\.name)
-            _ = dogs[99].friends.where { $0.age > 1 }.map(\.name)
-            _ = dogs[99].friends[99].pals.where { $0.age > 1 }.first?.name
-        }
-        each("filter(_:)") { dogs, _ in _ = dogs.filter { $0.age > 1 }.count }
-        each("filter(_:_:)*2") { dogs, world in _ = dogs.filter("mother == %@", world.dog).count }
-        each("tryFilter(_:_:)*2") { dogs, world in _ = try? dogs.tryFilter("mother == %@", world.dog).count }
         each("sorted(by:)") { dogs, _ in _ = dogs.sorted(by: [SortDescriptor(keyPath: "name")]).map(\.name) }
         each("sorted(by:ascending:)") { dogs, _ in _ = dogs.sorted(by: \.name)[7].name }
         each("sorted(byKeyPath:ascending:)") { dogs, _ in _ = dogs.sorted(byKeyPath: "mother.name").map(\.name) }
         each("distinct(by:)*2") { dogs, _ in
             _ = (dogs.distinct(by: ["name"]).count, dogs.distinct(by: [\GoneDog.name])[7].name)
         }
-        each("limit(_:offset:)*2") { dogs, _ in
+        each("limit(_:offset:)") { dogs, _ in
             for place in GoneWorld.places { _ = dogs.limit(place, offset: place).map(\.name) }
         }
         each("min(of:)*3") { dogs, _ in _ = dogs.min(of: \.age) }
@@ -132,14 +122,55 @@ struct GoneCalls {
         each("sum(ofProperty:)") { dogs, _ in _ = dogs.sum(ofProperty: "age") as Int }
         each("average(ofProperty:)") { dogs, _ in _ = dogs.average(ofProperty: "age") as Double? }
         each("value(forKey:)") { dogs, _ in _ = (dogs.value(forKey: "name"), dogs.value(forKey: "self")) }
-        each("value(forKeyPath:)") { dogs, _ in _ = dogs.value(forKeyPath: "mother.name") }
+        each("value(forKeyPath:)") { dogs, _ in
+            _ = (dogs.value(forKeyPath: "mother.name"), dogs.value(forKeyPath: "@sum.age"))
+        }
         each("setValue(_:forKey:)") { dogs, world in world.change { dogs.setValue("x", forKey: "name") } }
         each("sectioned(by:ascending:)*2") { dogs, _ in _ = dogs.sectioned(by: \.name)[7][7].name }
+        each("sectioned(sortDescriptors:_:)") { dogs, _ in
+            _ = dogs.sectioned(sortDescriptors: ["name"]) { $0.age }[0][0].name
+        }
         each("sectioned(by:sortDescriptors:)*2") { dogs, _ in
             _ = dogs.sectioned(by: { $0.age }, sortDescriptors: ["name"])[0][0].name
             _ = dogs.sectioned(by: \.age, sortDescriptors: ["name"]).freeze()[0][0].name
         }
+        addQuestions(path)
         addObservers(path)
+    }
+
+    private mutating func addQuestions<Dogs: RealmCollection<GoneDog> & SendableMetatype>(
+        _ path: @escaping (GoneWorld) -> Dogs
+    ) {
+        func each(_ member: String, _ call: @escaping (Dogs, GoneWorld) -> Void) {
+            self.call("RealmCollection.\(member)") { call(path($0), $0) }
+        }
+        each("index(matching:)*2") { dogs, _ in
+            _ = dogs.index(matching: { $0.age > 1 })
+            _ = dogs.index(matching: FormatPredicate(format: "age > 1"))
+        }
+        each("index(matching:argumentArray:)") { dogs, _ in
+            _ = dogs.index(matching: "age > %@", argumentArray: [1])
+        }
+        each("index(matching:_:)*2") { dogs, _ in _ = dogs.index(matching: "age > %@", 1) }
+        each("where(_:)*2") { dogs, world in
+            _ = dogs.where { $0.age > 1 && $0.mother == world.dog }.map(\.name)
+            _ = dogs[99].friends.where { $0.age > 1 }.map(\.name)
+            _ = dogs[99].friends[99].pals.where { $0.age > 1 }.first?.name
+        }
+        each("filter(_:)*2") { dogs, _ in
+            _ = (dogs.filter { $0.age > 1 }.count, dogs.filter(FormatPredicate(format: "age > 1"))[7].name)
+        }
+        each("filter(_:argumentArray:)") { dogs, world in
+            _ = dogs.filter("mother == %@", argumentArray: [world.dog]).count
+        }
+        each("tryFilter(_:)") { dogs, world in
+            _ = try? dogs.tryFilter(FormatPredicate(format: "mother == %@", world.dog)).count
+        }
+        each("tryFilter(_:argumentArray:)") { dogs, world in
+            _ = try? dogs.tryFilter("mother == %@", argumentArray: [world.dog]).count
+        }
+        each("filter(_:_:)*2") { dogs, world in _ = dogs.filter("mother == %@", world.dog).count }
+        each("tryFilter(_:_:)") { dogs, world in _ = try? dogs.tryFilter("mother == %@", world.dog).count }
     }
 
     private mutating func addObservers<Dogs: RealmCollection<GoneDog> & SendableMetatype>(
@@ -155,6 +186,11 @@ struct GoneCalls {
             }
             told.wait()
             token.invalidate()
+        }
+        call("RealmCollection.observe(on:_:)") { world in
+            guard world.isLive else { return }
+            path(world).observe(on: nil) { change in if case .initial(let dogs) = change { _ = dogs[3].name } }
+                .invalidate()
         }
         call("RealmCollection.observe(keyPaths:on:isolation:_:)*2") { world in
             guard world.isLive else { return }
@@ -182,12 +218,24 @@ struct GoneCalls {
         each("max()*2") { _ = $0.max() }
         each("sum()*2") { _ = $0.sum() }
         each("average()*3") { _ = $0.average() as Int? }
-        each("where(_:)*3") { _ = $0.where { $0 > 1 }[7] }
+        each("where(_:)*2") { _ = $0.where { $0 > 1 }[7] }
         each("filter(_:_:)*2") { _ = $0.filter("SELF > 1").map { $0 } }
         each("index(matching:)*2") { _ = $0.index(matching: { $0 > 1 }) }
         each("index(matching:_:)*2") { _ = $0.index(matching: "SELF > 1") }
-        each("limit(_:offset:)*2") { for place in GoneWorld.places { _ = $0.limit(place, offset: place).map { $0 } } }
+        each("limit(_:offset:)") { for place in GoneWorld.places { _ = $0.limit(place, offset: place).map { $0 } } }
         each("sectioned(by:ascending:)*2") { _ = $0.sectioned(by: { $0 })[7][7] }
         each("freeze()") { _ = $0.freeze()[7] }
+        each("value(forKey:)") { _ = $0.value(forKey: "self") }
+        each("value(forKeyPath:)") { _ = $0.value(forKeyPath: "@max.self") }
+        call("RealmCollection.observe(keyPaths:on:_:)*2") { world in
+            guard world.isLive else { return }
+            path(world).observe { change in if case .initial(let marks) = change { _ = marks[7] } }.invalidate()
+            let told = GoneQueue()
+            let token = path(world).filter("SELF > 1").observe(on: told.queue) { change in
+                if case .initial(let marks) = change { _ = marks[7] }
+            }
+            told.wait()
+            token.invalidate()
+        }
     }
 }

@@ -18,7 +18,7 @@ extension GoneCalls {
                 world.change { world.tags[Swift.min(place, 1)..<Swift.max(place, 1)] = world.other.tags[0..<9] }
             }
         }
-        call("List.observe(on:_:)*2") { world in
+        call("RealmCollection.observe(keyPaths:on:_:)*2") { world in
             guard world.isLive else { return }
             world.tags.observe { change in if case .initial(let tags) = change { _ = tags[7] } }.invalidate()
             world.spare.observe { _ in }.invalidate()
@@ -85,7 +85,7 @@ extension GoneCalls {
         call("MutableSet.intersects(_:)") { _ = $0.pals.intersects($0.other.pals) }
         call("MutableSet.isSubset(of:)*2") { _ = $0.pals.isSubset(of: $0.other.pals) }
         call("MutableSet.isSuperset(of:)") { _ = $0.pals.isSuperset(of: $0.other.pals) }
-        call("MutableSet.observe(on:_:)*2") { world in
+        call("RealmCollection.observe(keyPaths:on:_:)*2") { world in
             guard world.isLive else { return }
             world.colours.observe { _ in }.invalidate()
             world.spareSizes.observe { _ in }.invalidate()
@@ -157,6 +157,9 @@ extension GoneCalls {
             }
             _ = world.sections[IndexPath()].name
         }
+        call("SectionedResults.observe(on:_:)") { world in
+            if world.isLive { world.sections.observe(on: nil) { _ in }.invalidate() }
+        }
         call("SectionedResults.observe(keyPaths:on:_:)*2") { world in
             guard world.isLive else { return }
             world.sections.observe { _ in }.invalidate()
@@ -172,6 +175,9 @@ extension GoneCalls {
         call("ResultsSection.isInvalidated") { _ = $0.section.isInvalidated }
         call("ResultsSection.realm") { _ = $0.section.realm }
         call("ResultsSection.subscript(_:)") { world in for place in GoneWorld.places { _ = world.section[place].name }
+        }
+        call("ResultsSection.observe(on:_:)") { world in
+            if world.isLive { world.section.observe(on: nil) { _ in }.invalidate() }
         }
         call("ResultsSection.observe(keyPaths:on:_:)*2") { world in
             guard world.isLive else { return }

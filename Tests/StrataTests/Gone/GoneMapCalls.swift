@@ -27,8 +27,13 @@ enum GoneMapCalls {
             _ = (frozen.count, frozen["k0"] as Any, frozen.isInvalidated, frozen.where { $0.age > 1 }.count)
         }
         calls.call("Map.thaw()") { _ = $0.kennels.thaw()?.count }
-        calls.call("Map.where(_:)*2") { _ = ($0.kennels.where { $0.age > 1 }.count, $0.counts.where { $0 > 1 }[7]) }
-        calls.call("Map.filter(_:_:)*2") { _ = ($0.kennels.filter("age > 1").count, $0.counts.filter("SELF > 1")[7]) }
+        calls.call("Map.where(_:)") { _ = ($0.kennels.where { $0.age > 1 }.count, $0.counts.where { $0 > 1 }[7]) }
+        calls.call("Map.filter(_:_:)") { _ = ($0.kennels.filter("age > 1").count, $0.counts.filter("SELF > 1")[7]) }
+        calls.call("Map.filter(_:argumentArray:)") {
+            _ = ($0.kennels.filter("age > %@", argumentArray: [1]).count, $0.counts.filter("SELF > 1")[7])
+        }
+        calls.call("Map.filter(_:)") { _ = $0.kennels.filter(FormatPredicate(format: "age > 1")).count }
+        calls.call("Map.value(forKeyPath:)") { _ = $0.counts.value(forKeyPath: "@sum.self") }
         calls.call("Map.sorted(ascending:)") { _ = $0.counts.sorted()[7] }
         calls.call("Map.sorted(by:)") { _ = $0.kennels.sorted(by: [SortDescriptor(keyPath: "name")])[7]?.name }
         calls.call("Map.sorted(by:ascending:)") { _ = $0.kennels.sorted(by: \GoneDog.name).count }
@@ -77,6 +82,9 @@ enum GoneMapCalls {
             }
             told.wait()
             token.invalidate()
+        }
+        calls.call("Map.observe(on:_:)") { world in
+            if world.isLive { world.kennels.observe(on: nil) { _ in }.invalidate() }
         }
         calls.call("Map.observe(keyPaths:on:isolation:_:)*2") { world in
             guard world.isLive else { return }

@@ -31,7 +31,7 @@ extension GoneCalls {
             world.change { _ = try world.realm.createAll(GoneDog.self, json: Data(#"[{"key": 5}]"#.utf8)) }
         }
         call("Realm.deleteAll()") { world in world.change { world.realm.deleteAll() } }
-        call("Realm.objects(_:)*2") { world in
+        call("Realm.objects(_:)*3") { world in
             _ = (world.realm.objects(GoneDog.self)[99].name, world.realm.objects(GoneView.self)[99].name)
         }
         call("Realm.object(ofType:forPrimaryKey:)") { _ = $0.realm.object(ofType: GoneDog.self, forPrimaryKey: 1) }

@@ -25,7 +25,7 @@ import Testing
         let parts = saw.parts
         #expect(parts.value(forKey: "name") as? [String] == ["blade", "grip"])
         #expect(parts.value(forKey: "self") as? [Tool] == Array(parts))
-        #expect(parts.value(forKeyPath: "maker.name").map { $0 as? String } == ["saw", nil])
+        #expect((parts.value(forKeyPath: "maker.name") as? [Any?])?.map { $0 as? String } == ["saw", nil])
         try realm.write {
             parts.setValue(9, forKey: "weight")
             realm.objects(Tool.self).where { $0.weight == 9 }.setValue(nil, forKey: "maker")

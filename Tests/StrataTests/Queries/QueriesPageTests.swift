@@ -36,6 +36,16 @@ import Testing
         #expect(found.count == 46)
     }
 
+    @Test func `conditions are kept as values and joined`() throws {
+        let (_, people) = try people()
+        let names = ["Taro 3", "Taro 18", "Taro 20"]
+        let grown = FormatPredicate(format: "age >= %@", 18)
+        let named = FormatPredicate(format: "name IN %@", argumentArray: [names])
+        let found = people.filter(CompoundFormatPredicate(andPredicateWithSubpredicates: [grown, named]))
+        let others = people.filter("age >= %@ AND name != %@", argumentArray: [18, "Taro 18"])
+        #expect(found.map(\.age) == [18, 20] && others.count == 31)
+    }
+
     @Test func `values of a list are filtered and sorted`() throws {
         let (realm, people) = try people()
         let person = people[0]

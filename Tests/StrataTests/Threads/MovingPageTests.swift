@@ -23,6 +23,16 @@ import Testing
         #expect(error?.code == .duplicateKey && realm.objects(Account.self).map(\.number) == [1])
     }
 
+    typealias NSPredicate = FormatPredicate
+    typealias NSCompoundPredicate = CompoundFormatPredicate
+
+    @Test func `a module goes on with the names that Foundation has`() throws {
+        let realm = try makeRealm([Account.self])
+        try realm.write { realm.create(Account.self, value: ["email": "a@b"]) }
+        let known = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "email == nil"))
+        #expect(realm.objects(Account.self).filter(known).count == 1)
+    }
+
     @Test func `the page shows the code of these tests`() throws {
         try PageCode.expect("moving-from-realmswift.md", in: #filePath)
     }

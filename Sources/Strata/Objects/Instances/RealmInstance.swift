@@ -379,7 +379,7 @@ final class RealmInstance {
     }
 
     /// A name that is not there: fails the migration or the write, or is reported.
-    func misuse(_ access: ClassAccess, _ key: Int64, _ error: Realm.Error) {
+    func misuse(_ access: ClassAccess, _ key: Int64?, _ error: Realm.Error) {
         if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }
         report(access.name, key, error.description)

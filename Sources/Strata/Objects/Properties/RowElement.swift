@@ -11,6 +11,20 @@ extension ObjectBase: _RowElement {
     public static var _watchedPaths: [String]? { nil }
 }
 
+/// What a Realm has all of: the objects of a class, or projections of them.
+///
+///     func all<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> { realm.objects(type) }
+public protocol RealmFetchable: _RowElement {
+    /// The name in the file of the class that has the rows.
+    static func className() -> String
+    /// The class that has the rows. For the library's own use.
+    static var _rowClass: ObjectBase.Type { get }
+}
+
+extension Object: RealmFetchable {
+    public static var _rowClass: ObjectBase.Type { self }
+}
+
 extension _CheckedReading {
     public static func _path(of keyPath: AnyKeyPath) -> String {
         guard let keyPath = keyPath as? PartialKeyPath<Self> else {

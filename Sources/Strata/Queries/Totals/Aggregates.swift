@@ -22,8 +22,8 @@ extension Data: SortableType {}
 extension UUID: SortableType {}
 extension ObjectId: SortableType {}
 
-extension RealmCollection where Element: ObjectBase {
-    /// The smallest value that is neither null nor NaN; nil when there is none.
+extension RealmCollection {
+    /// The smallest value that is neither null nor NaN; nil when there is none. The property of plain values is `self`.
     public func min<Value: _HasPersistedType>(ofProperty property: String) -> Value?
     where Value.PersistedType: MinMaxType { Aggregates(self, property).least().flatMap { Value._number($0) } }
 
@@ -50,7 +50,9 @@ extension RealmCollection where Element: ObjectBase {
         }
         return numbers.mean().flatMap { Value._mean(.double($0)) }
     }
+}
 
+extension RealmCollection where Element: ObjectBase {
     public func min<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
     where Value.PersistedType: MinMaxType { min(ofProperty: _name(for: keyPath)) }
 
@@ -100,6 +102,16 @@ extension RealmCollection where Element: ObjectBase {
     where Value.PersistedType: AddableType { Aggregates(self, _name(for: keyPath)).mean() }
 }
 
+extension RealmCollection {
+    fileprivate var holdsObjects: Bool { ColumnTag(Element._elementShape, isPrimary: false).type == .object }
+
+    /// What a property of the elements holds, or what plain values are, as columns would keep it.
+    fileprivate func constants(_ name: String) -> [_StoredValue] {
+        guard holdsObjects else { return compactMap { _StoredValue(constant: $0) } }
+        return compactMap { _StoredValue(constant: $0._elementObject?.value(forKeyPath: name)) }
+    }
+}
+
 /// One property of the objects of a collection, or one that links lead to.
 private struct Aggregates {
     private let source: ObjectSource?
@@ -107,11 +119,15 @@ private struct Aggregates {
     /// The values where nothing manages the collection.
     private let unmanaged: () -> [_StoredValue]
 
-    /// Stops the program when the property does not suit the class.
-    init<Objects: RealmCollection>(_ objects: Objects, _ name: String) where Objects.Element: ObjectBase {
-        let source = objects._source
+    /// Stops the program when the property does not suit the class, or is not `self` of plain values.
+    init(_ collection: some RealmCollection, _ name: String) {
+        let source = collection._source
         self.source = source
-        unmanaged = { objects.value(forKeyPath: name).compactMap { _StoredValue(constant: $0) } }
+        unmanaged = { collection.constants(name) }
+        if source == nil, !collection.holdsObjects, name.lowercased() != "self" {
+            fatalError(
+                "plain values have no properties: '\(name)' cannot be aggregated; 'self' is the value")
+        }
         do throws(Realm.Error) {
             reader = try source.map { (source) throws(Realm.Error) in
                 try ColumnReader(source.instance, source.access, name, to: "aggregate")

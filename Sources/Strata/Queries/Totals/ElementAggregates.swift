@@ -90,9 +90,6 @@ extension Map where Value.PersistedType: AddableType {
 extension Map where Value.PersistedType: SortableType {
     /// The values in their order, null first, without their keys. Live, as other results.
     public func sorted(ascending: Bool = true) -> Results<Value> {
-        guard let column = _column else {
-            fatalError("an unmanaged map has no results; add its owner to a Realm first")
-        }
-        return Results(ValueSource(column).adding(.sort(ascending: ascending)))
+        requiredSource.sorted([SortDescriptor(keyPath: "self", ascending: ascending)]).results()
     }
 }

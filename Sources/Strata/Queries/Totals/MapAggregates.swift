@@ -1,23 +1,36 @@
 // What the values of a map come to, and their order.
 
 extension Map {
+    /// The smallest value of a property of the objects, or of `self` of plain values; nil when there is none. An object
+    /// counts as often as it has keys.
+    public func min<Number: _HasPersistedType>(ofProperty property: String) -> Number?
+    where Number.PersistedType: MinMaxType { List(values).min(ofProperty: property) }
+
+    public func max<Number: _HasPersistedType>(ofProperty property: String) -> Number?
+    where Number.PersistedType: MinMaxType { List(values).max(ofProperty: property) }
+
+    public func sum<Number: _HasPersistedType>(ofProperty property: String) -> Number
+    where Number.PersistedType: AddableType { List(values).sum(ofProperty: property) }
+
+    public func average<Number: _HasPersistedType>(ofProperty property: String) -> Number?
+    where Number.PersistedType: AddableType { List(values).average(ofProperty: property) }
+
+    /// The objects in the order of a property, or plain values in that of `self`, without their keys. Live, as other
+    /// results.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    public func sorted<Descriptors: Sequence<SortDescriptor>>(by descriptors: Descriptors) -> Results<Value> {
+        requiredSource.sorted(Array(descriptors)).results()
+    }
+}
+
+extension Map {
     /// The objects in it, each as often as it has keys.
     private func objects<Target: ObjectBase>() -> List<Target> where Value == Target? {
         List(values.compactMap { $0 })
     }
-
-    /// The smallest value of a property of the objects; nil when there is none.
-    public func min<Target: ObjectBase, Number: _HasPersistedType>(ofProperty property: String) -> Number?
-    where Value == Target?, Number.PersistedType: MinMaxType { objects().min(ofProperty: property) }
-
-    public func max<Target: ObjectBase, Number: _HasPersistedType>(ofProperty property: String) -> Number?
-    where Value == Target?, Number.PersistedType: MinMaxType { objects().max(ofProperty: property) }
-
-    public func sum<Target: ObjectBase, Number: _HasPersistedType>(ofProperty property: String) -> Number
-    where Value == Target?, Number.PersistedType: AddableType { objects().sum(ofProperty: property) }
-
-    public func average<Target: ObjectBase, Number: _HasPersistedType>(ofProperty property: String) -> Number?
-    where Value == Target?, Number.PersistedType: AddableType { objects().average(ofProperty: property) }
 
     public func min<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Number?
     where Value == Target?, Number.PersistedType: MinMaxType { objects().min(of: keyPath) }
@@ -36,20 +49,7 @@ extension Map {
     public func average<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Number?
     where Value == Target?, Number.PersistedType: AddableType { objects().average(of: keyPath) }
 
-    /// The objects in the order of a property, without their keys. Live, as other results.
-    public func sorted<Target: ObjectBase>(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value>
-    where Value == Target? { sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)]) }
-
     public func sorted<Target: ObjectBase, Member>(
         by keyPath: KeyPath<Target, Member>, ascending: Bool = true
     ) -> Results<Value> where Value == Target? { sorted(byKeyPath: _name(for: keyPath), ascending: ascending) }
-
-    public func sorted<Target: ObjectBase, Descriptors: Sequence<SortDescriptor>>(
-        by descriptors: Descriptors
-    ) -> Results<Value> where Value == Target? {
-        guard let source = _source else {
-            fatalError("an unmanaged map has no results; add its owner to a Realm first")
-        }
-        return Results<Value>(Results<Target>(source).sorted(by: descriptors).source)
-    }
 }

@@ -123,7 +123,7 @@ extension Query where Value: RealmCollection, Value.Element: _PersistableInteger
 
 // MARK: Maps
 
-extension Query where Value: RealmKeyedCollection {
+extension Query where Value: _KeyedCollection {
     /// Any of the map's values: `$0.phones.values.starts(with: "+39")`.
     public var values: Query<Value.Value> { Query<Value.Value>(path.behindCollection, Predicate.Quantifier.any) }
 
@@ -149,42 +149,42 @@ extension Query where Value: RealmKeyedCollection {
     }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value.PersistedType: RealmCollectionValue {
+extension Query where Value: _KeyedCollection, Value.Value.PersistedType: RealmCollectionValue {
     /// The values that custom types, or enumerations, are stored as.
     public var persistableValue: Query<Map<Value.Key, Value.Value.PersistedType>> { retyped() }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value.PersistedType: _QueryNumeric {
+extension Query where Value: _KeyedCollection, Value.Value.PersistedType: _QueryNumeric {
     public var min: Query<Value.Value> { aggregate(.min) }
     public var max: Query<Value.Value> { aggregate(.max) }
     public var sum: Query<Value.Value> { aggregate(.sum) }
     public var avg: Query<Value.Value> { aggregate(.avg) }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value: _PersistableInteger {
+extension Query where Value: _KeyedCollection, Value.Value: _PersistableInteger {
     @_disfavoredOverload public var avg: Query<Double> { aggregate(.avg) }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value: Comparable {
+extension Query where Value: _KeyedCollection, Value.Value: Comparable {
     /// Whether all values lie within the range, and there are any; nulls do not count.
     public func contains(_ range: ClosedRange<Value.Value>) -> Query<Bool> { lies(within: range) }
     /// Whether all values lie within the range, and there are any; nulls do not count.
     public func contains(_ range: Range<Value.Value>) -> Query<Bool> { lies(within: range) }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: Comparable {
+extension Query where Value: _KeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: Comparable {
     /// Whether all values lie within the range, and there are any; nulls do not count.
     public func contains(_ range: ClosedRange<Value.Value.Wrapped>) -> Query<Bool> { lies(within: range) }
     /// Whether all values lie within the range, and there are any; nulls do not count.
     public func contains(_ range: Range<Value.Value.Wrapped>) -> Query<Bool> { lies(within: range) }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value: PersistableEnum {
+extension Query where Value: _KeyedCollection, Value.Value: PersistableEnum {
     /// What is stored of the values.
     public var rawValue: Query<Map<Value.Key, Value.Value.RawValue>> { retyped() }
 }
 
-extension Query where Value: RealmKeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: PersistableEnum {
+extension Query where Value: _KeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: PersistableEnum {
     /// What is stored of the values.
     public var rawValue: Query<Map<Value.Key, Value.Value.Wrapped.RawValue?>> { retyped() }
 }
