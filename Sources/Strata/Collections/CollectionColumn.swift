@@ -73,7 +73,10 @@ public struct _CollectionColumn {
         else { return otherwise }
         do throws(StorageError) {
             guard let contents = try contents(view, location) else { return otherwise }
-            if let pastDamage, isDegraded(instance) { return pastDamage(readable(contents, instance)) }
+            if let pastDamage {
+                if isDegraded(instance) { return pastDamage(readable(contents, instance)) }
+                if contents.tag.isSetOfAny, let shown = try shown(contents, instance) { return pastDamage(shown) }
+            }
             return try body(contents)
         } catch {
             instance.reportDamage(owner, error, column: property.column)
@@ -96,6 +99,22 @@ public struct _CollectionColumn {
         if instance.failures.isDamaged(owner, column: property.column) { return true }
         guard leadsToObjects, nested == nil, let target = owner._access.target(of: property) else { return false }
         return instance.failures.readableRows(target) != nil
+    }
+
+    /// A set of values of any type as it is shown, where some of its links lead to objects that are gone; else nil.
+    /// - Complexity: O(links log rows), once for a set and version.
+    func shown(_ contents: CollectionContents, _ instance: RealmInstance) throws(StorageError) -> ReadableElements? {
+        let known = instance.shownSet.withLock { $0 }
+        if let known, known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
+            known.position == position
+        {
+            return known.places.isEmpty ? nil : known
+        }
+        var made = ReadableElements(
+            stamp: instance.stamp, row: owner._key, table: owner._access.table, position: position)
+        if let (members, places) = try contents.shownMembers() { (made.contents, made.places) = (members, places) }
+        instance.shownSet.withLock { $0 = made }
+        return made.places.isEmpty ? nil : made
     }
 
     /// What can be read of the collection.

@@ -71,6 +71,12 @@ final class ElementWalk: CollectionWalk {
         standing = column.nested?.standing
         let isInWrite = column.owner._instance?.isInWrite == true
         column.read(()) { (contents) throws(StorageError) in
+            if contents.tag.isSetOfAny, let instance = column.owner._instance,
+                let shown = try column.shown(contents, instance)
+            {
+                values = shown.contents.values
+                return
+            }
             if contents.count <= Self.mostAtStart {
                 while place < contents.count { decodeOrSkip(contents) }
             } else {

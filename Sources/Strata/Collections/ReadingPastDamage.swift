@@ -31,6 +31,23 @@ extension ReadableElements {
             failed($0)
         }
         leaveOutLostRows(column, instance)
+        if found.tag.isSetOfAny { makeGoneMembersOne(found.view) }
+    }
+
+    /// Members of a set that lead to objects which are gone are one, none, which is the first.
+    private mutating func makeGoneMembersOne(_ view: ReadView) {
+        var shown: [_StoredValue] = []
+        var shownPlaces: [Int] = []
+        for (index, value) in contents.values.enumerated() {
+            var value = value
+            // What cannot be asked stays.
+            do throws(StorageError) { value = try view.shown(value) } catch {}
+            let isNone = value == .bytes([])
+            if isNone, shown.first == value { continue }
+            shown.insert(value, at: isNone ? 0 : shown.count)
+            shownPlaces.insert(places[index], at: isNone ? 0 : shownPlaces.count)
+        }
+        (contents.values, places) = (shown, shownPlaces)
     }
 
     /// A link to a row that cannot be read is no element; in a map its key stays, and leads to nothing.

@@ -15,6 +15,9 @@ final class ChangeBatch {
     private var plain: [TableID: TableDifference] = [:]
     private var whole: [TableID: TableDifference] = [:]
     private var before: RealmInstance?
+    /// What ``lostLinks()`` and ``rowsWithLostLinks(_:)`` found; the outer nil before.
+    private var lost: LostLinks??
+    private var losing: [TableID: [Int64: Set<UInt16>]] = [:]
     /// What ``modified(of:within:)`` found, by table, for each number of links.
     private var reaching: [TableID: [Int: Set<Int64>]] = [:]
     /// What ``LinkPath/touched(_:)`` found, by path.
@@ -66,6 +69,7 @@ final class ChangeBatch {
     func modified(of table: TableID, within links: Int) throws(StorageError) -> Set<Int64> {
         if let known = reaching[table]?[links] { return known }
         var rows = Set(try difference(of: table).modified.keys)
+        rows.formUnion(try rowsWithLostLinks(table).keys)
         let schema = new.view.schema
         if links > 0, records?.isEmpty != true, let position = schema.position(of: table) {
             for (column, target) in self.links(of: table) {
@@ -81,6 +85,57 @@ final class ChangeBatch {
         }
         reaching[table, default: [:]][links] = rows
         return rows
+    }
+
+    // MARK: Values of any type
+
+    /// Links in values of any type whose objects are gone; nil when no object is.
+    func lostLinks() throws(StorageError) -> LostLinks? {
+        if let lost { return lost }
+        var tables: Set<UInt32> = []
+        if let records {
+            for (table, changes) in records where changes.hasDeletions { tables.insert(table.rawValue) }
+        } else {
+            for table in old.view.schema.tables {
+                let now = new.view.schema.position(of: table.id).map { new.view.schema.tables[$0] }
+                let mayLose = now?.tag == table.tag ? try !rowDifference(of: table.id).deleted.isEmpty : true
+                if mayLose { tables.insert(table.id.rawValue) }
+            }
+        }
+        let made = LostLinks(from: old.view, to: new.view, tables)
+        lost = .some(made)
+        return made
+    }
+
+    /// Rows in both versions of a table, by key, with the identities of columns in which a value of any type became
+    /// none because its object is gone.
+    /// - Complexity: see ``LostLinks/rows(of:)``; O(1) when no object is gone.
+    func rowsWithLostLinks(_ table: TableID) throws(StorageError) -> [Int64: Set<UInt16>] {
+        if let known = losing[table] { return known }
+        var made: [Int64: Set<UInt16>] = [:]
+        if let lost = try lostLinks() {
+            let comparison = RowComparison(self, table)
+            let difference = try difference(of: table)
+            for (key, columns) in try lost.rows(of: table) where !difference.wasInserted(key) {
+                let changed = try comparison.changed(key, columns)
+                if !changed.isEmpty { made[key] = changed }
+            }
+        }
+        losing[table] = made
+        return made
+    }
+
+    /// The identities of columns of a row whose value differs.
+    /// - Complexity: of values of any type that of the row's own.
+    func changedColumns(of key: Int64, in table: TableID) throws(StorageError) -> Set<UInt16> {
+        let difference = try difference(of: table)
+        var columns = difference.modified[key] ?? []
+        if let known = losing[table] {
+            columns.formUnion(known[key] ?? [])
+        } else if let lost = try lostLinks(), !difference.wasInserted(key) {
+            columns.formUnion(try RowComparison(self, table).changed(key, try lost.columns(of: key, in: table)))
+        }
+        return columns
     }
 
     private func rowDifference(of table: TableID) throws(StorageError) -> TableDifference {
@@ -180,6 +235,8 @@ struct RecordedChanges {
     private var deleted: Set<Int64> = []
     private var modified: [Int64: Set<UInt16>] = [:]
 
+    var hasDeletions: Bool { !deleted.isEmpty }
+
     mutating func add(_ change: TableChanges) {
         inserted += change.inserted
         deleted.formUnion(change.deleted)
@@ -238,69 +295,5 @@ struct RecordedChanges {
             if isWhole { kept.append(start...range.upperBound) }
         }
         return kept
-    }
-}
-
-/// Compares the values of rows in two versions.
-struct RowComparison {
-    private let batch: ChangeBatch
-    private let before: Int?
-    private let after: Int?
-    private var columns: [UInt16: Place] = [:]
-
-    /// Where a column stands in both versions.
-    private struct Place {
-        var old: Int
-        var new: Int
-        var type: ColumnType
-        /// What its collections are, and whether they are of objects.
-        var tag: ColumnTag?
-    }
-
-    init(_ batch: ChangeBatch, _ table: TableID) {
-        self.batch = batch
-        before = batch.old.view.schema.position(of: table)
-        after = batch.new.view.schema.position(of: table)
-        guard let before, let after else { return }
-        let definitions = batch.old.view.schema.tables[before]
-        for (place, column) in batch.new.view.schema.tables[after].columns.enumerated() {
-            guard let old = definitions.position(of: column.id) else { continue }
-            columns[column.id.rawValue] = Place(
-                old: old, new: place, type: column.type, tag: ColumnTag(rawValue: column.tag))
-        }
-    }
-
-    /// Those of `columns` whose value differs.
-    func changed(_ key: Int64, _ columns: Set<UInt16>) throws(StorageError) -> Set<UInt16> {
-        guard let before, let after, let old = try batch.old.view.locate(before, RowKey(key)),
-            let new = try batch.new.view.locate(after, RowKey(key))
-        else { return [] }
-        var changed: Set<UInt16> = []
-        for column in columns {
-            guard let places = self.columns[column] else { continue }
-            if try !isSame(key, old, new, places) { changed.insert(column) }
-        }
-        return changed
-    }
-
-    private func isSame(
-        _ key: Int64, _ old: RowLocation, _ new: RowLocation, _ column: Place
-    ) throws(StorageError) -> Bool {
-        let (a, b) = (batch.old.view, batch.new.view)
-        switch column.type {
-        case .integer, .link: return try a.integer(old, column.old) == b.integer(new, column.new)
-        case .double:
-            return try a.double(old, column.old)?.bitPattern == b.double(new, column.new)?.bitPattern
-        case .bytes, .links:
-            if let tag = column.tag, let elements = tag.elements {
-                let isLinks = tag.type == .object
-                let before = try CollectionReader(a, old, RowKey(key), column.old, as: elements, isLinks: isLinks)
-                let after = try CollectionReader(b, new, RowKey(key), column.new, as: elements, isLinks: isLinks)
-                return try before.isSame(as: after)
-            }
-            let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))
-            guard let first, let second else { return first == nil && second == nil }
-            return first.elementsEqual(second)
-        }
     }
 }

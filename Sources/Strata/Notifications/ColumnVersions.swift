@@ -38,13 +38,28 @@ struct ColumnVersions {
             changed = []
             return
         }
+        if new.tag.isSetOfAny, let members = try Self.shownDifference(old, new) {
+            difference = nil
+            deletions = members.deletions.sorted()
+            insertions = members.insertions.sorted()
+            modifications = []
+            changed = []
+            return
+        }
         let made = try CollectionDifference(from: old.reader, to: new.reader)
         difference = made
+        let lost = try Self.lost(old, made, batch)
         var gone = made.deletions.flatMap { Array($0) }
         var come = made.insertions.flatMap { Array($0) }
         if new.tag.takesNested, new.tag.collection == .list {
             // One that changed where it stands is the same one.
-            changed = try NestedMatch(old.reader, new.reader, made).changed()
+            var inner = try NestedMatch(old.reader, new.reader, made).changed()
+            if !lost.isEmpty {
+                let known = Set(inner.map(\.old))
+                inner += lost.filter { !known.contains($0.old) }
+                inner.sort { $0.old < $1.old }
+            }
+            changed = inner
             if !changed.isEmpty {
                 let (before, after) = (Set(changed.map(\.old)), Set(changed.map(\.new)))
                 gone.removeAll { before.contains($0) }
@@ -55,7 +70,29 @@ struct ColumnVersions {
         }
         deletions = gone
         insertions = come
-        modifications = made.modifications.map(\.new)
+        let differing = Set(made.modifications.map(\.new)).union(new.tag.collection == .map ? lost.map(\.new) : [])
+        modifications = differing.sorted()
+    }
+
+    /// How the members of a set of values of any type differ as they are shown; nil where no link in it is gone.
+    private static func shownDifference(
+        _ old: CollectionContents, _ new: CollectionContents
+    ) throws(StorageError) -> SequenceDifference? {
+        let (before, after) = (try old.shownMembers(), try new.shownMembers())
+        if before == nil && after == nil { return nil }
+        return SequenceDifference(
+            from: before == nil ? try old.all().values : before?.contents.values ?? [],
+            to: after == nil ? try new.all().values : after?.contents.values ?? [])
+    }
+
+    /// Where elements stand, and stood, that stayed and led to an object that is gone now.
+    private static func lost(
+        _ old: CollectionContents, _ difference: CollectionDifference, _ batch: ChangeBatch
+    ) throws(StorageError) -> [(old: Int, new: Int)] {
+        guard old.tag.takesNested, let lost = try batch.lostLinks() else { return [] }
+        return try lost.places(in: old.reader).compactMap { place in
+            difference.newPlace(of: place).map { (old: place, new: $0) }
+        }
     }
 
     private static func contents(

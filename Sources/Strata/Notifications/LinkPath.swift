@@ -59,7 +59,12 @@ extension LinkPath.Step {
         if property.isLinkingObjects { return try changedTargets(batch) }
         guard let column = columnID else { return [] }
         let difference = try batch.difference(of: access.tableID)
-        return Set(difference.modified.lazy.filter { $0.value.contains(column) }.map(\.key))
+        var rows = Set(difference.modified.lazy.filter { $0.value.contains(column) }.map(\.key))
+        if property.tag.type == .any {
+            let lost = try batch.rowsWithLostLinks(access.tableID)
+            rows.formUnion(lost.lazy.filter { $0.value.contains(column) }.map(\.key))
+        }
+        return rows
     }
 
     /// Rows with another number of links from the class of the inverse than before.
@@ -175,7 +180,8 @@ struct KeyPathFilter {
     /// paths in the order of the columns.
     func names(for key: Int64, _ batch: ChangeBatch) throws(StorageError) -> [String] {
         guard let paths else {
-            guard let changed = try batch.difference(of: access.tableID).modified[key] else { return [] }
+            let changed = try batch.changedColumns(of: key, in: access.tableID)
+            if changed.isEmpty { return [] }
             let schema = batch.new.view.schema
             guard let table = schema.position(of: access.tableID) else { return [] }
             let columns = schema.tables[table].columns

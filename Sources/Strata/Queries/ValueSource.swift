@@ -1,3 +1,5 @@
+import StrataStorage
+
 /// Plain values of a list or a set, and which of them, in which order: evaluated when looked at, and again when the
 /// Realm shows something else.
 ///
@@ -45,7 +47,7 @@ final class ValueSource {
     /// What the steps make of the values of the column in some version.
     func found(among all: [_StoredValue]) -> [_StoredValue] {
         let tag = tag
-        var values = all
+        var values = steps.isEmpty ? all : shown(all)
         for step in steps {
             switch step {
             case .filter(let holds): values = values.filter { holds(CollectionValues.comparable($0, tag)) }
@@ -57,6 +59,21 @@ final class ValueSource {
             }
         }
         return values
+    }
+
+    /// Values of any type as the version shows them, so that a link is none without its object.
+    private func shown(_ values: [_StoredValue]) -> [_StoredValue] {
+        guard tag.type == .any, let instance = column.owner._instance, let view = instance.currentView else {
+            return values
+        }
+        var shown: [_StoredValue] = []
+        do throws(StorageError) {
+            for value in values { shown.append(try view.shown(value)) }
+        } catch {
+            instance.reportDamage(column.owner, error, column: column.property.column)
+            return values
+        }
+        return shown
     }
 
     /// In the order of sorted results, equal values as they were.
@@ -126,11 +143,18 @@ struct ValueCondition {
             throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
         }
         let left = try operand(comparison.left, type)
-        let right = try operand(comparison.right, type)
-        let test = ValueTest(
-            comparator: comparison.comparator, options: type.isText ? comparison.options : [], isAny: tag.type == .any)
+        let options = type.isText ? comparison.options : []
+        var test = ValueTest(comparator: comparison.comparator, options: options, isAny: tag.type == .any)
+        var right = try operand(comparison.right, type)
+        if comparison.comparator == .isIn, comparison.right.isConstant {
+            // The same for every value.
+            let constants = right(.null)
+            if constants.count > MemberSet.few { test.members = MemberSet(constants, options, tag.type) }
+            right = { _ in constants }
+        }
+        let asked = (test: test, right: right)
         let isNegated = comparison.quantifier == .none
-        return { value in left(value).contains { test.holds($0, right(value)) } != isNegated }
+        return { value in left(value).contains { asked.test.holds($0, asked.right(value)) } != isNegated }
     }
 
     private func operand(

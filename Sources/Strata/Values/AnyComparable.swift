@@ -11,11 +11,7 @@ enum AnyComparable {
         if NestedEncoding.isKeyed(first) != nil { return .bytes(Array(bytes)) }
         guard let type = PropertyType(rawValue: first) else { return nil }
         if type == .object {
-            guard bytes.count == 21 else { return nil }
-            return link(
-                table: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 17, as: UInt32.self)),
-                key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: Int64.self)),
-                creation: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt64.self)))
+            return AnyEncoding.link(bytes).map { link(table: $0.table, key: $0.key, creation: $0.creation) }
         }
         return AnyEncoding.plain(bytes).map { value($0, type) }
     }
@@ -35,6 +31,19 @@ enum AnyComparable {
     static func link(table: UInt32, key: Int64, creation: UInt64) -> _StoredValue {
         tagged(
             .object, bigEndian(UInt64(table)) + bigEndian(UInt64(bitPattern: key) ^ 1 << 63) + bigEndian(creation))
+    }
+
+    /// What a value leads to, of the bytes that ``link(table:key:creation:)`` makes; nil for others.
+    static func link(_ bytes: [UInt8]) -> AnyEncoding.Link? {
+        guard bytes.count == 25, bytes[0] == PropertyType.object.rawValue else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            func word(_ offset: Int) -> UInt64 {
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            }
+            return AnyEncoding.Link(
+                table: UInt32(truncatingIfNeeded: word(1)), key: Int64(bitPattern: word(9) ^ 1 << 63),
+                creation: word(17))
+        }
     }
 
     private static func tagged(_ type: PropertyType, _ bytes: [UInt8]) -> _StoredValue {

@@ -232,6 +232,15 @@ enum AnyEncoding {
         }
     }
 
+    /// What a value leads to; nil for one that is no link.
+    static func link(_ bytes: UnsafeRawBufferPointer) -> Link? {
+        guard bytes.count == 21, bytes[0] == PropertyType.object.rawValue else { return nil }
+        return Link(
+            table: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 17, as: UInt32.self)),
+            key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: Int64.self)),
+            creation: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt64.self)))
+    }
+
     private static func bytes(_ type: PropertyType, _ bits: UInt64) -> [UInt8] {
         [type.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     }
@@ -262,9 +271,8 @@ enum AnyEncoding {
         case .objectId: return ObjectId(bytes: Array(rest)).map { .objectId($0) }
         case .decimal128 where rest.count == 16: return Decimal128(bytes: rest).map { .decimal128($0) }
         case .UUID where rest.count == 16: return .uuid(UUID(uuid: rest.loadUnaligned(as: uuid_t.self)))
-        case .object where rest.count == 20:
-            let table = UInt32(littleEndian: rest.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
-            let link = Link(table: table, key: Int64(bitPattern: bits()), creation: bits(8))
+        case .object:
+            guard let link = link(bytes) else { return nil }
             return find(link).map { .object($0) } ?? AnyRealmValue.none
         default: return nil
         }
@@ -272,9 +280,7 @@ enum AnyEncoding {
 
     /// What queries compare: the value as a property of its own type would have it.
     static func plain(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
-        if bytes.count == 21, bytes[0] == PropertyType.object.rawValue {
-            return .link(Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: Int64.self)))
-        }
+        if let link = link(bytes) { return .link(link.key) }
         return decode(bytes).map(plain)
     }
 

@@ -169,13 +169,21 @@ struct FilterHistory {
 
     private mutating func doubleTest() -> RowFilter {
         guard case .double(let bits) = value(Self.score) else { return .double(Self.score, -5...100) }
+        if random.below(4) == 0 {
+            let others = (0..<Int(random.below(40))).map { _ in Double(random.below(1000)) - 300 }
+            return .doubles(Self.score, among: others + [Double(bitPattern: bits)])
+        }
         return .double(Self.score, comparison(), Double(bitPattern: bits))
     }
 
     private mutating func bytesTest() -> RowFilter {
         let column = [Self.code, Self.text, Self.addedText][Int(random.below(3))]
         guard case .bytes(let bytes) = value(column) else { return .bytes(column, .equal([])) }
-        switch random.below(6) {
+        switch random.below(7) {
+        case 6:
+            var others: [[UInt8]] = []
+            for _ in 0..<random.below(40) { if case .bytes(let other) = value(column) { others.append(other) } }
+            return .bytes(column, .oneOf(BytesSet(others + [bytes])))
         case 5:
             let last = bytes.last ?? 97
             return .bytes(column, .matches(BytesMatcher { $0.last == last }))
@@ -213,6 +221,9 @@ struct FilterHistory {
         case .double(let column, let range):
             guard case .double(let bits) = row[column] else { return false }
             return range.contains(Double(bitPattern: bits))
+        case .doubles(let column, let set):
+            guard case .double(let bits) = row[column] else { return false }
+            return set.values.contains { Double(bitPattern: UInt64(bitPattern: $0)) == Double(bitPattern: bits) }
         case .bytes(let column, let test):
             guard case .bytes(let value) = row[column] else { return false }
             return holds(test, value)
@@ -222,6 +233,7 @@ struct FilterHistory {
     private static func holds(_ test: RowFilter.BytesTest, _ value: [UInt8]) -> Bool {
         switch test {
         case .equal(let wanted): return value == wanted
+        case .oneOf(let set): return set.values.contains(value)
         case .prefix(let wanted): return Array(value.prefix(wanted.count)) == wanted
         case .contains(let wanted):
             return value.indices.contains { Array(value[$0...].prefix(wanted.count)) == wanted } || wanted.isEmpty

@@ -50,6 +50,8 @@ final class RealmInstance {
     private let damageChanges: UnsafePointer<UInt32>
     /// What of it the instance has followed. Any thread.
     let followedDamage = Atomic<UInt32>(0)
+    /// What was found last of a set of values of any type; see ``_CollectionColumn/shown(_:_:)``. Any thread.
+    let shownSet = Mutex<ReadableElements?>(nil)
     private var frozenTwin: InstanceReference?
     /// How others refer to the instance without keeping it alive.
     let reference: InstanceReference

@@ -39,6 +39,15 @@ struct ElementEditor {
         self.write = write
         self.property = property
         self.elements = elements
+        storeShownMembers()
+    }
+
+    /// A set of values of any type is changed as it is shown: what leads to objects that are gone becomes none first.
+    private func storeShownMembers() {
+        guard property.tag.isSetOfAny,
+            let shown = look({ (contents) throws(StorageError) in try contents.shownMembers() }) ?? nil
+        else { return }
+        assign(shown.contents)
     }
 
     /// What elements need to become values. Objects may be added by it, before anything is asked of the collection.

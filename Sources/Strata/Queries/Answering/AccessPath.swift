@@ -18,6 +18,14 @@ indirect enum AccessPath {
     /// Where an index or a tree of backlinks is asked too often, reading columns is faster.
     private static let maximumLookups = 1000
 
+    /// The same of an index for several values of one column: a look-up costs as much as some tens of rows in a column.
+    private static func mayLookUp(
+        _ values: Int, _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) -> Bool {
+        if values <= maximumLookups { return true }
+        return try values <= view.rowCount(access.table) / 64
+    }
+
     // MARK: Finding
 
     /// The way that promises the fewest rows, with how many it promises; nil when there is none.
@@ -71,7 +79,7 @@ indirect enum AccessPath {
                 way = .range(property, low: .integer(range.lowerBound), high: .integer(range.upperBound))
             }
         case .integers(let column, let set):
-            guard let property = property(column), set.count <= maximumLookups else { return nil }
+            guard let property = property(column), try mayLookUp(set.count, access, view) else { return nil }
             if property.tag.columnType == .link {
                 way = .backlinks(property, set)
             } else {
@@ -81,6 +89,15 @@ indirect enum AccessPath {
         case .double(let column, let range):
             guard let property = property(column), property.isIndexed else { return nil }
             way = .range(property, low: .double(range.lowerBound), high: .double(range.upperBound))
+        case .doubles(let column, let set):
+            guard let property = property(column), property.isIndexed, try mayLookUp(set.count, access, view)
+            else { return nil }
+            let values = set.values.map { Double(bitPattern: UInt64(bitPattern: $0)) }
+            way = .equal(property, values.filter { $0 != 0 || $0.sign == .plus }.map { .double($0) })
+        case .bytes(let column, .oneOf(let set)):
+            guard let property = property(column), property.isIndexed, try mayLookUp(set.count, access, view)
+            else { return nil }
+            way = .equal(property, set.values.map { .bytes($0) })
         case .bytes(let column, .equal(let bytes)):
             guard let property = property(column), property.isIndexed else { return nil }
             way = .equal(property, [.bytes(bytes)])

@@ -24,6 +24,8 @@ struct BoundComparison {
     var quantifier: Predicate.Quantifier
     /// The comparison with the one text or data on the right, made ready.
     var text: TextTest?
+    /// Of values of any type, whether the answer for a link may be another than that for none.
+    let asksForLinks: Bool
 
     init(
         _ left: BoundExpression, _ comparator: Predicate.Comparator, _ right: BoundExpression,
@@ -33,7 +35,12 @@ struct BoundComparison {
         test = ValueTest(comparator: comparator, options: options, isAny: isAny)
         self.right = right
         self.quantifier = quantifier
-        guard case .constants(let constants) = right, constants.count == 1, comparator != .between else { return }
+        asksForLinks = isAny && Self.asksForLinks(right)
+        guard case .constants(let constants) = right else { return }
+        if comparator == .isIn, constants.count > MemberSet.few {
+            test.members = MemberSet(constants, options, left.type)
+        }
+        guard constants.count == 1, comparator != .between else { return }
         let comparator = comparator == .isIn ? Predicate.Comparator.equal : comparator
         switch constants[0] {
         case .text(let part): text = TextTest(comparator, Array(part.utf8), options)
@@ -49,10 +56,23 @@ struct BoundComparison {
         return copy
     }
 
+    /// Whether a value is one of others.
+    func asked(for constants: [_StoredValue]) -> BoundComparison {
+        BoundComparison(left, .isIn, .constants(constants), quantifier, options, isAny: test.isAny)
+    }
+
     func asked(_ quantifier: Predicate.Quantifier) -> BoundComparison {
         var copy = self
         copy.quantifier = quantifier
         return copy
+    }
+
+    private static func asksForLinks(_ right: BoundExpression) -> Bool {
+        guard case .constants(let constants) = right else { return true }
+        return constants.contains { constant in
+            if case .bytes(let bytes) = constant { return bytes.first == PropertyType.object.rawValue }
+            return constant.isNull
+        }
     }
 
     var comparator: Predicate.Comparator { test.comparator }
@@ -65,11 +85,13 @@ struct ValueTest: Sendable {
     let options: TextOptions
     /// Whether values are those of ``AnyComparable``.
     let isAny: Bool
+    /// For IN with many values, the same ones that ``holds(_:_:)`` is handed.
+    var members: MemberSet?
 
     /// Whether one value on the left stands to those on the right as it should.
     func holds(_ value: _StoredValue, _ operands: [_StoredValue]) -> Bool {
         switch comparator {
-        case .isIn: return operands.contains { holds(.equal, value, $0) }
+        case .isIn: return members?.contains(value) ?? operands.contains { holds(.equal, value, $0) }
         case .between, .within:
             let upper = comparator == .between ? Predicate.Comparator.lessOrEqual : .less
             return operands.count == 2 && holds(.greaterOrEqual, value, operands[0])
@@ -90,6 +112,12 @@ indirect enum BoundExpression {
     case subquery(BoundPath, BoundPredicate, alone: BoundPredicate?)
     case constants([_StoredValue])
     case several([BoundExpression])
+
+    /// What its values are, where that is known.
+    var type: PropertyType? {
+        guard case .path(let path) = self, let step = path.steps.last else { return nil }
+        return step.part == .keys ? .string : step.property.tag.type
+    }
 
     var constants: [_StoredValue]? {
         if case .constants(let values) = self { return values }

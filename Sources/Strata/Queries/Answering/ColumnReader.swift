@@ -86,12 +86,13 @@ struct ColumnReader {
         /// Of a type whose bytes do not compare.
         case other(_StoredValue)
 
-        init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
+        /// - Parameter view: the version that the bytes are of.
+        init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag, _ view: ReadView) throws(StorageError) {
             guard tag.comparesByItself else {
                 self = .bytes(bytes)
                 return
             }
-            let value = _StoredValue(bytes, tag)
+            let value = try view.shown(comparable: _StoredValue(bytes, tag))
             self = value.isNull ? .null : .other(value)
         }
 
@@ -116,7 +117,8 @@ struct ColumnReader {
         _ keys: [Int64], _ column: Int, _ tag: ColumnTag, _ view: ReadView, _ body: (Value) -> Void
     ) throws(StorageError) {
         var next = 0
-        try view.scan(access.table, columns: [column], from: keys.first.map { RowKey($0) }) { batch in
+        try view.scan(access.table, columns: [column], from: keys.first.map { RowKey($0) }) {
+            (batch) throws(StorageError) -> Bool in
             for row in 0..<batch.count {
                 // A key whose row is gone has no value.
                 while next < keys.count, keys[next] < batch.keys[row] {
@@ -133,7 +135,7 @@ struct ColumnReader {
                 switch tag.columnType {
                 case .integer, .link: body(.integer(batch.integers(0)[row]))
                 case .double: body(.double(batch.doubles(0)[row]))
-                case .bytes, .links: body(Value(batch.bytes(0, row), tag))
+                case .bytes, .links: body(try Value(batch.bytes(0, row), tag, view))
                 }
             }
             return next < keys.count
@@ -151,7 +153,11 @@ struct ColumnReader {
         case .integer, .link: body(try view.integer(location, column).map { .integer($0) } ?? .null)
         case .double: body(try view.double(location, column).map { .double($0) } ?? .null)
         case .bytes, .links:
-            body(try view.bytes(location, column).map { Value($0, tag) } ?? .null)
+            if let bytes = try view.bytes(location, column) {
+                body(try Value(bytes, tag, view))
+            } else {
+                body(.null)
+            }
             try view.confirm()
         }
     }

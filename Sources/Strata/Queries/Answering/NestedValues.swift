@@ -17,6 +17,7 @@ struct NestedValues {
         else { return [] }
         var values: [_StoredValue] = []
         try gather(root, parts, &values)
+        for (place, value) in values.enumerated() { values[place] = try view.shown(comparable: value) }
         try view.confirm()
         return values
     }

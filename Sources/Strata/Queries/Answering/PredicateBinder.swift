@@ -34,7 +34,7 @@ struct PredicateBinder {
         case .constant(let value): return .constant(value)
         case .not(let inner): return .not(try bind(inner))
         case .and(let parts): return .and(try bind(parts))
-        case .or(let parts): return .or(try bind(parts))
+        case .or(let parts): return OrChain.merged(try bind(parts))
         case .comparison(let comparison):
             if let members = try MemberComparison(comparison) {
                 guard case .path(let path) = comparison.left else {

@@ -108,7 +108,7 @@ final class PredicateEvaluator {
             try view.confirm()
             return holds
         }
-        guard let value = try single(path, view) else { return nil }
+        guard let value = try single(path, view, shown: comparison.asksForLinks) else { return nil }
         return comparison.test.holds(value, try values(comparison.right, view))
     }
 
@@ -154,11 +154,16 @@ final class PredicateEvaluator {
         return values
     }
 
-    private func single(_ path: BoundPath, _ view: ReadView) throws(StorageError) -> _StoredValue? {
+    /// - Parameter shown: whether it makes a difference that a link in a value of any type is none without its object.
+    private func single(
+        _ path: BoundPath, _ view: ReadView, shown: Bool = true
+    ) throws(StorageError) -> _StoredValue? {
         var key = scopes[path.scope]
         for (index, step) in path.steps.enumerated() {
             let value = try value(step, key, path.scope == 0 && index == 0, view)
-            if index + 1 == path.steps.count { return value }
+            if index + 1 == path.steps.count {
+                return shown && step.property.tag.type == .any ? try view.shown(comparable: value) : value
+            }
             guard case .link(let target) = value else { return path.missingIsNull ? .null : nil }
             key = target
         }
@@ -233,102 +238,6 @@ final class PredicateEvaluator {
                 try gather(path, index + 1, target, view, &values)
             }
         }
-    }
-}
-
-/// What the column of a collection holds, for queries.
-enum CollectionValues {
-    /// Elements in order, of a map what is asked of it.
-    /// - Throws: `corrupt` when the collection is of no known layout.
-    static func read(
-        _ view: ReadView, _ location: RowLocation, _ key: Int64, _ property: BoundProperty,
-        _ part: Predicate.MapPart = .values
-    ) throws(StorageError) -> [_StoredValue] {
-        guard let contents = try CollectionContents(view, location, key, property) else { return [] }
-        // So that what no element may be is found.
-        if property.tag.type == .decimal128, part.isValues { return try contents.all().values }
-        let values = try all(contents.reader, property.tag, part)
-        try view.confirm()
-        return values
-    }
-
-    static func all(
-        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart
-    ) throws(StorageError) -> [_StoredValue] {
-        var values: [_StoredValue] = []
-        try forEach(reader, tag, part) { value in
-            values.append(value)
-            return true
-        }
-        return values
-    }
-
-    /// How many there are.
-    static func count(_ reader: CollectionReader, _ part: Predicate.MapPart) -> Int {
-        if case .entry = part { return 1 }
-        return reader.count
-    }
-
-    /// Hands out what is asked of a collection, in order, until `body` returns false.
-    static func forEach(
-        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ body: (_StoredValue) -> Bool
-    ) throws(StorageError) {
-        if case .entry(let key) = part { return _ = body(try entry(key, reader, tag)) }
-        let isKeys = !part.isValues
-        try reader.forEachPart { (part) throws(StorageError) in
-            for place in part.first..<part.end {
-                let value: _StoredValue =
-                    isKeys
-                    ? .text(try part.text(at: place))
-                    : comparable(try element(reader, part, place, tag), tag)
-                if !body(value) { return false }
-            }
-            return true
-        }
-    }
-
-    /// What storage can say of numbers over packed values; nil where they are looked at one by one: doubles are added
-    /// in their order, and a mean does not wrap around.
-    static func total(
-        _ aggregate: Predicate.Aggregate, _ reader: CollectionReader, _ tag: ColumnTag
-    ) throws(StorageError) -> _StoredValue? {
-        switch (aggregate, tag.type) {
-        case (.sum, .int), (.min, .int), (.max, .int):
-            let totals = try reader.integerTotals()
-            if aggregate == .sum { return .integer(totals.sum) }
-            return totals.count == 0 ? .null : .integer(aggregate == .min ? totals.least : totals.most)
-        case (.min, .double), (.max, .double), (.min, .float), (.max, .float), (.min, .date), (.max, .date):
-            let totals = try reader.doubleTotals()
-            if totals.least > totals.most { return .null }
-            return .double(aggregate == .min ? totals.least : totals.most)
-        default: return nil
-        }
-    }
-
-    private static func entry(
-        _ key: String, _ reader: CollectionReader, _ tag: ColumnTag
-    ) throws(StorageError) -> _StoredValue {
-        try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
-            let bytes = wanted.bytesValue
-            let place = try reader.find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
-            guard place < reader.count else { return .null }
-            let part = try reader.part(at: place)
-            guard try part.key(at: place).bytesValue.elementsEqual(bytes) else { return .null }
-            return comparable(try element(reader, part, place, tag), tag)
-        }
-    }
-
-    private static func element(
-        _ reader: CollectionReader, _ part: CollectionPart, _ place: Int, _ tag: ColumnTag
-    ) throws(StorageError) -> _StoredValue {
-        if tag.takesNested { return try reader.anyValue(part, place) }
-        return tag.element(try part.value(at: place)) ?? .null
-    }
-
-    /// A value as queries compare it: one of any type is kept as bytes that say which.
-    static func comparable(_ value: _StoredValue, _ tag: ColumnTag) -> _StoredValue {
-        guard tag.type == .any, case .bytes(let bytes) = value else { return value }
-        return bytes.withUnsafeBytes { AnyComparable.value($0) } ?? .null
     }
 }
 

@@ -33,7 +33,7 @@ struct FilterTranslation {
             guard path.scope == 0, let constants = comparison.right.constants else { return nil }
             if let step = path.ownStep {
                 guard step.inside.isEmpty else { return nil }
-                if step.isMany || step.isEntry { return Self.collection(comparison, step, constants) }
+                if step.isMany || step.isEntry { return collection(comparison, step, constants) }
                 let filter = ScalarFilter(comparison, step.property).filter(constants)
                 return comparison.quantifier == .none ? filter.map { .not($0) } : filter
             }
@@ -43,7 +43,7 @@ struct FilterTranslation {
             guard path.scope == 0, let step = path.ownStep, step.property.column >= 0, step.inside.isEmpty,
                 let operands = comparison.right.constants
             else { return nil }
-            return Self.aggregate(comparison, aggregate, step, operands)
+            return self.aggregate(comparison, aggregate, step, operands)
         case .subquery(let path, _, let alone):
             guard let alone, path.scope == 0, comparison.right.constants != nil else { return nil }
             return try inner?.filter(comparison, path, matching: alone)
@@ -68,20 +68,23 @@ struct FilterTranslation {
     // MARK: Collections
 
     /// The elements of a collection of the object itself, or the one value of a map's key.
-    private static func collection(
+    private func collection(
         _ comparison: BoundComparison, _ step: BoundPath.Step, _ constants: [_StoredValue]
     ) -> RowFilter? {
         let property = step.property
         guard property.column >= 0 else { return nil }
-        if !step.isEntry, let links = linkSet(comparison, constants), property.tag.columnType == .links {
+        let asksForLinks = property.tag.type == .any && comparison.asksForLinks
+        if asksForLinks && inner == nil { return nil }
+        let version = asksForLinks ? inner?.view : nil
+        if !step.isEntry, let links = Self.linkSet(comparison, constants), property.tag.columnType == .links {
             return links.filter(property, comparison.quantifier, skipsNull: false)
         }
         let tag = property.tag
         let part = step.part
         let quantifier = comparison.quantifier
         let test = comparison.test
-        let wanted = integers(comparison, tag, part, constants)
-        return matching(property) { (reader) throws(StorageError) in
+        let wanted = Self.integers(comparison, tag, part, constants)
+        return Self.matching(property) { (reader) throws(StorageError) in
             if let wanted, quantifier != .all {
                 for value in wanted where try reader.firstPlace(of: .integer(value)) != nil {
                     return quantifier == .any
@@ -90,7 +93,7 @@ struct FilterTranslation {
             }
             // Of all none fails, of any one passes: whichever decides ends the walk.
             var isDecided = false
-            try CollectionValues.forEach(reader, tag, part) { value in
+            try CollectionValues.forEach(reader, tag, part, shownBy: version) { value in
                 isDecided = test.holds(value, constants) != (quantifier == .all)
                 return !isDecided
             }
@@ -123,7 +126,7 @@ struct FilterTranslation {
         return keys.count == constants.count ? LinkSetTest(IntegerSet(keys.filter { $0 != LinkPayload.null })) : nil
     }
 
-    private static func aggregate(
+    private func aggregate(
         _ comparison: BoundComparison, _ aggregate: Predicate.Aggregate, _ step: BoundPath.Step,
         _ operands: [_StoredValue]
     ) -> RowFilter? {
@@ -132,14 +135,15 @@ struct FilterTranslation {
         let test = comparison.test
         let tag = property.tag
         let part = step.part
-        return matching(property) { (reader) throws(StorageError) in
+        guard let view = inner?.view else { return nil }
+        return Self.matching(property) { (reader) throws(StorageError) in
             let value: _StoredValue
             if aggregate == .count {
-                value = .integer(Int64(CollectionValues.count(reader, part)))
+                value = .integer(Int64(try CollectionValues.count(reader, tag, part, view)))
             } else if part.isValues, let total = try CollectionValues.total(aggregate, reader, tag) {
                 value = total
             } else {
-                value = aggregate.of(try CollectionValues.all(reader, tag, part))
+                value = aggregate.of(try CollectionValues.all(reader, tag, part, view))
             }
             return test.holds(value, operands) != isNegated
         }
@@ -212,27 +216,73 @@ struct ScalarFilter {
         }
     }
 
-    /// Several integers or links are one set; everything else is asked for one after the other.
+    /// Many values are one set, which each row's is looked for in once.
     private func oneOf(_ constants: [_StoredValue]) -> RowFilter? {
+        guard let members = Members(constants, property) else { return nil }
+        var parts: [RowFilter] = []
+        if let part = integers(members.integers) { parts.append(part) }
+        if members.doubles.count > MemberSet.few {
+            parts.append(.doubles(property.column, among: members.doubles))
+        } else {
+            parts += members.doubles.compactMap { test(.equal, .double($0)) }
+        }
+        if members.bytes.count > MemberSet.few {
+            parts.append(bytes(among: members.bytes))
+        } else {
+            let options = property.tag.type == .string ? comparison.options : []
+            parts += members.bytes.map { bytes(.equal, $0, options) }
+        }
+        if members.hasNull, let part = test(.equal, .null) { parts.append(part) }
+        return parts.count == 1 ? parts[0] : .or(parts)
+    }
+
+    private func integers(_ values: [Int64]) -> RowFilter? {
+        guard values.count > 1 else {
+            let isLink = property.column >= 0 && property.tag.columnType == .link
+            return values.first.flatMap { test(.equal, isLink ? .link($0) : .integer($0)) }
+        }
+        let set = IntegerSet(values)
+        return property.column < 0 ? .keys(set) : .integers(property.column, set)
+    }
+
+    private func bytes(among values: [[UInt8]]) -> RowFilter {
+        let options = comparison.options
+        guard property.tag.type == .string, !options.isEmpty else {
+            return .bytes(property.column, .oneOf(BytesSet(values)))
+        }
+        let set = BytesSet(values.map { value in value.withUnsafeBytes { TextFolding.fold($0, options) } })
+        let matcher = BytesMatcher { text in
+            TextFolding.fold(text, options).withUnsafeBytes { set.contains($0) }
+        }
+        return .bytes(property.column, .matches(matcher))
+    }
+
+    /// The constants of one comparison, each as the column has it.
+    private struct Members {
         var integers: [Int64] = []
-        var others: [RowFilter] = []
-        for constant in constants {
-            switch (property.tag.columnType, constant) {
-            case (.integer, .integer(let value)), (.link, .link(let value)): integers.append(value)
-            default:
-                guard let part = test(.equal, constant) else { return nil }
-                others.append(part)
+        var doubles: [Double] = []
+        var bytes: [[UInt8]] = []
+        var hasNull = false
+
+        /// Nil where storage cannot tell.
+        init?(_ constants: [_StoredValue], _ property: BoundProperty) {
+            let isText = property.tag.type == .string
+            for constant in constants {
+                switch (property.tag.columnType, constant) {
+                case (_, .null): hasNull = true
+                case (.integer, .integer(let value)), (.link, .link(let value)): integers.append(value)
+                case (.integer, _):
+                    guard let exact = ScalarFilter.integer(.equal, constant) else { return nil }
+                    if let exact { integers.append(exact.1) }
+                case (.double, _):
+                    guard let number = constant.number else { return nil }
+                    doubles.append(number)
+                case (.bytes, .text(let text)) where isText: bytes.append(Array(text.utf8))
+                case (.bytes, .bytes(let value)) where !isText: bytes.append(value)
+                default: return nil
+                }
             }
         }
-        if integers.count > 1 {
-            let set = IntegerSet(integers)
-            others.append(property.column < 0 ? .keys(set) : .integers(property.column, set))
-        } else if let value = integers.first {
-            let isLink = property.column >= 0 && property.tag.columnType == .link
-            guard let part = test(.equal, isLink ? .link(value) : .integer(value)) else { return nil }
-            others.append(part)
-        }
-        return others.count == 1 ? others[0] : .or(others)
     }
 
     private func test(_ comparator: Predicate.Comparator, _ constant: _StoredValue) -> RowFilter? {

@@ -15,6 +15,8 @@ package indirect enum RowFilter: Sendable, Equatable {
     case integers(Int, IntegerSet)
     /// Both zeros are one value; NaN lies nowhere.
     case double(Int, ClosedRange<Double>)
+    /// A double has one of these bit patterns; see ``doubles(_:among:)``.
+    case doubles(Int, IntegerSet)
     case bytes(Int, BytesTest)
     /// A collection is what the matcher wants; a null is an empty one. Not while the transaction has collections open.
     case collection(Int, CollectionMatcher)
@@ -30,6 +32,7 @@ package indirect enum RowFilter: Sendable, Equatable {
     /// Tests of text and data, byte by byte.
     package enum BytesTest: Sendable, Equatable {
         case equal([UInt8])
+        case oneOf(BytesSet)
         case prefix([UInt8])
         /// An empty part is everywhere.
         case contains([UInt8])
@@ -72,6 +75,16 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
+    /// A comparison with several numbers: both zeros are one value, and NaN is none.
+    package static func doubles(_ column: Int, among values: [Double]) -> RowFilter {
+        var patterns: [Int64] = []
+        for value in values where !value.isNaN {
+            patterns.append(Int64(bitPattern: value.bitPattern))
+            if value == 0 { patterns.append(Int64(bitPattern: (-value).bitPattern)) }
+        }
+        return patterns.isEmpty ? .nothing : .doubles(column, IntegerSet(patterns))
+    }
+
     /// - Throws: `misuse` when a column is not there or has another type.
     func check(_ columns: [ColumnDefinition]) throws(StorageError) {
         func require(_ column: Int, _ kind: SegmentKind?) throws(StorageError) {
@@ -81,7 +94,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         switch self {
         case .everything, .nothing, .key, .keys: break
         case .integer(let column, _), .integers(let column, _): try require(column, .integer)
-        case .double(let column, _): try require(column, .double)
+        case .double(let column, _), .doubles(let column, _): try require(column, .double)
         case .bytes(let column, _):
             try require(column, .bytes)
             // Equal collections need not be equal bytes.
@@ -134,6 +147,8 @@ enum ColumnTest {
     case integers(ClosedRange<Int64>)
     case members(IntegerSet)
     case doubles(ClosedRange<Double>)
+    /// By their bit patterns.
+    case doubleMembers(IntegerSet)
     case bytes(RowFilter.BytesTest)
     /// With the column's identity.
     case collection(CollectionMatcher, UInt16)
@@ -146,6 +161,8 @@ enum ColumnTest {
         case .integers(let range): !cell.isNull && range.contains(cell.integerValue)
         case .members(let set): !cell.isNull && set.contains(cell.integerValue)
         case .doubles(let range): !cell.isNull && range.contains(cell.doubleValue)
+        case .doubleMembers(let set):
+            !cell.isNull && set.contains(Int64(bitPattern: cell.doubleValue.bitPattern))
         case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
         // A tree is not a value by itself.
         case .collection: false
@@ -170,6 +187,7 @@ extension RowFilter.BytesTest {
     func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .equal(let wanted): bytes.elementsEqual(wanted)
+        case .oneOf(let set): set.contains(bytes)
         case .prefix(let wanted): bytes.starts(with: wanted)
         case .contains(let wanted): Self.contains(bytes, wanted)
         case .ordered(let comparison, let limit):

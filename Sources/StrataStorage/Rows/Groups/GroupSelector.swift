@@ -39,6 +39,8 @@ struct GroupSelector {
             try test(.members(set), column + RowSet.firstUserColumn, group, selection)
         case .double(let column, let range):
             try test(.doubles(range), column + RowSet.firstUserColumn, group, selection)
+        case .doubles(let column, let set):
+            try test(.doubleMembers(set), column + RowSet.firstUserColumn, group, selection)
         case .bytes(let column, let bytes):
             try test(.bytes(bytes), column + RowSet.firstUserColumn, group, selection)
         case .collection(let column, let matcher):

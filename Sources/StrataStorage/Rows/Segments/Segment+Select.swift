@@ -18,6 +18,10 @@ extension Segment {
             for slot in 0..<rows where set.contains(integer(slot)) { Self.put(bits, bit + slot, true) }
         case .doubles(let range):
             strata_select_doubles(base + 8, rows, range.lowerBound, range.upperBound, bits, bit)
+        case .doubleMembers(let set):
+            for slot in 0..<rows where set.contains(Int64(bitPattern: double(slot).bitPattern)) {
+                Self.put(bits, bit + slot, true)
+            }
         case .bytes(let test): try selectBytes(test, bits, bit, reader, isStale)
         case .collection(let matcher, let column):
             return try selectCollections(matcher, column, bits, bit, reader, isStale)
@@ -81,7 +85,7 @@ extension Segment {
         switch test {
         case .equal(let wanted): selectPrefix(wanted, isExact: true, bits, bit)
         case .prefix(let wanted): selectPrefix(wanted, isExact: false, bits, bit)
-        case .contains, .ordered, .matches:
+        case .oneOf, .contains, .ordered, .matches:
             for slot in 0..<rows where !isLong(slot) && test.holds(bytes(slot)) { Self.put(bits, bit + slot, true) }
         }
         if flags & Self.hasLong == 0 { return }

@@ -1,0 +1,86 @@
+import StrataStorage
+
+/// Compares the values of rows in two versions.
+struct RowComparison {
+    private let batch: ChangeBatch
+    private let before: Int?
+    private let after: Int?
+    private var columns: [UInt16: Place] = [:]
+
+    /// Where a column stands in both versions.
+    private struct Place {
+        var old: Int
+        var new: Int
+        var type: ColumnType
+        /// What its collections are, and whether they are of objects.
+        var tag: ColumnTag?
+    }
+
+    init(_ batch: ChangeBatch, _ table: TableID) {
+        self.batch = batch
+        before = batch.old.view.schema.position(of: table)
+        after = batch.new.view.schema.position(of: table)
+        guard let before, let after else { return }
+        let definitions = batch.old.view.schema.tables[before]
+        for (place, column) in batch.new.view.schema.tables[after].columns.enumerated() {
+            guard let old = definitions.position(of: column.id) else { continue }
+            columns[column.id.rawValue] = Place(
+                old: old, new: place, type: column.type, tag: ColumnTag(rawValue: column.tag))
+        }
+    }
+
+    /// Those of `columns` whose value differs.
+    func changed(_ key: Int64, _ columns: Set<UInt16>) throws(StorageError) -> Set<UInt16> {
+        guard let before, let after, let old = try batch.old.view.locate(before, RowKey(key)),
+            let new = try batch.new.view.locate(after, RowKey(key))
+        else { return [] }
+        var changed: Set<UInt16> = []
+        for column in columns {
+            guard let places = self.columns[column] else { continue }
+            if try !isSame(key, old, new, places) { changed.insert(column) }
+        }
+        return changed
+    }
+
+    private func isSame(
+        _ key: Int64, _ old: RowLocation, _ new: RowLocation, _ column: Place
+    ) throws(StorageError) -> Bool {
+        let (a, b) = (batch.old.view, batch.new.view)
+        switch column.type {
+        case .integer, .link: return try a.integer(old, column.old) == b.integer(new, column.new)
+        case .double:
+            return try a.double(old, column.old)?.bitPattern == b.double(new, column.new)?.bitPattern
+        case .bytes, .links:
+            if let tag = column.tag, let elements = tag.elements {
+                let before = try CollectionContents(a, old, key, column: column.old, tag, elements)
+                let after = try CollectionContents(b, new, key, column: column.new, tag, elements)
+                return try isSame(before, after)
+            }
+            let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))
+            if column.tag?.type == .any { return try a.shown(Self.value(first)) == b.shown(Self.value(second)) }
+            guard let first, let second else { return first == nil && second == nil }
+            return first.elementsEqual(second)
+        }
+    }
+
+    /// A value of any type; no bytes are none.
+    private static func value(_ bytes: UnsafeRawBufferPointer?) -> _StoredValue {
+        .bytes(bytes.map { Array($0) } ?? [])
+    }
+
+    /// Of values of any type, links whose objects are gone are none.
+    private func isSame(_ before: CollectionContents, _ after: CollectionContents) throws(StorageError) -> Bool {
+        let isSame = try before.reader.isSame(as: after.reader)
+        guard before.tag.type == .any else { return isSame }
+        if isSame {
+            guard let lost = try batch.lostLinks() else { return true }
+            return try lost.places(in: before.reader, isFirstEnough: true).isEmpty
+        }
+        guard before.tag.isSetOfAny else { return false }
+        let (old, new) = (try before.shownMembers()?.contents, try after.shownMembers()?.contents)
+        if old == nil && new == nil { return false }
+        let first = old == nil ? try before.all() : old
+        let last = new == nil ? try after.all() : new
+        return first == last
+    }
+}

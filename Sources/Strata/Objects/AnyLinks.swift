@@ -1,0 +1,127 @@
+import StrataStorage
+
+// Links in values of any type
+// 1. A value keeps the identity of an object: its table, its key and the version that created it. A deletion does not
+//    look for the values that lead to what it deletes.
+// 2. In a version without that object the link is none. Whoever compares, orders, counts or tells of values of any type
+//    asks the version for it, as reading does, so that all of them say the same.
+// 3. What is damaged is not gone: a link to a row that cannot be read stays a link.
+
+extension ReadView {
+    /// Whether the object is there that a link leads to. Embedded objects are parts of others, which no value leads to.
+    /// - Complexity: O(log rows).
+    func holds(_ link: AnyEncoding.Link) throws(StorageError) -> Bool {
+        guard let table = schema.position(of: TableID(link.table)), schema.tables[table].tag != TableTag.embedded
+        else { return false }
+        do throws(StorageError) {
+            guard let row = try locate(table, RowKey(link.key)) else { return false }
+            return try creationVersion(row).rawValue == link.creation
+        } catch {
+            if error.isUnreadable { return true }
+            throw error
+        }
+    }
+
+    /// A value of any type as queries compare it, null for a link whose object is gone.
+    @inline(__always)
+    func shown(comparable value: _StoredValue) throws(StorageError) -> _StoredValue {
+        guard case .bytes(let bytes) = value, bytes.first == PropertyType.object.rawValue else { return value }
+        return try shown(link: value, AnyComparable.link(bytes))
+    }
+
+    @inline(never)
+    private func shown(link value: _StoredValue, _ link: AnyEncoding.Link?) throws(StorageError) -> _StoredValue {
+        guard let link else { return value }
+        return try holds(link) ? value : .null
+    }
+
+    /// A value of any type as a column holds it, also those in its lists and maps: none for a link whose object is
+    /// gone.
+    /// - Complexity: O(log rows) per link; O(bytes) for lists and maps.
+    func shown(_ value: _StoredValue, depth: Int = 0) throws(StorageError) -> _StoredValue {
+        guard case .bytes(let bytes) = value, let type = bytes.first else { return value }
+        if type == PropertyType.object.rawValue {
+            guard let link = bytes.withUnsafeBytes({ AnyEncoding.link($0) }), try !holds(link) else { return value }
+            return .bytes([])
+        }
+        guard NestedEncoding.isKeyed(type) != nil, depth < NestedEncoding.deepest,
+            let (isKeyed, known) = bytes.withUnsafeBytes({ NestedEncoding.contents($0) })
+        else { return value }
+        var contents = known
+        for (place, element) in known.values.enumerated() {
+            contents.values[place] = try shown(element, depth: depth + 1)
+        }
+        return contents == known ? value : .bytes(NestedEncoding.encode(contents, isKeyed: isKeyed))
+    }
+}
+
+extension CollectionReader {
+    /// Of a set of values of any type: the places of links whose objects are gone, ascending, and whether none is a
+    /// member by itself. In the set as it is shown, all of these are one member, the first.
+    /// - Complexity: O(log members), and O(log rows) for each link among them.
+    func goneMembers(_ view: ReadView) throws(StorageError) -> (places: [Int], hasNone: Bool) {
+        if count == 0 { return ([], false) }
+        // Members ascend by their bytes, which begin with their type: links stand side by side.
+        let first = try place(ofType: PropertyType.object.rawValue)
+        let end = try place(ofType: PropertyType.object.rawValue + 1)
+        var gone: [Int] = []
+        guard first < end else { return (gone, false) }
+        try forEachPart(from: first) { (part) throws(StorageError) in
+            for place in max(part.first, first)..<min(part.end, end) {
+                let cell = try part.value(at: place)
+                guard cell.kind == .bytes, let link = AnyEncoding.link(cell.bytesValue) else { continue }
+                if try !view.holds(link) { gone.append(place) }
+            }
+            return part.end < end
+        }
+        if gone.isEmpty { return (gone, false) }
+        let least = try part(at: 0).value(at: 0)
+        return (gone, least.kind == .bytes && least.bytesValue.isEmpty)
+    }
+
+    private func place(ofType type: UInt8) throws(StorageError) -> Int {
+        try Cell.withCopy(of: [type]) { (wanted) throws(StorageError) in
+            try find(wanted) { cell in
+                cell.kind != .bytes || (cell.bytesValue.first ?? 0) < type || cell.bytesValue.isEmpty
+            }
+        }
+    }
+
+    /// How many members a set of values of any type has as it is shown.
+    func shownCount(_ view: ReadView) throws(StorageError) -> Int {
+        let (gone, hasNone) = try goneMembers(view)
+        return gone.isEmpty ? count : count - gone.count + (hasNone ? 0 : 1)
+    }
+}
+
+extension CollectionContents {
+    /// A set of values of any type as it is shown, with the place of each member; nil for every other collection, and
+    /// where all links lead to objects.
+    /// - Complexity: as ``CollectionReader/goneMembers(_:)``; O(members) where it is not nil.
+    func shownMembers() throws(StorageError) -> (contents: StoredCollection, places: [Int])? {
+        guard tag.isSetOfAny else { return nil }
+        let (gone, hasNone) = try reader.goneMembers(view)
+        guard let first = gone.first else { return nil }
+        let all = try all()
+        var shown = StoredCollection()
+        var places: [Int] = []
+        if !hasNone {
+            shown.values.append(.bytes([]))
+            places.append(first)
+        }
+        var next = gone[...]
+        for (place, value) in all.values.enumerated() {
+            if next.first == place {
+                next.removeFirst()
+                continue
+            }
+            shown.values.append(value)
+            places.append(place)
+        }
+        return (shown, places)
+    }
+}
+
+extension ColumnTag {
+    var isSetOfAny: Bool { type == .any && collection == .set }
+}
