@@ -66,6 +66,12 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
     /// - Complexity: O(1), once the sections of the version are made.
     public func section(for key: Key) -> Element? { sections.known(key) }
 
+    /// The section key of a row's object.
+    func key(ofRow row: Int64) -> Key { sectionKey(SectionElement._element(.link(row), results.elementContext)) }
+
+    /// Takes sections that were found by other means for those of the version that is shown.
+    func seed(_ found: [(key: Key, rows: [Int64])]) { sections.seed(found) }
+
     /// The section of a key as it is now; an empty one where there is none.
     func current(_ key: Key) -> Element { sections.section(key) }
 
@@ -132,11 +138,22 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     struct Grouped {
         var sections: [Members] = []
         var places: [Key: Int] = [:]
+
+        init() {}
+
+        init(_ found: [(key: Key, rows: [Int64])]) {
+            for (place, section) in found.enumerated() {
+                sections.append((section.key, section.rows.map { .link($0) }))
+                places[section.key] = place
+            }
+        }
     }
 
     let results: Results<SectionElement>
     let key: (SectionElement) -> Key
     private var made: (stamp: UInt64, sections: Grouped)?
+    /// What an observer found.
+    private var found: (stamp: UInt64, sections: [(key: Key, rows: [Int64])])?
     /// The keys that stood at each place last, those of places that are gone behind the others.
     private var lastKeys: [Key] = []
 
@@ -183,9 +200,14 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         instance.checkConfinement()
         let stamp = instance.stamp
         if let made, made.stamp == stamp { return made.sections }
-        let made = grouped()
+        let made = found?.stamp == stamp ? found.map { Grouped($0.sections) } ?? grouped() : grouped()
+        found = nil
         show(made, stamp)
         return made
+    }
+
+    func seed(_ sections: [(key: Key, rows: [Int64])]) {
+        if let instance = results.realm?.instance, !instance.isFrozen { found = (instance.stamp, sections) }
     }
 
     private func grouped() -> Grouped {

@@ -104,6 +104,7 @@ final class CollectionObserver: Observer {
     }
 
     private func changes(_ batch: ChangeBatch) throws -> PlaceChanges {
+        if batch.schemaDiffers || isReadable { source.changedRows.tell(nil) }
         if batch.schemaDiffers {
             filter = try KeyPathFilter(keyPaths, source.access)
             if !isReadable { tracking = Self.tracking(of: source) }
@@ -111,6 +112,11 @@ final class CollectionObserver: Observer {
         if isReadable { return readableChanges(batch) }
         do throws(StorageError) {
             let touched = try filter.touched(batch)
+            if !source.changedRows.isEmpty {
+                // Also what the observer is not told of.
+                let all = try batch.modified(of: source.access.tableID, within: KeyPathFilter.linksFollowed)
+                source.changedRows.tell(touched.union(all))
+            }
             switch tracking {
             case .table: return try placed(touched, batch)
             case .column(let column): return try differing(column, touched, batch)

@@ -14,22 +14,21 @@ struct SectionUpdate<Key: Hashable> {
     private let came: [Int]
     private let went: [Int]
 
-    /// Sections with their elements: links to rows, or plain values.
-    typealias Frame = [(key: Key, elements: [_StoredValue])]
+    /// Sections with their rows; of plain values, with a number that stands for each.
+    typealias Frame = [(key: Key, rows: [Int64])]
 
     /// - Parameter changed: rows that count as modified where they stay in their place; as gone and come where they
     ///   stay in their section alone. Of plain values there are none.
     init(from before: Frame, to after: Frame, _ changed: Set<Int64>) {
-        var numbers = ElementNumbers()
         self.before = before.map(\.key)
         self.after = after.map(\.key)
         let difference = SequenceDifference(from: self.before, to: self.after)
         for section in difference.insertions {
-            insertions += after[section].elements.indices.map { IndexPath(indexes: [section, $0]) }
+            insertions += after[section].rows.indices.map { IndexPath(indexes: [section, $0]) }
         }
         for (old, new) in difference.kept {
-            let earlier = before[old].elements.map { numbers.number(of: $0) }
-            let rows = SequenceDifference(from: earlier, to: after[new].elements.map { numbers.number(of: $0) })
+            let earlier = before[old].rows
+            let rows = SequenceDifference(from: earlier, to: after[new].rows)
             deletions += rows.deletions.map { IndexPath(indexes: [old, $0]) }
             insertions += rows.insertions.map { IndexPath(indexes: [new, $0]) }
             for place in rows.kept where changed.contains(earlier[place.old]) {
@@ -72,13 +71,11 @@ struct SectionUpdate<Key: Hashable> {
     }
 }
 
-/// What elements of sections are told from each other by: the key of a row, or a number of its own for each plain
-/// value. No collection holds both.
+/// Numbers that plain values of sections are told from each other by, as rows are by their keys.
 private struct ElementNumbers {
     private var known: [_StoredValue: Int64] = [:]
 
     mutating func number(of element: _StoredValue) -> Int64 {
-        if let key = element.linkKey { return key }
         if let number = known[element] { return number }
         let number = Int64(known.count)
         known[element] = number
@@ -96,9 +93,13 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     /// Where it is told of what cannot be read.
     private let configuration: Realm.Configuration?
     private var sections: Followed?
-    private var known: SectionUpdate<Key>.Frame = []
-    /// The rows of results of objects, in their order.
-    private var rows: [Int64] = []
+    /// As the program was told of them last.
+    private var frame: SectionUpdate<Key>.Frame = []
+    /// Of results of objects.
+    private var known = SectionedRows<Key>()
+    private let changedRows = ChangedRows()
+    /// Of results of plain values.
+    private var numbers = ElementNumbers()
 
     init(_ sections: Followed, _ tell: @escaping (Followed, SectionUpdate<Key>?) -> Void) {
         key = sections.sectionKey
@@ -126,17 +127,18 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         case .initial(let results):
             let sections = Followed(results, key)
             self.sections = sections
+            results._source?.changedRows.add(changedRows)
             remember(sections)
             tell(sections, nil)
         case .update(_, let deletions, let insertions, let modifications):
             guard let sections else { return }
-            let (before, oldRows) = (known, rows)
-            remember(sections)
+            let (before, rows) = (frame, known.rows)
+            follow(sections, PlaceChanges(deletions: deletions, insertions: insertions, modifications: modifications))
             // What went from one place of the results to another may differ as well.
-            let came = Set(Self.rows(rows, at: insertions))
-            var changed = Set(Self.rows(oldRows, at: deletions)).intersection(came)
-            changed.formUnion(Self.rows(oldRows, at: modifications))
-            let update = SectionUpdate(from: before, to: known, changed)
+            let came = Set(Self.rows(known.rows, at: insertions))
+            var changed = Set(Self.rows(rows, at: deletions)).intersection(came)
+            changed.formUnion(Self.rows(rows, at: modifications))
+            let update = SectionUpdate(from: before, to: frame, changed)
             if !update.isEmpty { tell(sections, update) }
         case .error(let error):
             // The sections go on with what can be read.
@@ -154,8 +156,25 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         places.compactMap { rows.indices.contains($0) ? rows[$0] : nil }
     }
 
+    /// Asks for the section of each row.
     private func remember(_ sections: Followed) {
-        known = sections.map { ($0.key, $0.members) }
-        rows = sections.results._source?.keys() ?? []
+        _ = changedRows.take()
+        guard let source = sections.results._source else {
+            frame = sections.map { section in (section.key, section.members.map { numbers.number(of: $0) }) }
+            return
+        }
+        known = SectionedRows(source.keys(), sections.key(ofRow:))
+        frame = known.frame
+        sections.seed(frame)
+    }
+
+    /// Asks for the sections of rows that are new or have changed.
+    private func follow(_ sections: Followed, _ changes: PlaceChanges) {
+        guard let source = sections.results._source, let changed = changedRows.take(),
+            let followed = known.followed(to: source.keys(), changes, changed, sections.key(ofRow:))
+        else { return remember(sections) }
+        known = followed
+        frame = known.frame
+        sections.seed(frame)
     }
 }

@@ -65,7 +65,8 @@ extension SectionedResults {
     ///   - keyPaths: what counts as a modification, as for results. Where a section's key follows from more than the
     ///     elements' own properties, name that too.
     ///   - queue: where to be told; nil for where the Realm lives.
-    /// - Complexity: a key per element for each change.
+    /// - Complexity: a key for each element that is new or changed, also where an object changed that it leads to by at
+    ///   most four links; passes over the numbers of the rows besides.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void

@@ -7,11 +7,14 @@ extension ObjectSource {
     /// - Complexity: O(1) when nothing changed that matters; else O(log n) looks at rows for each changed row, and a
     ///   pass over the keys.
     func keptKeys() -> [Int64]? {
-        guard instance.isInWrite, let stamp = cache?.stamp, stamp >= instance.marks.everything, !isDegraded,
-            let dependencies = dependencies()
+        guard instance.isInWrite, !isDegraded else { return nil }
+        let isNew = cache == nil
+        if isNew { takeOver() }
+        guard let stamp = cache?.stamp, stamp >= instance.marks.everything, let dependencies = dependencies()
         else { return nil }
         if !dependencies.changed(since: stamp, instance.marks) {
             cache?.stamp = instance.stamp
+            if isNew { keepForOthers() }
             return cache?.keys
         }
         guard dependencies.isRowLocal, let view = instance.currentView,
@@ -19,19 +22,37 @@ extension ObjectSource {
             let rows = instance.marks.rows(changedSince: stamp, in: access.table), rows.count <= 64,
             var keys = cache?.keys
         else { return nil }
-        // So that they are changed in place when nobody walks them.
+        // So that they are changed in place while no walk holds them.
+        if !isNew { _ = remembered?.take(self) }
         cache = nil
-        let isDone: Void? = attempt { () throws(StorageError) in try patch(&keys, rows, view) }
-        guard isDone != nil else { return nil }
+        let isDone = attempt { () throws(StorageError) in try patch(&keys, rows, view) }
+        guard isDone == true else { return nil }
         cache = (instance.stamp, keys)
+        keepForOthers()
         return keys
+    }
+
+    /// Goes on with what the same question found before.
+    private func takeOver() {
+        guard !steps.isEmpty, let found = remembered?.take(self) else { return }
+        (cache, knownDependencies) = (found.keys, found.dependencies)
+    }
+
+    private var remembered: KeptSources? { instance.write?.memory as? KeptSources }
+
+    /// For the next source that asks the same.
+    private func keepForOthers() {
+        guard let write = instance.write, !steps.isEmpty, dependencies()?.isRowLocal == true else { return }
+        let kept = remembered ?? KeptSources()
+        write.memory = kept
+        kept.keep(self)
     }
 
     /// Wants the changes that ``keptKeys()`` needs.
     func followChanges() {
-        if instance.isInWrite, dependencies()?.isRowLocal == true {
-            instance.marks.follow(access.table, from: instance.stamp)
-        }
+        guard instance.isInWrite, dependencies()?.isRowLocal == true else { return }
+        instance.marks.follow(access.table, from: instance.stamp)
+        keepForOthers()
     }
 
     /// Whether a look after the next change is cheaper with all keys at hand.
@@ -44,7 +65,10 @@ extension ObjectSource {
         return made
     }
 
-    private func patch(_ keys: inout [Int64], _ rows: [Int64], _ view: ReadView) throws(StorageError) {
+    /// - Returns: false when the keys have to be found anew.
+    private func patch(
+        _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView
+    ) throws(StorageError) -> Bool {
         var filters: [PredicateEvaluator] = []
         var sorts: [RowSort] = []
         for step in steps {
@@ -53,6 +77,10 @@ extension ObjectSource {
             case .sort(let descriptors): sorts.append(RowSort(instance, access, descriptors))
             case .distinct, .limit: break
             }
+        }
+        if case .list(let owner, let property) = base {
+            return try patch(
+                &keys, rows, view, owner, owner._access.properties[property].column, filters, isSorted: !sorts.isEmpty)
         }
         // Changed rows may stand in the wrong places, and a search by halves needs order: out with all of them first.
         for row in rows {
@@ -69,6 +97,34 @@ extension ObjectSource {
             guard isIn else { continue }
             keys.insert(row, at: sorts.isEmpty ? Self.place(of: row, keys) : try place(of: row, keys, sorts, view))
         }
+        return true
+    }
+
+    /// The same of a list that is itself as it was, but for elements that were deleted: what leaves is taken out. What
+    /// enters would have to be looked for in the list.
+    private func patch(
+        _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView, _ owner: ObjectBase, _ column: Int,
+        _ filters: [PredicateEvaluator], isSorted: Bool
+    ) throws(StorageError) -> Bool {
+        if owner.isInvalidated { return false }
+        for row in rows {
+            var isIn = try view.locate(access.table, RowKey(row)) != nil
+            for filter in filters where isIn { isIn = try filter.matches(RowKey(row), view) }
+            // One that was deleted and made again is no element any more.
+            if isIn {
+                let table = owner._access.table
+                isIn = try view.linkCount(from: RowKey(owner._key), to: RowKey(row), of: table, column) > 0
+            }
+            let known = keys.firstIndex(of: row)
+            if isIn {
+                if known == nil || isSorted { return false }
+            } else if let known {
+                keys.remove(at: known)
+                // It may be in the list more than once.
+                if keys[known...].contains(row) { keys.removeAll { $0 == row } }
+            }
+        }
+        return true
     }
 
     private static func place(of key: Int64, _ keys: [Int64]) -> Int {

@@ -5,7 +5,7 @@ import Synchronization
 /// when the Realm shows something else.
 ///
 /// Concurrency: confined with its Realm, but for a frozen Realm's, which any thread may read: there the keys are found
-/// before the source is handed out.
+/// before the source is handed out; those of a whole class when they are needed first, under a lock.
 public final class ObjectSource {
     enum Base {
         /// All rows of the class, by key.
@@ -31,8 +31,12 @@ public final class ObjectSource {
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
     /// What a filter of the whole class was bound to, in the schema of a stamp.
     private var bound: (stamp: UInt64, node: BoundPredicate)?
+    /// Of a frozen Realm, all keys of a class.
+    private let frozenTable = Mutex<[Int64]?>(nil)
     /// Of a frozen Realm, whose cache stays: the keys of rows that can be read, for what is known to be damaged.
     private let readableFrozen = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
+    /// Told by an observer that follows the collection, where something wants to know.
+    var changedRows = ChangedRowsWanted()
     /// Keys that an observer found while it followed the collection.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
 
@@ -50,7 +54,12 @@ public final class ObjectSource {
         self.access = access
         self.base = base
         self.steps = steps
-        if instance.isFrozen { cache = (instance.stamp, evaluate()) }
+        if instance.isFrozen, !isTable { cache = (instance.stamp, evaluate()) }
+    }
+
+    private var isTable: Bool {
+        if case .table = base { return steps.isEmpty }
+        return false
     }
 
     /// An access to what is not there.
@@ -87,10 +96,7 @@ public final class ObjectSource {
     }
 
     /// Whether it is the whole class in the order of keys, where storage counts and finds by itself.
-    var isWholeTable: Bool {
-        if case .table = base { return steps.isEmpty && !instance.isFrozen && !isDegraded }
-        return false
-    }
+    var isWholeTable: Bool { isTable && !isDegraded }
 
     /// Whether rows or links that it consists of are known to be damaged: then everything follows from the keys of the
     /// rows that can be read.
@@ -220,12 +226,23 @@ public final class ObjectSource {
             return instance.isFrozen && instance.knowsDamage ? readable(cache.keys) : cache.keys
         }
         instance.checkConfinement()
+        if instance.isFrozen, isTable { return frozenTableKeys() }
         if let kept = keptKeys() { return kept }
         let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
         known = nil
         if !instance.isFrozen { cache = (instance.stamp, keys) }
         followChanges()
         return keys
+    }
+
+    /// Whether all keys of a class of a frozen Realm were needed.
+    var hasFrozenKeys: Bool { frozenTable.withLock { $0 != nil } }
+
+    private func frozenTableKeys() -> [Int64] {
+        let known = frozenTable.withLock { $0 }
+        let keys = known ?? evaluate()
+        if known == nil { frozenTable.withLock { $0 = keys } }
+        return instance.failures.isKnown ? readable(keys) : keys
     }
 
     /// Those keys of a frozen Realm whose rows can be read, as far as that is known now.

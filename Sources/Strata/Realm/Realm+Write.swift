@@ -101,7 +101,9 @@ extension Realm {
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         let source = objects.source
         guard let write = instance.requireWrite(source.access.name) else { return }
-        if source.isWholeTable && source.access.ruled.isEmpty { return write.deleteAll([source.access.table]) }
+        // Of a frozen Realm, rows that came later are none of them.
+        let isWhole = source.isWholeTable && !source.instance.isFrozen
+        if isWhole && source.access.ruled.isEmpty { return write.deleteAll([source.access.table]) }
         write.delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
     }
 

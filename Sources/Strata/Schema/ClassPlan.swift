@@ -66,7 +66,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         isEmbedded = type is EmbeddedObject.Type
         prototype = type.init()
         let primaryName = type.primaryKey()
-        let indexedNames = type.indexedProperties() + type.uniqueKeys().compactMap(\.first)
+        let indexedNames = type.indexedProperties() + type.uniqueKeys().flatMap { $0 }
         let ignoredNames = type.ignoredProperties()
         let columnNames = type.propertiesMapping()
         let uniqueKeys = type.uniqueKeys()

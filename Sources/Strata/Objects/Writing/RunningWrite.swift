@@ -29,6 +29,8 @@ final class RunningWrite {
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
     /// Along collections that may change.
     let walks = CollectionWalks()
+    /// What queries remember of it.
+    var memory: (any WriteMemory)?
     /// Made when somebody outside of the write has to know how it ends.
     private var knownFate: WriteFate?
     /// Changes that wait until all rows of the objects that are being added are there.

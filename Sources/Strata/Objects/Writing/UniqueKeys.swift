@@ -6,8 +6,8 @@ struct UniqueKey {
     let names: [String]
     let columns: [Int]
     let tags: [ColumnTag]
-    /// The position in `columns` of one that has an index; nil when none has.
-    let indexed: Int?
+    /// The positions in `columns` of those that have an index.
+    let indexed: [Int]
     let className: String
     let table: Int
 
@@ -27,7 +27,7 @@ struct UniqueKey {
         self.tags = tags
         self.table = table
         className = definition.name
-        indexed = columns.firstIndex { definition.columns[$0].index != .none }
+        indexed = columns.indices.filter { definition.columns[columns[$0]].index != .none }
     }
 }
 
@@ -48,7 +48,7 @@ struct UniqueCheck {
             known[tuple] = row
         }
         if known.isEmpty { return nil }
-        if let way = try lookups(key, known.values) { return try lookedUp(way, key, known, rows) }
+        if let ways = try lookups(key, known.values) { return try lookedUp(ways, key, known) }
         return try scanned(key, known, rows)
     }
 
@@ -68,26 +68,34 @@ struct UniqueCheck {
         return normal.contains(.null) ? nil : normal
     }
 
-    /// The position of the indexed column, when asking its index is less than a pass over the class.
-    private func lookups(_ key: UniqueKey, _ rows: some Collection<Int64>) throws(StorageError) -> Int? {
-        guard let place = key.indexed else { return nil }
+    /// For each row the position of the column whose index names the fewest others; nil when asking them is more than a
+    /// pass over the class.
+    /// - Complexity: O(log n) for each row and index.
+    func lookups(_ key: UniqueKey, _ rows: some Collection<Int64>) throws(StorageError) -> [Int64: Int]? {
+        if key.indexed.isEmpty { return nil }
         let limit = try view.rowCount(key.table) / 16 + 64
         var total = 0
+        var ways: [Int64: Int] = [:]
         for row in rows {
             guard let values = try values(row, key) else { continue }
-            total += try values[place].withCell { (cell) throws(StorageError) in
-                try view.indexedCount(key.table, key.columns[place], equalTo: cell)
+            var fewest = Int.max
+            for place in key.indexed where fewest > 1 {
+                let count = try values[place].withCell { (cell) throws(StorageError) in
+                    try view.indexedCount(key.table, key.columns[place], equalTo: cell)
+                }
+                if count < fewest { (fewest, ways[row]) = (count, place) }
             }
+            total += fewest
             if total > limit { return nil }
         }
-        return place
+        return ways
     }
 
     private func lookedUp(
-        _ place: Int, _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
+        _ ways: [Int64: Int], _ key: UniqueKey, _ known: [[DistinctValue]: Int64]
     ) throws(StorageError) -> Realm.Error? {
         for (tuple, row) in known {
-            guard let values = try values(row, key) else { continue }
+            guard let place = ways[row], let values = try values(row, key) else { continue }
             let others = try values[place].withCell { (cell) throws(StorageError) in
                 try view.rows(key.table, key.columns[place], equalTo: cell)
             }

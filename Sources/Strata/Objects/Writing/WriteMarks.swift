@@ -36,6 +36,8 @@ struct WriteMarks {
 
     private struct Column {
         var changed: UInt64 = 0
+        /// The last change that was not a deletion of what it leads to.
+        var set: UInt64 = 0
         var unlogged: UInt64 = 0
     }
 
@@ -53,6 +55,7 @@ struct WriteMarks {
     mutating func markSet(_ table: Int, _ column: Int, _ key: Int64, _ stamp: UInt64) {
         makeRoom(table, column)
         tables[table].columns[column].changed = stamp
+        tables[table].columns[column].set = stamp
         log(table, key, stamp)
     }
 
@@ -107,6 +110,8 @@ struct WriteMarks {
     // MARK: Asking
 
     func changed(_ place: Place) -> UInt64 { column(place).changed }
+    /// The last change of a column but for links that went with what they led to.
+    func set(_ place: Place) -> UInt64 { column(place).set }
     /// The last change of a column that the log of its class does not name.
     func unlogged(_ place: Place) -> UInt64 { column(place).unlogged }
     func inserted(_ table: Int) -> UInt64 { table < tables.count ? tables[table].inserted : 0 }

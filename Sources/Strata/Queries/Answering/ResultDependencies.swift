@@ -5,8 +5,11 @@ struct ResultDependencies {
     private var rows: Set<Int> = []
     /// Whether a deletion anywhere does: values of any type may lead to any class.
     private var dependsOnDeletions = false
-    /// Whether each row is or is not in the collection, and has its place there, by nothing but its own columns.
+    /// Whether each row is or is not in the collection, and has its place there, by nothing but its own columns and, in
+    /// a list, the place that it has in the list itself.
     private(set) var isRowLocal = true
+    /// The column of a list.
+    private var list: WriteMarks.Place?
 
     /// Nil when the steps do not suit the class any more.
     init?(_ source: ObjectSource) {
@@ -16,10 +19,13 @@ struct ResultDependencies {
         case .table: break
         case .keys: isRowLocal = false
         case .list(let owner, let property):
-            isRowLocal = false
+            // The keys of a map stay where what they led to is deleted.
+            isRowLocal = !owner._access.properties[property].isMap
             rows.insert(owner._access.table)
-            columns.insert(
-                WriteMarks.Place(table: owner._access.table, column: owner._access.properties[property].column))
+            let place = WriteMarks.Place(
+                table: owner._access.table, column: owner._access.properties[property].column)
+            columns.insert(place)
+            list = place
         case .backlinks(let owner, let origin, let property):
             isRowLocal = false
             rows.formUnion([owner._access.table, origin.table])
@@ -52,7 +58,9 @@ struct ResultDependencies {
     /// Whether the log of the collection's class does not tell all that changed after `stamp`.
     func changedUnseen(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
         if dependsOnDeletions && marks.deletion > stamp { return true }
-        return columns.contains { marks.unlogged($0) > stamp }
+        // Elements that were deleted are in the log of their own class.
+        if let list, marks.set(list) > stamp { return true }
+        return columns.contains { $0 != list && marks.unlogged($0) > stamp }
     }
 
     private mutating func add(_ keyPath: String, _ source: ObjectSource) throws(Realm.Error) {

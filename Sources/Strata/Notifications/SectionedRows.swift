@@ -1,0 +1,113 @@
+/// The rows of some results, each with its section. From one version to the next nothing is asked of rows that did not
+/// change.
+struct SectionedRows<Key: Hashable> {
+    /// In the order of the results.
+    private(set) var rows: [Int64] = []
+    /// Sections in the order in which they first appear, with their rows in order.
+    private(set) var frame: SectionUpdate<Key>.Frame = []
+    /// The section of each row, by its number.
+    private var numbers: [Int] = []
+    private var names: [Key] = []
+    private var known: [Key: Int] = [:]
+
+    init() {}
+
+    /// - Complexity: a key for each row.
+    init(_ rows: [Int64], _ key: (Int64) -> Key) {
+        self.rows = rows
+        numbers.reserveCapacity(rows.count)
+        for row in rows { numbers.append(number(of: key(row))) }
+        frame = makeFrame()
+    }
+
+    /// The same for other rows; nil when the changes do not lead there.
+    /// - Parameters:
+    ///   - changes: from the rows of before to `rows`.
+    ///   - changed: rows whose section may be another one.
+    /// - Complexity: a key for each row that is new or changed; besides that, passes over integers.
+    func followed(
+        to rows: [Int64], _ changes: PlaceChanges, _ changed: Set<Int64>, _ key: (Int64) -> Key
+    ) -> SectionedRows? {
+        var made = self
+        for place in changes.modifications where numbers.indices.contains(place) { made.numbers[place] = -1 }
+        guard changes.insertions.allSatisfy({ rows.indices.contains($0) }),
+            made.exchange(changes, for: changes.insertions.map { rows[$0] }), made.rows == rows
+        else { return nil }
+        var left = changed
+        for (place, number) in made.numbers.enumerated() where number < 0 { left.remove(rows[place]) }
+        if !left.isEmpty {
+            for (place, row) in rows.enumerated() where left.contains(row) { made.numbers[place] = -1 }
+        }
+        for (place, number) in made.numbers.enumerated() where number < 0 {
+            made.numbers[place] = made.number(of: key(rows[place]))
+        }
+        made.frame = made.makeFrame()
+        made.forgetEmpty()
+        return made
+    }
+
+    /// Takes out what went, and puts in what came, without a section.
+    /// - Returns: false where there are no such places.
+    private mutating func exchange(_ changes: PlaceChanges, for come: [Int64]) -> Bool {
+        if changes.deletions.isEmpty && come.isEmpty { return true }
+        let count = rows.count - changes.deletions.count + come.count
+        guard count >= 0 else { return false }
+        var (newRows, newNumbers): ([Int64], [Int]) = ([], [])
+        newRows.reserveCapacity(count)
+        newNumbers.reserveCapacity(count)
+        var deletions = changes.deletions[...]
+        var insertions = zip(changes.insertions, come).makeIterator()
+        var next = insertions.next()
+        func put(_ row: Int64, _ number: Int) {
+            newRows.append(row)
+            newNumbers.append(number)
+        }
+        for (place, row) in rows.enumerated() {
+            if deletions.first == place {
+                deletions.removeFirst()
+                continue
+            }
+            while let (at, come) = next, at == newRows.count {
+                put(come, -1)
+                next = insertions.next()
+            }
+            put(row, numbers[place])
+        }
+        while let (at, come) = next, at == newRows.count {
+            put(come, -1)
+            next = insertions.next()
+        }
+        guard deletions.isEmpty, next == nil else { return false }
+        (rows, numbers) = (newRows, newNumbers)
+        return true
+    }
+
+    private mutating func number(of key: Key) -> Int {
+        if let known = known[key] { return known }
+        known[key] = names.count
+        names.append(key)
+        return names.count - 1
+    }
+
+    private func makeFrame() -> SectionUpdate<Key>.Frame {
+        var frame: SectionUpdate<Key>.Frame = []
+        var places = [Int](repeating: -1, count: names.count)
+        for (row, number) in zip(rows, numbers) {
+            if places[number] < 0 {
+                places[number] = frame.count
+                frame.append((names[number], []))
+            }
+            frame[places[number]].rows.append(row)
+        }
+        return frame
+    }
+
+    /// Keys that no row has any more are not kept for ever.
+    private mutating func forgetEmpty() {
+        guard names.count > 2 * frame.count + 64 else { return }
+        let before = names
+        (names, known) = ([], [:])
+        for section in frame { _ = number(of: section.key) }
+        for (place, number) in numbers.enumerated() { numbers[place] = known[before[number]] ?? 0 }
+    }
+}

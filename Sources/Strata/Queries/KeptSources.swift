@@ -1,0 +1,142 @@
+/// What was looked for last inside of a write, and found: a loop that makes its results anew in each turn, as
+/// `while let item = list.filter("isOpen == true").first` does, goes on with what the turn before found.
+///
+/// It goes with its write, and keeps no object: an object would keep the Realm, and a write that is dropped with its
+/// Realm would never end.
+final class KeptSources: WriteMemory {
+    private var entries: [Entry] = []
+    private static let most = 4
+
+    /// What a source found.
+    struct Found {
+        let keys: (stamp: UInt64, keys: [Int64])
+        let dependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
+    }
+
+    private struct Entry {
+        let question: Question
+        let found: Found
+    }
+
+    private struct Question {
+        let access: ObjectIdentifier
+        /// Of a list, where it stands.
+        let list: ListPlace?
+        let steps: [ObjectSource.Step]
+
+        /// Nil for what is not kept.
+        init?(_ source: ObjectSource) {
+            switch source.base {
+            case .table: list = nil
+            case .list(let owner, let property):
+                list = ListPlace(
+                    table: owner._access.table, key: owner._key, creation: owner._creation, property: property)
+            case .backlinks, .keys: return nil
+            }
+            for step in source.steps { if case .filter(let predicate) = step, predicate.namesObjects { return nil } }
+            access = ObjectIdentifier(source.access)
+            steps = source.steps
+        }
+
+        /// Whether both ask the same, as far as that is seen without asking.
+        func isSame(as other: Question) -> Bool {
+            guard access == other.access, list == other.list, steps.count == other.steps.count else { return false }
+            return zip(steps, other.steps).allSatisfy { step, other in
+                switch (step, other) {
+                case (.filter(let predicate), .filter(let otherPredicate)): predicate.isSame(as: otherPredicate)
+                case (.sort(let descriptors), .sort(let otherDescriptors)): descriptors == otherDescriptors
+                default: false
+                }
+            }
+        }
+    }
+
+    private struct ListPlace: Equatable {
+        let table: Int
+        let key: Int64
+        let creation: UInt64
+        let property: Int
+    }
+
+    /// What the same question found; nil when it was not asked lately. It is handed out once, so that its keys are
+    /// changed in place.
+    func take(_ source: ObjectSource) -> Found? {
+        guard !entries.isEmpty, let question = Question(source),
+            let place = entries.firstIndex(where: { $0.question.isSame(as: question) })
+        else { return nil }
+        return entries.remove(at: place).found
+    }
+
+    /// Keeps what was found, and forgets what was asked longest ago.
+    func keep(_ source: ObjectSource) {
+        guard let keys = source.cache, let question = Question(source) else { return }
+        entries.removeAll { $0.question.isSame(as: question) }
+        if entries.count == Self.most { entries.removeFirst() }
+        entries.append(Entry(question: question, found: Found(keys: keys, dependencies: source.knownDependencies)))
+    }
+}
+
+extension Predicate {
+    /// Whether an object is among the operands.
+    fileprivate var namesObjects: Bool {
+        switch self {
+        case .constant: false
+        case .not(let inner): inner.namesObjects
+        case .and(let parts), .or(let parts): parts.contains(where: \.namesObjects)
+        case .comparison(let comparison): comparison.left.namesObjects || comparison.right.namesObjects
+        }
+    }
+
+    /// Whether both are written alike. Subqueries and shapes are not looked at, and differ.
+    fileprivate func isSame(as other: Predicate) -> Bool {
+        switch (self, other) {
+        case (.constant(let value), .constant(let otherValue)): value == otherValue
+        case (.not(let inner), .not(let otherInner)): inner.isSame(as: otherInner)
+        case (.and(let parts), .and(let otherParts)), (.or(let parts), .or(let otherParts)):
+            parts.count == otherParts.count && zip(parts, otherParts).allSatisfy { $0.isSame(as: $1) }
+        case (.comparison(let comparison), .comparison(let otherComparison)): comparison.isSame(as: otherComparison)
+        default: false
+        }
+    }
+}
+
+extension Predicate.Comparison {
+    fileprivate func isSame(as other: Predicate.Comparison) -> Bool {
+        comparator == other.comparator && options == other.options && quantifier == other.quantifier
+            && isQuantified == other.isQuantified && left.isSame(as: other.left) && right.isSame(as: other.right)
+    }
+}
+
+extension Predicate.Expression {
+    fileprivate var namesObjects: Bool {
+        switch self {
+        case .object, .members: true
+        case .values(let parts): parts.contains(where: \.namesObjects)
+        case .subquery(_, _, let inner): inner.namesObjects
+        case .path, .aggregate, .value, .shape: false
+        }
+    }
+
+    fileprivate func isSame(as other: Predicate.Expression) -> Bool {
+        switch (self, other) {
+        case (.path(let path), .path(let otherPath)): path == otherPath
+        case (.aggregate(let path, let aggregate), .aggregate(let otherPath, let otherAggregate)):
+            path == otherPath && aggregate == otherAggregate
+        case (.value(let constant), .value(let otherConstant)): constant.isSame(as: otherConstant)
+        case (.values(let parts), .values(let otherParts)):
+            parts.count == otherParts.count && zip(parts, otherParts).allSatisfy { $0.isSame(as: $1) }
+        default: false
+        }
+    }
+}
+
+extension Predicate.Constant {
+    /// Text by its bytes: two spellings are two questions.
+    fileprivate func isSame(as other: Predicate.Constant) -> Bool {
+        guard type == other.type, link == other.link else { return false }
+        if case .text(let text) = stored, case .text(let otherText) = other.stored {
+            return text.utf8.elementsEqual(otherText.utf8)
+        }
+        return stored == other.stored
+    }
+}
