@@ -3,8 +3,8 @@ import StrataStorage
 // Links in values of any type
 // 1. A value keeps the identity of an object: its table, its key and the version that created it. A deletion does not
 //    look for the values that lead to what it deletes.
-// 2. In a version without that object the link is none. Whoever compares, orders, counts or tells of values of any type
-//    asks the version for it, as reading does, so that all of them say the same.
+// 2. In a version without that object the link is none. Queries, sorts, sets and observers ask the version for it, as
+//    reading does, so that all of them say the same.
 // 3. What is damaged is not gone: a link to a row that cannot be read stays a link.
 
 extension ReadView {
