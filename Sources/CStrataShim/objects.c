@@ -30,6 +30,12 @@ uint64_t strata_counts_alone(void *object) {
 
 void strata_retain_alone(void *object) { swift_nonatomic_retain(object); }
 
+_Thread_local uint64_t strata_steps;
+
+static _Thread_local void *assignments;
+void *strata_assignments(void) { return assignments; }
+void strata_keep_assignments(void *run) { assignments = run; }
+
 __attribute__((noinline)) void strata_object_ends(void) { __asm__ volatile(""); }
 
 #if defined(__x86_64__) && defined(__LP64__)

@@ -120,6 +120,22 @@
         case queryNullsMatch = "strata-query-nulls-match"
         /// A sort reverses what it began with.
         case sortUnstable = "strata-sort-unstable"
+        /// An IN is a pass over the class for each of its values.
+        case inPasses = "strata-in-passes"
+        /// A set that nothing manages is searched from its start for each member.
+        case setSearched = "strata-set-searched"
+        /// All observers are looked at for each one that is added.
+        case observersSwept = "strata-observers-swept"
+        /// The section of a key is looked for from the first one on.
+        case sectionSearched = "strata-section-searched"
+        /// What was found of a list is looked for again at each question inside a write.
+        case listForgotten = "strata-list-forgotten"
+        /// A unique key is held against the whole class at each commit.
+        case uniqueScanned = "strata-unique-scanned"
+        /// The keys of a frozen class are all found when somebody asks for its objects.
+        case frozenListed = "strata-frozen-listed"
+        /// All members of all sections are looked at for each commit.
+        case sectionsAnew = "strata-sections-anew"
         /// A commit does not wait for the disk.
         case commitWithoutSync = "strata-commit-without-sync"
         /// A sync of the log that failed is made again, and what the second one says is believed.

@@ -7,6 +7,8 @@ struct SalvageCount {
     /// Where something stands for what is lost, in the collections that were handed out.
     private(set) var gaps: [CollectionOwner: CollectionGaps] = [:]
     private let listed: Int
+    /// Where the report has which table.
+    private var places = DefinitionPlaces<TableID>()
 
     init(_ survey: SalvageSurvey, _ options: SalvageOptions) {
         self.survey = survey
@@ -15,7 +17,21 @@ struct SalvageCount {
         report.tables = survey.schema.tables.map { SalvageReport.Table(id: $0.id, name: $0.name) }
     }
 
-    func position(_ table: TableID) -> Int? { report.tables.firstIndex { $0.id == table } }
+    func position(_ table: TableID) -> Int? { places.first(table, in: report.tables) { $0.id } }
+
+    /// The report lists the tables of another schema from now on.
+    mutating func rearrange(_ schema: StoreSchema) {
+        let known = report.tables
+        let before = places
+        report.tables = schema.tables.map { definition in
+            var table =
+                before.first(definition.id, in: known) { $0.id }.map { known[$0] }
+                ?? SalvageReport.Table(id: definition.id, name: definition.name)
+            table.name = definition.name
+            return table
+        }
+        places = DefinitionPlaces()
+    }
 
     /// Hands out all rows of a table that can be read, in key order within each group.
     /// - Parameter body: returns false when the row is there already.
@@ -24,7 +40,7 @@ struct SalvageCount {
         _ body: (_ key: Int64, _ created: UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Bool
     ) throws(StorageError) {
         guard let index = position(definition.id),
-            let found = survey.tables.first(where: { $0.id == definition.id })
+            let found = survey.table(definition.id)
         else { return }
         let layout = TableLayout(definition)
         var table = report.tables[index]

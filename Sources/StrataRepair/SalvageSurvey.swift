@@ -46,6 +46,7 @@ final class SalvageSurvey {
     var report = SalvageReport()
     var schema = StoreSchema()
     var tables: [TableSurvey] = []
+    private let places = DefinitionPlaces<TableID>()
     /// Records to be replayed on top.
     var log: SalvageLog?
     private var freeMap: FreeMap?
@@ -237,6 +238,9 @@ final class SalvageSurvey {
         for index in 0..<branch.count { walkEntries(branch.reference(index), table, branch.level - 1) }
     }
 
+    /// What was found of a class; asked once all are known.
+    func table(_ id: TableID) -> TableSurvey? { places.first(id, in: tables) { $0.id }.map { tables[$0] } }
+
     // MARK: Nodes without parents
 
     /// The top of a tree that only the lost root knew. Nothing below is younger than the checkpoint that was chosen.
@@ -247,7 +251,8 @@ final class SalvageSurvey {
 
     /// Classes of the schema of which no node was found: nobody knows how many rows they had.
     private func addLostTables() {
-        for definition in schema.tables where !tables.contains(where: { $0.id == definition.id }) {
+        let found = Set(tables.map(\.id))
+        for definition in schema.tables where !found.contains(definition.id) {
             tables.append(TableSurvey(id: definition.id, lost: [lostTop]))
         }
     }

@@ -37,7 +37,9 @@ final class SalvageWriter {
             rebuild.raiseNextKey(table, to: survey.nextKey)
         }
         for (table, definition) in survey.schema.tables.enumerated() {
+            // Moved out and back: a copy for each class would be as long as all of them.
             var books = count
+            count.report.tables.removeAll()
             try books.read(definition) { (key, created, cells) throws(StorageError) in
                 try insert(table, key, min(created, limit), cells)
             }
@@ -246,15 +248,7 @@ final class SalvageWriter {
     }
 
     /// The report lists the tables of the schema that is in force at the end.
-    private func rearrange(_ schema: StoreSchema) {
-        count.report.tables = schema.tables.map { definition in
-            var table =
-                count.report.tables.first { $0.id == definition.id }
-                ?? SalvageReport.Table(id: definition.id, name: definition.name)
-            table.name = definition.name
-            return table
-        }
-    }
+    private func rearrange(_ schema: StoreSchema) { count.rearrange(schema) }
 
     // MARK: Links
 

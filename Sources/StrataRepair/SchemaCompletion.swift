@@ -14,14 +14,16 @@ struct SchemaCompletion {
     /// - Parameter schema: what is known of it: an older one, or none at all.
     func completed(_ schema: StoreSchema) -> StoreSchema {
         var schema = schema
+        var named = Set(schema.tables.map(\.id))
         for survey in tables {
-            if schema.position(of: survey.id) == nil {
+            if named.insert(survey.id).inserted {
                 schema.tables.append(TableDefinition(id: survey.id, name: "table-\(survey.id.rawValue)", columns: []))
             }
             schema.nextTableID = max(schema.nextTableID, survey.id.rawValue &+ 1)
         }
+        let known = schema
         for survey in tables {
-            guard let position = schema.position(of: survey.id) else { continue }
+            guard let position = known.position(of: survey.id) else { continue }
             // Columns that the schema is older than; what it has dropped before stays dropped.
             let isNew = schema.tables[position].columns.isEmpty
             let next = isNew ? 1 : schema.nextColumnID

@@ -101,13 +101,13 @@ struct CheckCommand: Command {
         settings.cipher = cipher
         let report: SalvageReport
         do { report = try Salvage.examine(path, options: settings) } catch { throw ToolError(error, path: path) }
+        let names = Dictionary(report.tables.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
         return report.damage.map { damage in
             Finding(
                 page: Int(damage.page.rawValue), pages: damage.pages, offset: damage.offset,
                 kind: damage.kind?.word ?? "header",
-                table: damage.table.map { id in
-                    report.tables.first { $0.id == id }?.name ?? "class \(id.rawValue)"
-                }, reason: ToolError.reason(damage.reason))
+                table: damage.table.map { names[$0] ?? "class \($0.rawValue)" },
+                reason: ToolError.reason(damage.reason))
         }
     }
 

@@ -16,6 +16,10 @@ uint64_t strata_counts_alone(void *object);
 // Counts a Swift object up that nobody but the caller refers to, on any thread.
 void strata_retain_alone(void *object);
 
+// What the running thread keeps while an object takes values from others: NULL when none does.
+void *strata_assignments(void);
+void strata_keep_assignments(void *run);
+
 // Called by the end of every object, behind whatever the program's classes do at theirs.
 void strata_object_ends(void);
 

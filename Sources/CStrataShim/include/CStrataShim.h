@@ -4,6 +4,7 @@
 #include "CStrataKernels.h"
 #include "CStrataObjects.h"
 #include "CStrataShared.h"
+#include "CStrataSteps.h"
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

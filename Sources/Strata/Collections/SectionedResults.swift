@@ -172,6 +172,12 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     /// The section of a key as it is now; nil when there is none.
     func known(_ key: Key) -> ResultsSection<Key, SectionElement>? {
         let now = grouping
+        #if Zoo
+            if PlantedMistake.sectionSearched.isPlanted {
+                WorkSteps.note(now.sections.prefix { $0.key != key }.count)
+            }
+        #endif
+        WorkSteps.note(1)
         return now.places[key].map { section(key, now.sections[$0].members) }
     }
 
@@ -212,7 +218,9 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
 
     private func grouped() -> Grouped {
         var grouped = Grouped()
-        for (element, stored) in zip(results, results.storedElements) {
+        let stored = results.storedElements
+        WorkSteps.note(stored.count)
+        for (element, stored) in zip(results, stored) {
             let key = key(element)
             if let place = grouped.places[key] {
                 grouped.sections[place].members.append(stored)

@@ -46,8 +46,17 @@ struct UnmanagedMembers<Element: RealmCollectionValue> {
     /// - Complexity: O(1); O(members) for a managed object in a set with members that were not managed when they came.
     func place(of element: Element) -> Int? {
         let identity = ElementIdentity(element)
+        #if Zoo
+            if PlantedMistake.setSearched.isPlanted {
+                let place = elements.firstIndex { ElementIdentity($0) == identity }
+                WorkSteps.note(place ?? elements.count)
+                return place
+            }
+        #endif
+        WorkSteps.note(1)
         if let place = places[identity] { return place }
         guard instances > 0, case .row(let object) = identity else { return nil }
+        WorkSteps.note(elements.count)
         return elements.firstIndex { $0._elementObject == object }
     }
 

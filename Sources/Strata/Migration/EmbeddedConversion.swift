@@ -26,20 +26,19 @@ struct EmbeddedConversion {
             var changes = 0
             for (position, table) in transaction.view.schema.tables.enumerated()
             where table.tag == TableTag.embedded {
-                changes += try convert(position, table)
+                changes += try convert(position)
             }
             if changes == 0 { return }
         }
     }
 
     /// - Returns: how many objects were deleted or made.
-    private func convert(_ table: Int, _ definition: TableDefinition) throws(StorageError) -> Int {
+    private func convert(_ table: Int) throws(StorageError) -> Int {
         let view = transaction.view
         var origins: [Origin] = []
-        for (position, origin) in view.schema.tables.enumerated() {
-            for (column, link) in origin.columns.enumerated() where link.target == definition.id {
-                origins.append(Origin(table: position, column: column, isMany: link.type == .links))
-            }
+        for (origin, column) in view.linkColumns(to: table) {
+            let type = view.schema.tables[origin].columns[column].type
+            origins.append(Origin(table: origin, column: column, isMany: type == .links))
         }
         var changes = 0
         var from: Int64? = .min

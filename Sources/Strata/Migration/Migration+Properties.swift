@@ -82,7 +82,7 @@ extension Migration {
     }
 
     private func finalColumn(_ name: String, _ access: ClassAccess) -> ColumnDefinition? {
-        transition.final.tables.first { $0.name == access.name }?.columns.first { $0.name == name }
+        transition.final.table(named: access.name)?.column(named: name)
     }
 
     /// Makes the schema in between that of the transaction.

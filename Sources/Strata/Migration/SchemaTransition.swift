@@ -22,14 +22,13 @@ struct SchemaTransition {
         self.old = old
         final = wanted
         for position in final.tables.indices {
-            guard let before = old.tables.first(where: { $0.id == final.tables[position].id }) else { continue }
-            for (index, column) in final.tables[position].columns.enumerated()
-            where before.position(of: column.id) == nil {
-                guard let known = before.columns.first(where: { $0.name == column.name }),
-                    Self.canKeep(known, as: column)
-                else { continue }
-                final.tables[position].columns[index].id = known.id
+            guard let before = old.table(final.tables[position].id) else { continue }
+            var columns = final.tables[position].columns
+            for (index, column) in columns.enumerated() where before.position(of: column.id) == nil {
+                guard let known = before.column(named: column.name), Self.canKeep(known, as: column) else { continue }
+                columns[index].id = known.id
             }
+            final.tables[position].columns = columns
         }
     }
 
@@ -48,19 +47,20 @@ struct SchemaTransition {
     var transitional: StoreSchema {
         var schema = final
         for position in schema.tables.indices {
-            guard let before = old.tables.first(where: { $0.id == schema.tables[position].id }) else { continue }
+            guard let before = old.table(schema.tables[position].id) else { continue }
             if isNewlyEmbedded(schema.tables[position]) {
                 // Several may lead to one object until the end, and nothing goes because one of them lets go.
                 schema.tables[position].tag = TableTag.noPrimaryKey
             }
-            for index in schema.tables[position].columns.indices {
-                let column = schema.tables[position].columns[index]
-                let known = before.columns.first { $0.id == column.id }
+            var columns = schema.tables[position].columns
+            for index in columns.indices {
+                let column = columns[index]
+                let known = before.column(column.id)
                 if known?.isOptional == true {
-                    schema.tables[position].columns[index].isOptional = true
+                    columns[index].isOptional = true
                 } else if isRetyped(column, in: before), !Self.isCollection(column) {
-                    schema.tables[position].columns[index].isOptional = true
-                    schema.tables[position].columns[index].defaultBits = nil
+                    columns[index].isOptional = true
+                    columns[index].defaultBits = nil
                 }
             }
             for column in before.columns where schema.tables[position].position(of: column.id) == nil {
@@ -68,15 +68,16 @@ struct SchemaTransition {
                 hidden.name = Self.hiddenPrefix + column.name
                 hidden.tag |= Self.hiddenTag
                 hidden.index = .none
-                schema.tables[position].columns.append(hidden)
+                columns.append(hidden)
             }
+            schema.tables[position].columns = columns
         }
         return schema
     }
 
     /// Whether a class was not embedded and is now.
     private func isNewlyEmbedded(_ table: TableDefinition) -> Bool {
-        table.tag == TableTag.embedded && old.tables.first { $0.id == table.id }.map { $0.tag != table.tag } ?? false
+        table.tag == TableTag.embedded && old.table(table.id).map { $0.tag != table.tag } ?? false
     }
 
     var newlyEmbedded: [TableDefinition] { final.tables.filter(isNewlyEmbedded) }
@@ -109,7 +110,7 @@ struct SchemaTransition {
     /// Properties that were optional and are required.
     var required: [Property] {
         properties { before, column in
-            guard let known = before.columns.first(where: { $0.id == column.id }), known.isOptional,
+            guard let known = before.column(column.id), known.isOptional,
                 !column.isOptional
             else { return nil }
             return .some(known.id)
@@ -120,13 +121,13 @@ struct SchemaTransition {
     var retyped: [Property] {
         properties { before, column in
             guard isRetyped(column, in: before) else { return nil }
-            return .some(before.columns.first { $0.name == column.name }?.id)
+            return .some(before.column(named: column.name)?.id)
         }
     }
 
     private func properties(_ oldColumn: (TableDefinition, ColumnDefinition) -> ColumnID??) -> [Property] {
         final.tables.flatMap { table -> [Property] in
-            guard let before = old.tables.first(where: { $0.id == table.id }) else { return [] }
+            guard let before = old.table(table.id) else { return [] }
             return table.columns.compactMap { column in
                 guard let known = oldColumn(before, column) else { return nil }
                 return Property(
@@ -142,8 +143,8 @@ struct SchemaTransition {
     /// - Returns: false when one of the two has no column of its own.
     mutating func keep(_ oldName: String, as newName: String, in className: String) -> Bool {
         guard let position = final.position(named: className),
-            let before = old.tables.first(where: { $0.id == final.tables[position].id }),
-            let known = before.columns.first(where: { $0.name == oldName }),
+            let before = old.table(final.tables[position].id),
+            let known = before.column(named: oldName),
             let index = final.tables[position].position(named: newName)
         else { return false }
         final.tables[position].columns[index].id = known.id
@@ -161,14 +162,12 @@ struct SchemaTransition {
     /// Takes out the classes that were removed, unless another class leads to them.
     /// - Returns: those that have to stay, without their objects.
     mutating func removeClasses() -> [TableID] {
-        var kept: [TableID] = []
-        for id in removed {
-            let isLinkedTo = final.tables.contains { table in
-                table.id != id && !removed.contains(table.id) && table.columns.contains { $0.target == id }
-            }
-            if isLinkedTo { kept.append(id) }
+        var linked: Set<TableID> = []
+        for table in final.tables where !removed.contains(table.id) {
+            for column in table.columns { if let target = column.target { linked.insert(target) } }
         }
+        let kept = removed.intersection(linked)
         final.tables.removeAll { removed.contains($0.id) && !kept.contains($0.id) }
-        return kept
+        return Array(kept)
     }
 }

@@ -186,7 +186,7 @@ struct KeyPathFilter {
             guard let table = schema.position(of: access.tableID) else { return [] }
             let columns = schema.tables[table].columns
             return columns.indices.filter { changed.contains(columns[$0].id.rawValue) }.map { column in
-                access.properties.first { $0.column == column }?.name ?? columns[column].name
+                access.property(ofColumn: column)?.name ?? columns[column].name
             }
         }
         var names: [String] = []

@@ -52,10 +52,14 @@ final class Observation {
     /// - Parameter seen: the version that the observer starts from.
     /// - Complexity: O(1) on average, however many observers there are.
     func add(_ observer: any Observer, seen: Snapshot) {
+        #if Zoo
+            if PlantedMistake.observersSwept.isPlanted { removeGone() }
+        #endif
         if entries.count >= nextRemoval {
             removeGone()
             nextRemoval = max(16, 2 * entries.count)
         }
+        WorkSteps.note(1)
         entries.append(Entry(observer, seen))
         inbox?.setCollecting(true)
     }
@@ -69,6 +73,7 @@ final class Observation {
     }
 
     private func removeGone() {
+        WorkSteps.note(entries.count)
         entries.removeAll { !$0.isAlive }
         if entries.isEmpty { inbox?.setCollecting(false) }
     }

@@ -133,7 +133,12 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         case .update(_, let deletions, let insertions, let modifications):
             guard let sections else { return }
             let (before, rows) = (frame, known.rows)
-            follow(sections, PlaceChanges(deletions: deletions, insertions: insertions, modifications: modifications))
+            let changes = PlaceChanges(deletions: deletions, insertions: insertions, modifications: modifications)
+            #if Zoo
+                if PlantedMistake.sectionsAnew.isPlanted { remember(sections) } else { follow(sections, changes) }
+            #else
+                follow(sections, changes)
+            #endif
             // What went from one place of the results to another may differ as well.
             let came = Set(Self.rows(known.rows, at: insertions))
             var changed = Set(Self.rows(rows, at: deletions)).intersection(came)

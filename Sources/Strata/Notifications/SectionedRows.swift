@@ -14,6 +14,7 @@ struct SectionedRows<Key: Hashable> {
 
     /// - Complexity: a key for each row.
     init(_ rows: [Int64], _ key: (Int64) -> Key) {
+        WorkSteps.note(rows.count)
         self.rows = rows
         numbers.reserveCapacity(rows.count)
         for row in rows { numbers.append(number(of: key(row))) }
@@ -39,6 +40,7 @@ struct SectionedRows<Key: Hashable> {
             for (place, row) in rows.enumerated() where left.contains(row) { made.numbers[place] = -1 }
         }
         for (place, number) in made.numbers.enumerated() where number < 0 {
+            WorkSteps.note(1)
             made.numbers[place] = made.number(of: key(rows[place]))
         }
         made.frame = made.makeFrame()

@@ -22,6 +22,7 @@ struct SequenceDifference {
     /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and
     ///   the whole middle counts as replaced in long ones.
     init(from old: [Int64], to new: [Int64]) {
+        WorkSteps.note(old.count + new.count)
         var start = 0
         while start < old.count, start < new.count, old[start] == new[start] {
             kept.append((start, start))

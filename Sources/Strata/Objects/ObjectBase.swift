@@ -85,12 +85,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
     /// The class as its file knows it; the program's own declaration while unmanaged.
     public final var objectSchema: ObjectSchema {
-        if let instance = _instance, let schema = instance.currentView?.schema,
-            let position = schema.position(named: _access.name)
-        {
-            return ObjectSchema(schema.tables[position], in: schema, instance.configuredPlan(_access.name))
-        }
-        return ObjectSchema(_frame.flatMap { _ in _access.plan } ?? ClassPlan.plan(for: type(of: self)))
+        if let instance = _instance, let shown = instance.shownSchema(of: _access.name) { return shown }
+        return (_frame.flatMap { _ in _access.plan } ?? ClassPlan.plan(for: type(of: self))).declaration
     }
 
     /// The Realm that manages the object; nil while unmanaged.

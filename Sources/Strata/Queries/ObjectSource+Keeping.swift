@@ -7,6 +7,9 @@ extension ObjectSource {
     /// - Complexity: O(1) when nothing changed that matters; else O(log n) looks at rows for each changed row, and a
     ///   pass over the keys.
     func keptKeys() -> [Int64]? {
+        #if Zoo
+            if PlantedMistake.listForgotten.isPlanted, case .list = base { return nil }
+        #endif
         guard instance.isInWrite, !isDegraded else { return nil }
         let isNew = cache == nil
         if isNew { takeOver() }
@@ -69,6 +72,7 @@ extension ObjectSource {
     private func patch(
         _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView
     ) throws(StorageError) -> Bool {
+        WorkSteps.note(rows.count)
         var filters: [PredicateEvaluator] = []
         var sorts: [RowSort] = []
         for step in steps {

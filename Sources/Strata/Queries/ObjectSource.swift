@@ -54,6 +54,9 @@ public final class ObjectSource {
         self.access = access
         self.base = base
         self.steps = steps
+        #if Zoo
+            if PlantedMistake.frozenListed.isPlanted, instance.isFrozen { _ = evaluate() }
+        #endif
         if instance.isFrozen, !isTable { cache = (instance.stamp, evaluate()) }
     }
 
@@ -310,6 +313,7 @@ public final class ObjectSource {
             keys = try tableQuery(predicate).run(view)
         } else {
             keys = try baseKeys(view)
+            WorkSteps.note(keys.count)
         }
         for step in steps {
             switch step {
@@ -331,6 +335,7 @@ public final class ObjectSource {
             return keys.filter { found.contains($0) }
         }
         let evaluator = PredicateEvaluator(instance, access, predicate)
+        WorkSteps.note(keys.count)
         var kept: [Int64] = []
         for key in keys where try view.locate(access.table, RowKey(key)) != nil {
             if try evaluator.matches(RowKey(key), view) { kept.append(key) }

@@ -110,8 +110,8 @@ extension Realm {
 
 extension Realm.Damage {
     init(_ place: DamagedPlace, _ schema: StoreSchema, _ path: String, isAcknowledged: Bool) {
-        let table = place.table.flatMap { id in schema.tables.first { $0.id == id } }
-        func name(_ column: UInt16?) -> String? { table?.columns.first { $0.id.rawValue == column }?.name }
+        let table = place.table.flatMap { schema.table($0) }
+        func name(_ column: UInt16?) -> String? { column.flatMap { table?.column(ColumnID($0)) }?.name }
         className = table?.name
         switch place.loss {
         case .rows(let keys, let count): loss = .objects(keys: keys, count: count)

@@ -61,9 +61,7 @@ public struct Realm: Equatable {
 
     public var configuration: Configuration { instance.configuration }
     /// The classes of the file.
-    public var schema: Schema {
-        Schema(instance.currentView?.schema ?? StoreSchema()) { instance.configuredPlan($0) }
-    }
+    public var schema: Schema { instance.shownSchema }
     public var isInWriteTransaction: Bool { instance.isInWrite }
     public var isFrozen: Bool { instance.isFrozen }
     public var isEmpty: Bool {

@@ -10,8 +10,12 @@ extension RealmInstance {
             token.invalidate()
             return
         }
+        let shown = snapshotVersion
         observation.telling(observer, initial)
-        if !isInWrite { observation.deliver(self) }
+        // What `initial` changed, or what is known of the file. Else none is behind, and all would be looked at.
+        if !isInWrite, observation.isBehind || failures.isKnown || snapshotVersion != shown {
+            observation.deliver(self)
+        }
     }
 
     /// Lets an observer begin on a queue, with a Realm of that queue.

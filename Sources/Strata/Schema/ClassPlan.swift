@@ -1,4 +1,5 @@
 import CStrataShim
+import StrataStorage
 @_spi(Reflection) import Swift
 import Synchronization
 
@@ -24,6 +25,11 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let bound: [Int]
     /// For each of them, where it stands, when it is one word; else -1.
     let boundOffsets: [Int]
+
+    private let shownDeclaration = AtomicLazyReference<ShownDeclaration>()
+    private let placesByName = DefinitionPlaces<String>()
+    private let placesByColumnName = DefinitionPlaces<String>()
+    private let placesByOffset = DefinitionPlaces<Int>()
 
     /// Stored properties that the program added and that are not persisted.
     private let otherNames: [String]
@@ -66,8 +72,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         isEmbedded = type is EmbeddedObject.Type
         prototype = type.init()
         let primaryName = type.primaryKey()
-        let indexedNames = type.indexedProperties() + type.uniqueKeys().flatMap { $0 }
-        let ignoredNames = type.ignoredProperties()
+        let indexedNames = Set(type.indexedProperties() + type.uniqueKeys().flatMap { $0 })
+        let ignoredNames = Set(type.ignoredProperties())
         let columnNames = type.propertiesMapping()
         let uniqueKeys = type.uniqueKeys()
         self.uniqueKeys = uniqueKeys
@@ -163,6 +169,12 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     }
 }
 
+/// A class as the program declares it, made when the program first asks.
+private final class ShownDeclaration: Sendable {
+    let schema: ObjectSchema
+    init(_ schema: ObjectSchema) { self.schema = schema }
+}
+
 extension ClassPlan {
     /// Why a property has no value where the stored one gives none: its custom type refuses what the stored type starts
     /// with.
@@ -178,6 +190,24 @@ extension ClassPlan {
             if let remedy { return Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(remedy)") }
         }
         return nil
+    }
+
+    /// The class as the program declares it.
+    var declaration: ObjectSchema {
+        (shownDeclaration.load() ?? shownDeclaration.storeIfNil(ShownDeclaration(ObjectSchema(self)))).schema
+    }
+
+    /// The field of a property.
+    func field(named name: String) -> PlanField? { placesByName.first(name, in: fields) { $0.name }.map { fields[$0] } }
+
+    /// The field of a property, by its name in the file.
+    func field(ofColumn name: String) -> PlanField? {
+        placesByColumnName.first(name, in: fields) { $0.columnName }.map { fields[$0] }
+    }
+
+    /// The field that stands at an offset.
+    func field(at offset: Int) -> PlanField? {
+        placesByOffset.first(offset, in: fields) { $0.offset }.map { fields[$0] }
     }
 
     /// - Throws: `schemaMismatch` for declarations that mean nothing.
@@ -251,7 +281,8 @@ extension ClassPlan {
                 throw refuse(list, name, "which is no persisted property: declare it @Persisted var \(name)")
             }
         }
-        for name in type.ignoredProperties() where !known.contains(name) && !otherNames.contains(name) {
+        let others = Set(otherNames)
+        for name in type.ignoredProperties() where !known.contains(name) && !others.contains(name) {
             throw refuse(
                 "ignoredProperties()", name,
                 "which is no stored property: take it out, since what has no @Persisted is left alone anyway")

@@ -11,9 +11,12 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     public let properties: [Property]
     /// Those that follow from the links of other classes.
     private let inverses: [Property]
+    private let places = DefinitionPlaces<String>()
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
 
-    public subscript(_ name: String) -> Property? { properties.first { $0.name == name } }
+    public subscript(_ name: String) -> Property? {
+        places.first(name, in: properties) { $0.name }.map { properties[$0] }
+    }
 
     public static func == (a: Self, b: Self) -> Bool {
         a.className == b.className && a.isEmbedded == b.isEmbedded && a.properties == b.properties
@@ -64,7 +67,10 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
 /// All classes that a file knows.
 public struct Schema: Sendable, Equatable, CustomStringConvertible {
     public let objectSchema: [ObjectSchema]
-    public subscript(_ className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+    private let places = DefinitionPlaces<String>()
+    public subscript(_ className: String) -> ObjectSchema? {
+        places.first(className, in: objectSchema) { $0.className }.map { objectSchema[$0] }
+    }
 
     public var description: String {
         let classes = objectSchema.sorted { $0.className < $1.className }

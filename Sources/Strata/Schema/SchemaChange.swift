@@ -22,6 +22,8 @@ struct SchemaChange {
 
     /// Ids that no new column of a table gets: see `ReadView.heldColumnIDs()`.
     private let held: [TableID: Set<ColumnID>]
+    /// The tables of the schema by name: no change of a class changes these.
+    private let positions: [String: Int]
 
     /// What the schema of a version that is about to be changed becomes.
     init(from view: ReadView, to plans: [ClassPlan]) throws(StorageError) {
@@ -33,17 +35,20 @@ struct SchemaChange {
     init(
         from old: StoreSchema, to plans: [ClassPlan], held: [TableID: Set<ColumnID>] = [:]
     ) throws(StorageError) {
-        schema = old
+        var schema = old
         self.held = held
         // Identities of new tables come first, so that links find their targets.
-        for plan in plans where schema.position(named: plan.name) == nil {
+        for plan in plans where old.position(named: plan.name) == nil {
             schema.tables.append(TableDefinition(id: schema.makeTableID(), name: plan.name, columns: []))
             isChange = true
         }
+        positions = Dictionary(
+            schema.tables.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.schema = schema
         for plan in plans {
-            guard let position = schema.position(named: plan.name) else { continue }
-            if let before = old.tables.first(where: { $0.name == plan.name }) {
-                try change(position, before, plan)
+            guard let position = positions[plan.name] else { continue }
+            if position < old.tables.count {
+                try change(position, old.tables[position], plan)
             } else {
                 try create(position, plan)
             }
@@ -69,11 +74,11 @@ struct SchemaChange {
     private mutating func create(_ position: Int, _ plan: ClassPlan) throws(StorageError) {
         let keyField = plan.fields.first(where: \.canBeRowKey)
         setPrimaryKey(position, plan, keyField)
+        var columns: [ColumnDefinition] = []
         for field in plan.fields where field.isStored && field.columnName != keyField?.columnName {
-            let columns = schema.tables[position].columns
-            schema.tables[position].columns.append(
-                column(field, id: try schema.makeColumnID(beside: columns)))
+            columns.append(column(field, id: try schema.makeColumnID(beside: columns)))
         }
+        schema.tables[position].columns = columns
     }
 
     private mutating func setPrimaryKey(_ position: Int, _ plan: ClassPlan, _ keyField: PlanField?) {
@@ -124,7 +129,7 @@ struct SchemaChange {
                 field, id: try schema.makeColumnID(beside: before.columns + columns, held: held[before.id] ?? []))
         }
         let name = "'\(plan.name).\(field.columnName)'"
-        guard let known = before.columns.first(where: { $0.name == field.columnName }) else {
+        guard let known = before.position(named: field.columnName).map({ before.columns[$0] }) else {
             if before.rowKeyProperty == field.columnName {
                 reasons.append("property \(name) is no longer the row's key")
                 conversions.append(Conversion(table: plan.name, property: field.columnName))
@@ -162,7 +167,7 @@ struct SchemaChange {
             id: id, name: field.columnName, type: tag.columnType,
             isOptional: tag.columnType == .link || (tag.isOptional && tag.collection == .none),
             index: tag.index(isIndexed: field.isIndexed),
-            target: target.flatMap { schema.position(named: $0) }.map { schema.tables[$0].id },
+            target: target.flatMap { positions[$0] }.map { schema.tables[$0].id },
             keepsPlaces: tag.collection == .map && tag.type == .object, defaultBits: tag.defaultBits,
             collection: tag.elements, tag: tag.rawValue)
     }

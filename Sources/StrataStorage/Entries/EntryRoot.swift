@@ -6,8 +6,14 @@ package struct EntryRoot: Equatable, Sendable {
         case backlinks = 3
     }
 
-    var column: ColumnID
-    var kind: Kind
+    /// What tells the trees of a table apart.
+    struct Name: Hashable {
+        let column: ColumnID
+        let kind: Kind
+    }
+
+    let column: ColumnID
+    let kind: Kind
     package var root: NodeReference
 
     /// Whether the root is null, or can be a node of such a tree on disk.

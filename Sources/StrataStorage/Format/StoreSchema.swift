@@ -67,23 +67,39 @@ package struct ColumnDefinition: Sendable, Equatable {
 package struct TableDefinition: Sendable, Equatable {
     package var id: TableID
     package var name: String
-    package var columns: [ColumnDefinition]
+    private var storedColumns: [ColumnDefinition]
     /// The object layer's own, stored as they are.
     package var tag: UInt32
     package var information: [UInt8]
+    private var placesByID = DefinitionPlaces<ColumnID>()
+    private var placesByName = DefinitionPlaces<String>()
 
     package init(
         id: TableID, name: String, columns: [ColumnDefinition], tag: UInt32 = 0, information: [UInt8] = []
     ) {
         self.id = id
         self.name = name
-        self.columns = columns
+        storedColumns = columns
         self.tag = tag
         self.information = information
     }
 
-    package func position(of id: ColumnID) -> Int? { columns.firstIndex { $0.id == id } }
-    package func position(named name: String) -> Int? { columns.firstIndex { $0.name == name } }
+    /// Changed in place: a loop that appends columns would copy them each time.
+    package var columns: [ColumnDefinition] {
+        get { storedColumns }
+        _modify {
+            placesByID = DefinitionPlaces()
+            placesByName = DefinitionPlaces()
+            yield &storedColumns
+        }
+    }
+
+    /// - Complexity: O(columns) for the first question behind a change of the columns, then O(1).
+    package func position(of id: ColumnID) -> Int? { placesByID.first(id, in: columns) { $0.id } }
+    /// - Complexity: as ``position(of:)``.
+    package func position(named name: String) -> Int? { placesByName.first(name, in: columns) { $0.name } }
+    package func column(_ id: ColumnID) -> ColumnDefinition? { position(of: id).map { columns[$0] } }
+    package func column(named name: String) -> ColumnDefinition? { position(named: name).map { columns[$0] } }
 }
 
 /// All tables of a store, and the application's version number for them.
@@ -92,20 +108,36 @@ package struct TableDefinition: Sendable, Equatable {
 /// versions.
 package struct StoreSchema: Sendable, Equatable {
     package var userVersion: UInt64
-    package var tables: [TableDefinition]
+    private var storedTables: [TableDefinition]
+    private var placesByID = DefinitionPlaces<TableID>()
+    private var placesByName = DefinitionPlaces<String>()
     /// The next id that was never used.
     package var nextTableID: UInt32
     package var nextColumnID: UInt16
 
     package init(userVersion: UInt64 = 0, tables: [TableDefinition] = []) {
         self.userVersion = userVersion
-        self.tables = tables
+        storedTables = tables
         nextTableID = (tables.map(\.id.rawValue).max() ?? 0) + 1
         nextColumnID = max(1, (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) &+ 1)
     }
 
-    package func position(of id: TableID) -> Int? { tables.firstIndex { $0.id == id } }
-    package func position(named name: String) -> Int? { tables.firstIndex { $0.name == name } }
+    /// Changed in place, as a table's columns.
+    package var tables: [TableDefinition] {
+        get { storedTables }
+        _modify {
+            placesByID = DefinitionPlaces()
+            placesByName = DefinitionPlaces()
+            yield &storedTables
+        }
+    }
+
+    /// - Complexity: O(tables) for the first question behind a change of the tables, then O(1).
+    package func position(of id: TableID) -> Int? { placesByID.first(id, in: tables) { $0.id } }
+    /// - Complexity: as ``position(of:)``.
+    package func position(named name: String) -> Int? { placesByName.first(name, in: tables) { $0.name } }
+    package func table(_ id: TableID) -> TableDefinition? { position(of: id).map { tables[$0] } }
+    package func table(named name: String) -> TableDefinition? { position(named: name).map { tables[$0] } }
 
     /// The last id that is given by counting on.
     private static let lastTableID: UInt32 = .max - 2
@@ -137,13 +169,13 @@ package struct StoreSchema: Sendable, Equatable {
     ///   - held: ids that row groups of the table hold values under, of columns that are gone.
     /// - Throws: `limit` with `columns` where the table has used them all.
     package mutating func makeColumnID(
-        beside before: [ColumnDefinition] = [], held: Set<ColumnID> = []
+        beside before: @autoclosure () -> [ColumnDefinition] = [], held: Set<ColumnID> = []
     ) throws(StorageError) -> ColumnID {
         if !hasGivenEveryColumnID {
             defer { nextColumnID += 1 }
             return ColumnID(nextColumnID)
         }
-        let used = held.union(before.map(\.id))
+        let used = held.union(before().map(\.id))
         guard let free = (1...Self.lastColumnID).first(where: { !used.contains(ColumnID($0)) }) else {
             throw .limit(.columns)
         }

@@ -133,6 +133,7 @@ private struct KeyCollector {
         let mainCount = strata_bits_count(selection.main, selection.mainWords)
         let extraCount = strata_bits_count(selection.extra, selection.extraWords)
         if mainCount + extraCount == 0 { return }
+        strata_note_steps(mainCount + extraCount)
         if extraCount == 0 && group.isDense {
             let first = keys.count
             keys.append(contentsOf: repeatElement(0, count: mainCount))

@@ -1,3 +1,5 @@
+import CStrataShim
+
 /// Answers what the index of one column knows: which rows have a value, and how many.
 struct IndexReader {
     private let view: ReadView
@@ -52,6 +54,7 @@ struct IndexReader {
             candidates.append(RowKey(low))
             return candidates.count <= limit
         }
+        strata_note_steps(candidates.count + 1)
         if candidates.count > limit { return nil }
         var found: [RowKey] = []
         for key in candidates {
@@ -80,6 +83,7 @@ struct IndexReader {
             return true
         }
         try view.reader.confirm()
+        strata_note_steps(found.count + 1)
         if doubtful.isEmpty { return found }
         var kept: [RowKey] = []
         var next = 0

@@ -1,3 +1,5 @@
+import CStrataShim
+
 /// Reads one version of the store, or a write transaction's own state.
 ///
 /// Tables and columns are named by their position in ``schema``.
@@ -239,6 +241,7 @@ package final class ReadView: Sendable {
         let decoder = GroupDecoder(state.layouts[table], wanted, reader, met)
         try forEachGroup(table, from: from?.rawValue ?? .min) { (group) throws(StorageError) in
             try decoder.decode(group, from: from)
+            strata_note_steps(decoder.rows.count)
             return decoder.rows.count == 0 ? true : try body(RowBatch(rows: decoder.rows, wanted: wanted))
         }
     }
@@ -385,12 +388,6 @@ package final class ReadView: Sendable {
     ///   tell apart are compared with each other.
     package func duplicates(_ table: Int, _ column: Int, limit: Int) throws(StorageError) -> DuplicateValues {
         try DuplicateSearch(self, table, column, limit: limit).found()
-    }
-
-    func entryRoot(_ table: Int, _ column: Int, _ kind: EntryRoot.Kind) -> NodeReference? {
-        let id = state.schema.tables[table].columns[column].id
-        guard let index = state.tables[table].entryRoot(id, kind) else { return nil }
-        return state.tables[table].entries[index].root
     }
 }
 

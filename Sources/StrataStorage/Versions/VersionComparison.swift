@@ -20,9 +20,9 @@ struct VersionComparison {
         newGroups.removeAll { shared.contains($0.page) }
         var columns: [(old: Int, new: Int, id: UInt16)] = []
         if let before, let after {
-            let definitions = earlier.schema.tables[before].columns
+            let definition = earlier.schema.tables[before]
             for (place, column) in later.schema.tables[after].columns.enumerated() {
-                guard let known = definitions.firstIndex(where: { $0.id == column.id }) else { continue }
+                guard let known = definition.position(of: column.id) else { continue }
                 columns.append((known, place, column.id.rawValue))
             }
         }

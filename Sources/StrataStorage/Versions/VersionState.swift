@@ -5,16 +5,31 @@ package struct TableState: Equatable, Sendable {
     /// The next key that was never used, for tables that have keys made for them.
     package var nextKey: Int64
     package var entries: [EntryRoot]
+    /// Where the trees stood when the state was made. Nil where they are so few that they are walked.
+    private let places: DefinitionPlaces<EntryRoot.Name>?
+    /// More trees than these are looked up.
+    private static let mostWalked = 16
+
+    init(id: TableID, tree: NodeReference, nextKey: Int64, entries: [EntryRoot]) {
+        self.id = id
+        self.tree = tree
+        self.nextKey = nextKey
+        self.entries = entries
+        places = entries.count > Self.mostWalked ? DefinitionPlaces() : nil
+    }
 
     /// Whether there is exactly one tree for each index and each link column.
     func hasTrees(of definition: TableDefinition) -> Bool {
         let expected = definition.entryRoots
-        return entries.count == expected.count
-            && expected.allSatisfy { root in entries.contains { $0.column == root.column && $0.kind == root.kind } }
+        return entries.count == expected.count && expected.allSatisfy { entryRoot($0.column, $0.kind) != nil }
     }
 
     func entryRoot(_ column: ColumnID, _ kind: EntryRoot.Kind) -> Int? {
-        entries.firstIndex { $0.column == column && $0.kind == kind }
+        if let places {
+            let name = EntryRoot.Name(column: column, kind: kind)
+            return places.first(name, in: entries) { EntryRoot.Name(column: $0.column, kind: $0.kind) }
+        }
+        return entries.firstIndex { $0.column == column && $0.kind == kind }
     }
 }
 
@@ -156,22 +171,22 @@ package enum RootNode {
         var offset = tablesOffset
         for _ in 0..<count {
             guard offset + tableSize <= size else { throw fail(offset) }
-            var table = TableState(
-                id: TableID(node.u32(offset)), tree: NodeReference(node, offset + 16), nextKey: node.i64(offset + 8),
-                entries: [])
-            guard table.tree.isNull || table.tree.isOnDisk(.branch, maxPages: 1) else { throw fail(offset + 16) }
+            let (id, nextKey) = (TableID(node.u32(offset)), node.i64(offset + 8))
+            let tree = NodeReference(node, offset + 16)
+            var entries: [EntryRoot] = []
+            guard tree.isNull || tree.isOnDisk(.branch, maxPages: 1) else { throw fail(offset + 16) }
             let trees = Int(node.u32(offset + 4))
             offset += tableSize
             guard trees <= (size - offset) / treeSize else { throw fail(offset) }
             for _ in 0..<trees {
                 guard let kind = EntryRoot.Kind(rawValue: UInt8(node.u8(offset + 2))) else { throw fail(offset) }
-                table.entries.append(
+                entries.append(
                     EntryRoot(
                         column: ColumnID(UInt16(node.u16(offset))), kind: kind, root: NodeReference(node, offset + 8)))
-                guard table.entries[table.entries.count - 1].isPlausible else { throw fail(offset + 8) }
+                guard entries[entries.count - 1].isPlausible else { throw fail(offset + 8) }
                 offset += treeSize
             }
-            tables.append(table)
+            tables.append(TableState(id: id, tree: tree, nextKey: nextKey, entries: entries))
         }
         return Contents(version: node.u64(24), schemaNode: schemaNode, tables: tables)
     }

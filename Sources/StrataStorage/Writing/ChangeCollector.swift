@@ -25,8 +25,8 @@ struct ChangeCollector {
     /// Follows the schema's order of tables; what is gone is forgotten.
     mutating func rearrange(to ids: [TableID]) {
         endRun()
-        let old = tables
-        tables = ids.map { id in old.first { $0.table == id } ?? TableChanges(table: id) }
+        let old = Dictionary(tables.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
+        tables = ids.map { old[$0] ?? TableChanges(table: $0) }
     }
 
     @inline(__always)

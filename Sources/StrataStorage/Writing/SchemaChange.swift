@@ -105,9 +105,8 @@ struct SchemaChange {
         _ table: Int, _ new: TableDefinition
     ) throws(StorageError) -> (TableState, [Int]) {
         let state = view.state.tables[table]
-        var result = state
+        var result = TableState(id: state.id, tree: state.tree, nextKey: state.nextKey, entries: new.entryRoots)
         var missing: [Int] = []
-        result.entries = new.entryRoots
         for index in result.entries.indices {
             let entry = result.entries[index]
             if let before = state.entryRoot(entry.column, entry.kind) {
@@ -171,7 +170,11 @@ struct SchemaChange {
 
     /// Enters all rows of a table into a new index.
     private func buildIndex(_ table: Int, _ column: Int) throws(StorageError) {
-        let type = view.state.schema.tables[table].columns[column].type
+        let definition = view.state.schema.tables[table].columns[column]
+        let type = definition.type
+        guard let kind = definition.index.rootKind,
+            let tree = view.state.tables[table].entryRoot(definition.id, kind)
+        else { return }
         try view.scan(table, columns: [column]) { (batch) throws(StorageError) in
             for row in 0..<batch.count {
                 let cell: Cell =
@@ -184,10 +187,6 @@ struct SchemaChange {
                         case .bytes, .links: .bytes(batch.bytes(0, row))
                         }
                     }
-                let definition = view.state.schema.tables[table].columns[column]
-                guard let kind = definition.index.rootKind,
-                    let tree = view.state.tables[table].entryRoot(definition.id, kind)
-                else { continue }
                 workspace.entries.note(
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1),
                     table, tree)

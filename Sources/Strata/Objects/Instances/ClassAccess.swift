@@ -18,6 +18,8 @@ final class ClassAccess {
     private(set) var columnCount = 0
     private(set) var primary: BoundProperty?
     private(set) var positions: [String: Int] = [:]
+    /// By column, the position of the property that it holds; -1 where the class has none for it.
+    private var propertyOfColumn: [Int] = []
     /// By position of a property, the one that was asked for after it; see ``place(of:)``.
     @exclusivity(unchecked) private var following: [Int] = []
     @exclusivity(unchecked) private var lastPlace = 0
@@ -83,6 +85,10 @@ final class ClassAccess {
         frame.pointee.holdColumns(columnCount)
         properties = plan.map { typedProperties($0, definition, schema) } ?? storedProperties(definition, schema)
         positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+        propertyOfColumn = Array(repeating: -1, count: columnCount)
+        for (place, property) in properties.enumerated().reversed() where property.column >= 0 {
+            propertyOfColumn[property.column] = place
+        }
         following = Array(repeating: 0, count: properties.count)
         lastPlace = 0
         if plan == nil, instance.migration?.isOld != true { addDeclaredNames() }
@@ -165,6 +171,15 @@ final class ClassAccess {
 
     /// The position of the property whose field stands at `offset` of a typed object.
     func position(ofOffset offset: Int) -> Int { offset < fieldPositions.count ? fieldPositions[offset] : 0 }
+
+    /// The position of the property that a column of the table holds.
+    func place(ofColumn column: Int) -> Int? {
+        guard propertyOfColumn.indices.contains(column), propertyOfColumn[column] >= 0 else { return nil }
+        return propertyOfColumn[column]
+    }
+
+    /// The property that a column of the table holds.
+    func property(ofColumn column: Int) -> BoundProperty? { place(ofColumn: column).map { properties[$0] } }
 
     func property(_ name: String) -> BoundProperty? { place(of: name).map { properties[$0] } }
 

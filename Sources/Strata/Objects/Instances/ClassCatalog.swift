@@ -7,9 +7,14 @@ import Synchronization
 /// program have an access before it is handed out, and those that are asked for by name are made one at a time.
 final class ClassCatalog {
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
+    private var plansByName: [String: ClassPlan] = [:]
     private(set) var accesses: [ClassAccess] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var accessByName: [String: ClassAccess] = [:]
+    /// As far as somebody asked; what it says is looked at before it is believed.
+    private var accessByTable: [Int: ClassAccess] = [:]
+    /// What the program is shown of the schema.
+    let shown = ShownSchemas()
     private let nameLock = Mutex<Void>(())
     private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
     /// The newest version whose schema the accesses are resolved against; 0 before the first.
@@ -18,7 +23,10 @@ final class ClassCatalog {
     var schema: StoreSchema?
 
     init(_ plans: [ClassPlan]) {
-        for plan in plans { self.plans[ObjectIdentifier(plan.type)] = plan }
+        for plan in plans {
+            self.plans[ObjectIdentifier(plan.type)] = plan
+            plansByName[plan.name] = plan
+        }
     }
 
     // MARK: Accesses
@@ -64,8 +72,16 @@ final class ClassCatalog {
         lastAccess = nil
     }
 
+    /// The access that was made for a table first.
+    func knownAccess(ofTable table: Int) -> ClassAccess? {
+        if let known = accessByTable[table], known.table == table { return known }
+        // Tables were put in another order by a change of the schema.
+        accessByTable = Dictionary(accesses.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
+        return accessByTable[table]
+    }
+
     /// The program's class of a name.
-    func plan(named name: String) -> ClassPlan? { plans.values.first { $0.name == name } }
+    func plan(named name: String) -> ClassPlan? { plansByName[name] }
 
     // MARK: Views
 

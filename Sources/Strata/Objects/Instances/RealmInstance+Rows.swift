@@ -120,7 +120,7 @@ extension RealmInstance {
     private func firstRow(
         _ access: ClassAccess, _ column: Int, _ view: ReadView, _ matches: (_StoredValue) -> Bool
     ) throws(StorageError) -> RowKey? {
-        let tag = access.properties.first { $0.column == column }?.tag
+        let tag = access.property(ofColumn: column)?.tag
         for key in try view.keys(access.table) {
             guard let tag, let location = try view.locate(access.table, RowKey(key)) else { continue }
             if matches(try view.value(location, column, tag)) { return RowKey(key) }
@@ -147,7 +147,7 @@ extension RealmInstance {
         do throws(StorageError) {
             guard let bytes = try view.bytes(location, property.column) else { return nil }
             if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
-                let position = object._access.properties.firstIndex { $0.column == property.column }
+                let position = object._access.place(ofColumn: property.column)
                 return position.map { AnyRealmValue.own(isKeyed, object, $0) }
             }
             if let value = AnyEncoding.decode(bytes, find: object(of:)) { return value }

@@ -241,7 +241,7 @@ final class RealmInstance {
     }
 
     /// The access that was made for a table.
-    func knownAccess(ofTable table: Int) -> ClassAccess? { classes.accesses.first { $0.table == table } }
+    func knownAccess(ofTable table: Int) -> ClassAccess? { classes.knownAccess(ofTable: table) }
 
     /// The access of a class by name, as its own type or as ``DynamicObject``.
     func access(named name: String, typed: Bool) -> ClassAccess? {
@@ -252,7 +252,7 @@ final class RealmInstance {
     /// what it says and no more.
     func deleteRule(_ name: String, _ property: String) -> DeleteRule {
         guard !isMigration, let plan = classes.plan(named: name) else { return .nullify }
-        return plan.fields.first { $0.columnName == property }?.deleteRule ?? .nullify
+        return plan.field(ofColumn: property)?.deleteRule ?? .nullify
     }
 
     /// The program's class of a name.
@@ -267,6 +267,17 @@ final class RealmInstance {
                 target: field.shape.objectType?.className(), origin: field.origin, deleteRule: .nullify,
                 isIndexed: false, isParental: false, offset: 0)
         }
+    }
+
+    /// The schema of the version that is shown, as the program is shown it.
+    var shownSchema: Schema {
+        guard let currentView else { return Schema(StoreSchema()) }
+        return classes.shown.whole(currentView) { classes.plan(named: $0) }
+    }
+
+    /// One class of it; nil where no version is shown that has it.
+    func shownSchema(of name: String) -> ObjectSchema? {
+        currentView.flatMap { classes.shown.ofClass(name, $0, classes.plan(named: name)) }
     }
 
     // MARK: Frozen twins

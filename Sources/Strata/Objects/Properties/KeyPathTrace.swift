@@ -61,7 +61,7 @@ final class KeyPathTrace {
     func record<Value: _Persistable>(_ object: ObjectBase, offset: Int, as _: Value.Type) -> Value {
         let plan = ClassPlan.plan(for: type(of: object))
         lastType = Value.self
-        if let field = plan.fields.first(where: { $0.offset == offset }) { names.append(field.name) }
+        if let field = plan.field(at: offset) { names.append(field.name) }
         if let value = next(as: Value.self) { return value }
         let address = plan.prototype._field(offset).assumingMemoryBound(to: Persisted<Value>.self)
         return address.pointee.value ?? Value._makeDefault()

@@ -36,7 +36,7 @@ extension ReadView {
     private func isNull(
         _ location: RowLocation, _ column: Int, _ access: ClassAccess
     ) throws(StorageError) -> Bool {
-        guard let tag = access.properties.first(where: { $0.column == column })?.tag, tag.collection == .none else {
+        guard let tag = access.property(ofColumn: column)?.tag, tag.collection == .none else {
             return false
         }
         switch tag.columnType {

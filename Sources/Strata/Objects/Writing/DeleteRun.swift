@@ -132,7 +132,7 @@ struct DeleteRun {
 
     private func mark(_ keys: some Sequence<Int64>, of table: Int) {
         let instance = write.instance
-        instance.marks.markDeleted(table, keys, transaction.view.schema, instance.stamp &+ 1)
+        instance.marks.markDeleted(table, keys, linking: transaction.view.linkColumns(to: table), instance.stamp &+ 1)
     }
 
     private func targets(
@@ -159,11 +159,8 @@ struct DeleteRun {
 
     private func linkCount(_ row: Row, _ view: ReadView) throws(StorageError) -> Int {
         var count = 0
-        for (table, definition) in view.schema.tables.enumerated() {
-            for (column, columnDefinition) in definition.columns.enumerated()
-            where columnDefinition.type.isLink && columnDefinition.target == row.access.tableID {
-                count += try view.backlinkCount(to: RowKey(row.key), of: table, column)
-            }
+        for (table, column) in view.linkColumns(to: row.access.table) {
+            count += try view.backlinkCount(to: RowKey(row.key), of: table, column)
         }
         return count
     }

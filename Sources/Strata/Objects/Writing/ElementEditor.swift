@@ -60,7 +60,7 @@ struct ElementEditor {
     /// - Returns: false when the column has none: the value is to be stored as it is.
     static func update(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) -> Bool {
         guard case .bytes(let bytes) = value,
-            let place = access.properties.firstIndex(where: { $0.column == column && $0.isCollection }),
+            let place = access.place(ofColumn: column), access.properties[place].isCollection,
             let editor = ElementEditor(_CollectionColumn(object, place)), editor.look({ $0.isTree }) == true,
             let contents = bytes.withUnsafeBytes({ StoredCollection($0, access.properties[place].tag) })
         else { return false }

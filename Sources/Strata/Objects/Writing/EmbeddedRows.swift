@@ -17,7 +17,7 @@ struct EmbeddedCheck {
         for name in names {
             guard let table = view.schema.position(named: name) else { continue }
             for key in try view.keys(table) {
-                let parents = try linkCount(RowKey(key), view.schema.tables[table].id)
+                let parents = try linkCount(RowKey(key), table)
                 if parents == 1 { continue }
                 return Realm.Error(
                     .schemaMismatch,
@@ -28,13 +28,10 @@ struct EmbeddedCheck {
         return nil
     }
 
-    private func linkCount(_ key: RowKey, _ id: TableID) throws(StorageError) -> Int {
+    private func linkCount(_ key: RowKey, _ table: Int) throws(StorageError) -> Int {
         var count = 0
-        for (table, definition) in view.schema.tables.enumerated() {
-            for (column, columnDefinition) in definition.columns.enumerated()
-            where columnDefinition.type.isLink && columnDefinition.target == id {
-                count += try view.backlinkCount(to: key, of: table, column)
-            }
+        for (origin, column) in view.linkColumns(to: table) {
+            count += try view.backlinkCount(to: key, of: origin, column)
         }
         return count
     }

@@ -48,6 +48,9 @@ struct UniqueCheck {
             known[tuple] = row
         }
         if known.isEmpty { return nil }
+        #if Zoo
+            if PlantedMistake.uniqueScanned.isPlanted { return try scanned(key, known, rows) }
+        #endif
         if let ways = try lookups(key, known.values) { return try lookedUp(ways, key, known) }
         return try scanned(key, known, rows)
     }
@@ -182,7 +185,7 @@ extension RealmInstance {
 extension ClassPlan {
     func uniqueKeys(in definition: TableDefinition, _ table: Int) -> [UniqueKey] {
         uniqueKeys.compactMap { names in
-            let columnNames = names.compactMap { name in fields.first { $0.name == name }?.columnName }
+            let columnNames = names.compactMap { name in field(named: name)?.columnName }
             return UniqueKey(names, columnNames: columnNames, definition, table)
         }
     }
@@ -206,7 +209,7 @@ extension ClassPlan {
             }
             if key.isEmpty || Set(key).count != key.count { throw refuse("it names each of its properties once") }
             for property in key {
-                guard let field = fields.first(where: { $0.name == property }) else {
+                guard let field = field(named: property) else {
                     throw refuse("there is no property '\(property)'")
                 }
                 if field.isPrimary { throw refuse("'\(property)' is the primary key, which is unique by itself") }

@@ -1,5 +1,3 @@
-import StrataStorage
-
 /// What a running write changed when, so that results which depend on nothing of it are not looked for again.
 ///
 /// "When" is the Realm's stamp, which grows with every change.
@@ -13,8 +11,6 @@ struct WriteMarks {
     /// Since when nothing but what the other marks name has changed.
     private(set) var everything: UInt64 = 0
     private var tables: [Table] = []
-    /// Links to each class, by its table.
-    private var incoming: [Int: [Place]] = [:]
     /// The last deletion of any row.
     private(set) var deletion: UInt64 = 0
 
@@ -49,7 +45,6 @@ struct WriteMarks {
     mutating func markEverything(_ stamp: UInt64) {
         everything = stamp
         if !tables.isEmpty { tables.removeAll() }
-        if !incoming.isEmpty { incoming.removeAll() }
     }
 
     mutating func markSet(_ table: Int, _ column: Int, _ key: Int64, _ stamp: UInt64) {
@@ -66,12 +61,15 @@ struct WriteMarks {
     }
 
     /// Deleted rows take the links that lead to them with them.
-    mutating func markDeleted(_ table: Int, _ keys: some Sequence<Int64>, _ schema: StoreSchema, _ stamp: UInt64) {
+    /// - Parameter linking: the columns that lead to the class.
+    mutating func markDeleted(
+        _ table: Int, _ keys: some Sequence<Int64>, linking: [(table: Int, column: Int)], _ stamp: UInt64
+    ) {
         makeRoom(table, -1)
         deletion = stamp
         tables[table].deleted = stamp
         for key in keys { log(table, key, stamp) }
-        for place in links(to: table, schema) {
+        for place in linking {
             makeRoom(place.table, place.column)
             tables[place.table].columns[place.column].changed = stamp
             tables[place.table].columns[place.column].unlogged = stamp
@@ -92,19 +90,6 @@ struct WriteMarks {
         } else {
             tables[table].log.append((stamp, key))
         }
-    }
-
-    private mutating func links(to table: Int, _ schema: StoreSchema) -> [Place] {
-        if let known = incoming[table] { return known }
-        var places: [Place] = []
-        for (origin, definition) in schema.tables.enumerated() {
-            for (column, columnDefinition) in definition.columns.enumerated()
-            where columnDefinition.type.isLink && columnDefinition.target == schema.tables[table].id {
-                places.append(Place(table: origin, column: column))
-            }
-        }
-        incoming[table] = places
-        return places
     }
 
     // MARK: Asking

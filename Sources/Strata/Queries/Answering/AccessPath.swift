@@ -64,7 +64,7 @@ indirect enum AccessPath {
     static func best(
         _ filter: RowFilter, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
-        func property(_ column: Int) -> BoundProperty? { access.properties.first { $0.column == column } }
+        func property(_ column: Int) -> BoundProperty? { access.property(ofColumn: column) }
         let way: AccessPath
         switch filter {
         case .key(let range): way = .keyRange(range)
@@ -273,16 +273,35 @@ extension RowFilter {
     /// The same with ranges of one column, or of the key, made one.
     static func merging(_ filters: [RowFilter]) -> [RowFilter] {
         var merged: [RowFilter] = []
+        // By column, where the range of it stands that the next one is met with.
+        var places: [RangeColumn: Int] = [:]
         for filter in filters.flatMap(\.parts) {
-            if let place = merged.firstIndex(where: { $0.intersection(filter) != nil }),
-                let both = merged[place].intersection(filter)
-            {
-                merged[place] = both
-            } else {
-                merged.append(filter)
+            if let column = filter.rangeColumn {
+                if let place = places[column], let both = merged[place].intersection(filter) {
+                    merged[place] = both
+                    continue
+                }
+                places[column] = merged.count
             }
+            merged.append(filter)
         }
         return merged
+    }
+
+    /// What a range is one of.
+    private enum RangeColumn: Hashable {
+        case key
+        case integer(Int)
+        case double(Int)
+    }
+
+    private var rangeColumn: RangeColumn? {
+        switch self {
+        case .key: return .key
+        case .integer(let column, _): return .integer(column)
+        case .double(let column, _): return .double(column)
+        default: return nil
+        }
     }
 
     private var parts: [RowFilter] {

@@ -91,7 +91,13 @@ struct ValueTest: Sendable {
     /// Whether one value on the left stands to those on the right as it should.
     func holds(_ value: _StoredValue, _ operands: [_StoredValue]) -> Bool {
         switch comparator {
-        case .isIn: return members?.contains(value) ?? operands.contains { holds(.equal, value, $0) }
+        case .isIn:
+            if let members {
+                WorkSteps.note(1)
+                return members.contains(value)
+            }
+            WorkSteps.note(operands.count)
+            return operands.contains { holds(.equal, value, $0) }
         case .between, .within:
             let upper = comparator == .between ? Predicate.Comparator.lessOrEqual : .less
             return operands.count == 2 && holds(.greaterOrEqual, value, operands[0])

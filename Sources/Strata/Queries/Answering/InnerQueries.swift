@@ -75,7 +75,7 @@ struct InnerQueries {
     /// The rows that links of some rows lead to.
     private func targets(of origins: [Int64], _ step: BoundPath.Step) throws(StorageError) -> [Int64] {
         guard let origin = step.target,
-            let property = origin.properties.first(where: { $0.column == step.originColumn })
+            let property = origin.property(ofColumn: step.originColumn)
         else { return [] }
         var targets: [Int64] = []
         for key in origins {

@@ -71,6 +71,7 @@ struct GroupSelector {
     private func test(
         _ test: ColumnTest, _ column: Int, _ group: Group, _ selection: Selection
     ) throws(StorageError) {
+        strata_note_steps(group.rows + group.inserted)
         selection.clear()
         guard let position = group.position(of: layout.ids[column], near: column) else {
             if try holdsMissing(test, column) { selection.fill(group) }

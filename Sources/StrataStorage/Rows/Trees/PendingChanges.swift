@@ -11,6 +11,8 @@ final class PendingChanges {
     /// Of texts and data that wait.
     @exclusivity(unchecked) private var bytes = 0
     @exclusivity(unchecked) private var columns: [Column] = []
+    /// For each column of the table its place among those that change, or -1. Empty before the first change.
+    @exclusivity(unchecked) private var places: [Int] = []
     @exclusivity(unchecked) private var reach: TableEditor.KeyReach?
     /// Where the last change was, and how many were there before it.
     @exclusivity(unchecked) private var lastLow: Int64?
@@ -60,8 +62,10 @@ final class PendingChanges {
         _ group: Group, _ slot: Int32, _ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool, _ reader: PageReader
     ) throws(StorageError) -> Bool {
         guard slot >= 0, !group.isSmall, group.inserted == 0 else { return false }
-        let index = columns.firstIndex { $0.column == column } ?? columns.count
+        if places.isEmpty { places = Array(repeating: -1, count: layout.kinds.count) }
+        let index = places[column] >= 0 ? places[column] : columns.count
         if index == columns.count {
+            places[column] = index
             columns.append(Column(column: column, values: ColumnBuffer(layout.kinds[column])))
         }
         if layout.kinds[column] == .bytes, !keepsLong {
@@ -86,7 +90,8 @@ final class PendingChanges {
 
     /// Changes the values of a column that were decoded, by slot.
     func apply(_ column: Int, to values: ColumnBuffer) {
-        for change in columns where change.column == column {
+        if column < places.count, places[column] >= 0 {
+            let change = columns[places[column]]
             for (index, slot) in change.slots.enumerated() { values.copyValue(of: change.values, index, to: Int(slot)) }
         }
     }
@@ -132,6 +137,7 @@ final class PendingChanges {
         count = 0
         bytes = 0
         columns = []
+        places = []
         reach = nil
         lastLow = nil
         streak = 0
