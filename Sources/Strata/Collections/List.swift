@@ -24,6 +24,17 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         unmanaged = Array(elements)
     }
 
+    /// Lists inside one another end one after the other: the runtime would end one inside the other.
+    deinit {
+        if Element.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(takeCollections()) }
+    }
+
+    /// Moves the lists and dictionaries out that stand in an unmanaged list at its end.
+    func takeCollections() -> [AnyRealmValue] {
+        defer { unmanaged.removeAll() }
+        return unmanaged.anyCollections()
+    }
+
     /// Whose property it is; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }

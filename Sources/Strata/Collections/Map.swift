@@ -50,6 +50,17 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     public init(_column column: _CollectionColumn) { _column = column }
 
+    /// As that of ``List``.
+    deinit {
+        if Value.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(takeCollections()) }
+    }
+
+    /// Moves the lists and dictionaries out that stand in an unmanaged map at its end.
+    func takeCollections() -> [AnyRealmValue] {
+        defer { unmanaged.removeAll() }
+        return unmanaged.values.map(\.value).anyCollections()
+    }
+
     /// Whose property it is; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }

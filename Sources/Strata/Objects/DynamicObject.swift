@@ -110,9 +110,7 @@ extension ObjectBase {
     /// A property by name.
     func _dynamicValue(_ name: String) -> Any? {
         guard _frame != nil else {
-            guard let field = ClassPlan.plan(for: type(of: self)).fields.first(where: { $0.name == name }) else {
-                return nil
-            }
+            guard let field = ClassPlan.plan(for: type(of: self)).field(named: name) else { return nil }
             return field.field.getAny(_field(field.offset))
         }
         let access = _access
@@ -156,7 +154,7 @@ extension ObjectBase {
             // What stands for an object that a migration could not make: the migration fails with the reason for that.
             if self is DynamicObject { return }
             let plan = ClassPlan.plan(for: type(of: self))
-            guard let field = plan.fields.first(where: { $0.name == name }) else {
+            guard let field = plan.field(named: name) else {
                 fatalError(_unknown(name).description)
             }
             guard field.field.setAny(_field(field.offset), value) else {
@@ -175,11 +173,16 @@ extension ObjectBase {
     /// - Parameter allowsUnknown: whether names that the class does not have are passed over.
     /// - Returns: what does not fit.
     func _assign(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
+        NestedAssignment.assign(self, value, allowsUnknown: allowsUnknown)
+    }
+
+    /// As `_assign`; values that stand too deep inside the rest wait.
+    func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
         let names = plan.fields.filter(\.isStored).map(\.name)
         guard let pairs = ObjectMaker.pairs(value, names) else { return .badObject(plan.name, names, value) }
         for (name, value) in pairs {
-            guard let field = plan.fields.first(where: { $0.name == name }) else {
+            guard let field = plan.field(named: name) else {
                 if allowsUnknown { continue }
                 return _unknown(name)
             }

@@ -5,7 +5,7 @@ extension _CheckedReading {
     /// for another Realm, and for code that must not follow changes.
     /// - Complexity: O(objects that can be reached and their values); takes no stack for long chains.
     public func detached() -> Self {
-        var run = DetachRun()
+        let run = DetachRun()
         guard let copy = run.copy(self) as? Self else {
             fatalError("a \(_shortDescription) has no class to copy it to")
         }
@@ -14,7 +14,9 @@ extension _CheckedReading {
 }
 
 /// Copies objects, first their shells, then what stands in them. Of one run, an object has one copy.
-struct DetachRun {
+///
+/// A class: collections are mapped by a closure, and a copy of what is known by then would be as long as the chain.
+final class DetachRun {
     /// Objects in one file, or unmanaged ones.
     private enum Identity: Hashable {
         case row(table: UInt32, key: Int64)
@@ -28,13 +30,13 @@ struct DetachRun {
 
     init(into home: RealmInstance? = nil) { self.home = home }
 
-    mutating func copy(_ object: ObjectBase) -> ObjectBase {
+    func copy(_ object: ObjectBase) -> ObjectBase {
         let copy = shell(object)
         while let next = waiting.popLast() { fill(next.to, from: next.from) }
         return copy
     }
 
-    private mutating func shell(_ object: ObjectBase) -> ObjectBase {
+    private func shell(_ object: ObjectBase) -> ObjectBase {
         precondition(
             object._frame == nil || object._access.plan != nil,
             "an object that is known by name alone cannot be detached: its class is not part of the program")
@@ -48,7 +50,7 @@ struct DetachRun {
         return made
     }
 
-    private mutating func fill(_ copy: ObjectBase, from object: ObjectBase) {
+    private func fill(_ copy: ObjectBase, from object: ObjectBase) {
         for field in ClassPlan.plan(for: type(of: object)).fields where field.isStored {
             let value =
                 object._frame == nil
@@ -57,24 +59,16 @@ struct DetachRun {
         }
     }
 
-    private mutating func target(_ object: ObjectBase) -> ObjectBase {
+    private func target(_ object: ObjectBase) -> ObjectBase {
         home?.manages(object) == true ? object : shell(object)
     }
 
-    private mutating func converted(_ value: Any?) -> Any? {
+    private func converted(_ value: Any?) -> Any? {
         switch value {
         case let object as ObjectBase: return target(object)
-        case let collection as any _ColumnCollection: return withShells { collection._mapObjects($0) as Any? }
-        case let any as AnyRealmValue: return withShells { any._mapObject($0) as Any? }
+        case let collection as any _ColumnCollection: return collection._mapObjects { target($0) }
+        case let any as AnyRealmValue: return any._mapObject { target($0) }
         default: return value
         }
-    }
-
-    /// Collections are mapped by a closure that does not escape; what it meets waits here.
-    private mutating func withShells<Value>(_ body: ((ObjectBase) -> ObjectBase) -> Value) -> Value {
-        var run = self
-        let value = body { run.target($0) }
-        self = run
-        return value
     }
 }

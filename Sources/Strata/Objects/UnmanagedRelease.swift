@@ -19,4 +19,38 @@ enum UnmanagedRelease {
             field.field.takeTargets(object._field(field.offset), into: &waiting)
         }
     }
+
+    /// The values of a collection that is at its end: the lists and dictionaries that nothing else holds.
+    @inline(never)
+    static func run(_ values: [AnyRealmValue]) {
+        var waiting = values.filter(\.isCollection)
+        while var next = waiting.popLast() {
+            switch next {
+            case .list(var list):
+                next = .none
+                if isKnownUniquelyReferenced(&list) { waiting += list.takeCollections() }
+            case .dictionary(var map):
+                next = .none
+                if isKnownUniquelyReferenced(&map) { waiting += map.takeCollections() }
+            default: break
+            }
+        }
+    }
+}
+
+extension AnyRealmValue {
+    fileprivate var isCollection: Bool {
+        switch self {
+        case .list, .dictionary: true
+        default: false
+        }
+    }
+}
+
+extension Sequence where Element: RealmCollectionValue {
+    /// The values of any type that are lists or dictionaries; none where the elements are of another type.
+    func anyCollections() -> [AnyRealmValue] {
+        guard Element.self == AnyRealmValue.self else { return [] }
+        return compactMap { $0 as? AnyRealmValue }.filter(\.isCollection)
+    }
 }

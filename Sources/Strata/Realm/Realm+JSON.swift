@@ -8,17 +8,17 @@ extension Realm {
     /// As ``create(_:value:update:)``, from a JSON object.
     ///
     /// Dates are ISO 8601 text, data is base64, identifiers and decimals are text. Names that the class does not have
-    /// are passed over.
-    /// - Throws: ``Realm/Error`` with `invalidInput` when the text is no JSON object. A value that a property cannot
-    ///   hold fails the write.
+    /// are passed over. Objects and lists may stand 500 inside one another.
+    /// - Throws: ``Realm/Error`` with `invalidInput` when the text is no JSON object, or goes deeper. A value that a
+    ///   property cannot hold fails the write.
     @discardableResult
     public func create<Element: Object>(
         _ type: Element.Type, json: Data, update: UpdatePolicy = .error
     ) throws -> Element {
-        guard case .object(let entries) = try JSONTree.parse(json) else {
+        guard let entries = try JSONTree.value(of: json) as? [String: Any] else {
             throw Error(.invalidInput, "a \(type.className()) is made from a JSON object; for a list use createAll")
         }
-        return create(type, value: entries.mapValues(\.value), update: update)
+        return create(type, value: entries, update: update)
     }
 
     /// An object for each element of a JSON list, in its order.
@@ -26,10 +26,10 @@ extension Realm {
     public func createAll<Element: Object>(
         _ type: Element.Type, json: Data, update: UpdatePolicy = .error
     ) throws -> [Element] {
-        guard case .array(let elements) = try JSONTree.parse(json) else {
+        guard let elements = try JSONTree.value(of: json) as? [Any] else {
             throw Error(.invalidInput, "the JSON is no list")
         }
-        return elements.map { create(type, value: $0.value, update: update) }
+        return elements.map { create(type, value: $0, update: update) }
     }
 }
 
@@ -43,10 +43,53 @@ private enum JSONTree: Decodable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    static func parse(_ json: Data) throws(Realm.Error) -> JSONTree {
-        do { return try JSONDecoder().decode(JSONTree.self, from: json) } catch {
-            throw Realm.Error(.invalidInput, "the JSON cannot be read: \(error)")
+    /// Deeper JSON is refused: reading it takes stack for each level.
+    private static let deepest = 500
+    /// Deeper JSON is read on a thread of its own.
+    private static let deepestHere = 24
+
+    /// As `create` takes it.
+    static func value(of json: Data) throws(Realm.Error) -> Any {
+        let depth = Self.depth(of: json)
+        if depth > deepest {
+            throw Realm.Error(
+                .invalidInput,
+                "the JSON has \(depth) objects and lists inside one another, and at most \(deepest) are read; take it "
+                    + "apart, or make it flat")
         }
+        if depth <= deepestHere { return try parsed(json).get() }
+        var result: Result<Any, Realm.Error>?
+        guard RoomyThread.run({ result = parsed(json) }), let result else {
+            throw Realm.Error(
+                .addressSpaceExhausted,
+                "JSON of \(depth) levels is read on a thread of its own, and the system gives none")
+        }
+        return try result.get()
+    }
+
+    private static func parsed(_ json: Data) -> Result<Any, Realm.Error> {
+        do { return .success(try JSONDecoder().decode(JSONTree.self, from: json).value) } catch {
+            return .failure(Realm.Error(.invalidInput, "the JSON cannot be read: \(error)"))
+        }
+    }
+
+    /// How many objects and lists stand inside one another; of what is no JSON, some number.
+    private static func depth(of json: Data) -> Int {
+        var (depth, most, isText, isEscaped) = (0, 0, false, false)
+        for byte in json {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isText: isEscaped = true
+            case UInt8(ascii: "\""): isText.toggle()
+            case _ where isText: break
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                most = max(most, depth)
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            default: break
+            }
+        }
+        return most
     }
 
     init(from decoder: any Decoder) throws {
@@ -68,8 +111,7 @@ private enum JSONTree: Decodable {
         }
     }
 
-    /// As `create` takes it.
-    var value: Any {
+    private var value: Any {
         switch self {
         case .null: Any?.none as Any
         case .bool(let value): value

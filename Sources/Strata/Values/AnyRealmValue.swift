@@ -98,8 +98,10 @@ public enum AnyRealmValue: Hashable {
         }
     }
 
-    /// A value of one of the types that the cases have, and of sequences and dictionaries of those; nil for others.
-    init?(any value: Any?) {
+    /// A value of one of the types that the cases have, and of sequences and dictionaries of those; nil for others, and
+    /// where more of these stand inside one another than may.
+    /// - Parameter depth: in how many collections it stands.
+    init?(any value: Any?, depth: Int = 0) {
         switch _flatten(value) {
         case nil: self = .none
         case let same as AnyRealmValue: self = same
@@ -123,17 +125,17 @@ public enum AnyRealmValue: Hashable {
         case let value as List<AnyRealmValue>: self = .list(value)
         case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
         case let value?:
-            guard let made = Self.collection(value) else { return nil }
+            guard depth < NestedEncoding.deepest, let made = Self.collection(value, depth + 1) else { return nil }
             self = made
         }
     }
 
-    private static func collection(_ value: Any) -> AnyRealmValue? {
+    private static func collection(_ value: Any, _ depth: Int) -> AnyRealmValue? {
         let isOrdered = (value as? any _ColumnCollection).map { type(of: $0)._kind != .map } ?? false
         if !isOrdered, let entries = ElementConversion.entries(value) {
             let map = Map<String, AnyRealmValue>()
             for (key, value) in entries {
-                guard let value = AnyRealmValue(any: value) else { return nil }
+                guard let value = AnyRealmValue(any: value, depth: depth) else { return nil }
                 map[key] = value
             }
             return .dictionary(map)
@@ -141,7 +143,7 @@ public enum AnyRealmValue: Hashable {
         guard let elements = ElementConversion.elements(value) else { return nil }
         var values: [AnyRealmValue] = []
         for element in elements {
-            guard let element = AnyRealmValue(any: element) else { return nil }
+            guard let element = AnyRealmValue(any: element, depth: depth) else { return nil }
             values.append(element)
         }
         return .fromArray(values)

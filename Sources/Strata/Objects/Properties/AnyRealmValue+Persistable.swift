@@ -101,12 +101,18 @@ extension AnyRealmValue: _Scalar {
         }
     }
 
-    /// Collections become ones that nothing manages.
+    /// Collections become ones that nothing manages. A value with more of them inside one another than may, as one that
+    /// holds itself, stays as it is.
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> AnyRealmValue {
+        NestedEncoding.isTooDeep(self) ? self : mapped(convert)
+    }
+
+    private func mapped(_ convert: (ObjectBase) -> ObjectBase) -> AnyRealmValue {
         switch self {
         case .object(let object): return (convert(object) as? Object).map { .object($0) } ?? self
-        case .list(let list): return .list(list._mapObjects(convert))
-        case .dictionary(let map): return .dictionary(map._mapObjects(convert))
+        case .list(let list): return .fromArray(list.map { $0.mapped(convert) })
+        case .dictionary(let map):
+            return .fromDictionary(Dictionary(map.map { ($0.key, $0.value.mapped(convert)) }, uniquingKeysWith: { $1 }))
         default: return self
         }
     }
@@ -126,6 +132,9 @@ extension AnyRealmValue: _Scalar {
 }
 
 extension AnyRealmValue: Codable {
+    /// Levels of what is decoded, with those around the value: each takes stack.
+    private static var mostDecoded: Int { NestedEncoding.deepest }
+
     /// From null, a boolean, a number, text, a list of such values, or a dictionary with them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -139,6 +148,10 @@ extension AnyRealmValue: Codable {
             self = .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
+        } else if decoder.codingPath.count > Self.mostDecoded {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "more than \(Self.mostDecoded) lists and dictionaries inside one another")
         } else if let values = try? container.decode([AnyRealmValue].self) {
             self = .fromArray(values)
         } else {
@@ -147,6 +160,12 @@ extension AnyRealmValue: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
+        if NestedEncoding.isTooDeep(self) {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath, debugDescription: NestedEncoding.tooDeep("the value").message))
+        }
         var container = encoder.singleValueContainer()
         switch self {
         case .none: try container.encodeNil()

@@ -5,6 +5,22 @@ struct ObjectAdder {
     private let write: RunningWrite
     private let encoder: _RowEncoder
     private let policy: Realm.UpdatePolicy
+    private let merges = Merges()
+
+    /// Objects whose fields are still to be written over those of a row: embedded ones inside one another, of any
+    /// depth.
+    private final class Merges {
+        struct Merge {
+            let object: ObjectBase
+            let access: ClassAccess
+            let plan: ClassPlan
+            let known: ObjectBase
+            let values: [Any?]
+        }
+
+        var waiting: [Merge] = []
+        var isRunning = false
+    }
 
     init(_ write: RunningWrite, _ policy: Realm.UpdatePolicy) {
         self.write = write
@@ -140,6 +156,18 @@ struct ObjectAdder {
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
         // From here on links that lead back to the object find its row.
         write.instance.bind(object, access, key, creation: known._creation)
+        merges.waiting.append(
+            Merges.Merge(object: object, access: access, plan: plan, known: known, values: values))
+        if merges.isRunning { return }
+        merges.isRunning = true
+        defer { merges.isRunning = false }
+        while let next = merges.waiting.popLast() { writeFields(of: next) }
+    }
+
+    /// Writes the fields of an object over those of its row.
+    private func writeFields(of merge: Merges.Merge) {
+        let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
+        let values = merge.values
         write.skippingEqual(policy == .modified) {
             for (index, field) in plan.fields.enumerated()
             where access.properties[index].column >= 0 && !field.isPrimary {

@@ -8,22 +8,22 @@ struct ObjectMaker {
     /// Whether objects that cannot be linked to as they are stay as they are, and copies take their places. Else those
     /// that nothing manages are added themselves, as by an assignment.
     private let copies: Bool
-    private let copying: Copying
+    private let run: MakerRun
 
     init(_ write: RunningWrite, copies: Bool = true) {
         self.write = write
         self.copies = copies
-        copying = Copying(write.instance)
-    }
-
-    /// The copies that one call makes.
-    private final class Copying {
-        var run: DetachRun
-        init(_ instance: RealmInstance) { run = DetachRun(into: instance) }
+        run = MakerRun(write)
     }
 
     /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
     func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
+        run.enter()
+        defer { run.leave() }
+        return make(access, value, policy)
+    }
+
+    private func make(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
         if let object = value as? ObjectBase, isToCopy(object, access) {
             let copy = copy(object, policy)
             return copy._frame == nil ? instance.invalidObject(access, key: nil) : copy
@@ -81,7 +81,7 @@ struct ObjectMaker {
             write.fail(object._access.deletedError(object))
             return object
         }
-        let copy = copying.run.copy(object)
+        let copy = run.copies.copy(object)
         if copy._frame == nil { write.add(copy, policy) }
         return copy
     }
@@ -217,6 +217,17 @@ struct ObjectMaker {
     func assign(
         _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
     ) {
+        if run.isTooDeep, access.properties[place].tag.type == .object {
+            return run.postpone { assign(object, access, place, value, policy) }
+        }
+        run.enter()
+        defer { run.leave() }
+        assignNow(object, access, place, value, policy)
+    }
+
+    private func assignNow(
+        _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
+    ) {
         let property = access.properties[place]
         guard !property.isLinkingObjects else {
             return write.fail(
@@ -314,7 +325,12 @@ struct ObjectMaker {
         _ field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         if property.tag.type == .any {
-            guard var any = AnyRealmValue(any: value) else { return nil }
+            guard var any = AnyRealmValue(any: value) else {
+                if ValueNesting.isDeeper(value, than: NestedEncoding.deepest) {
+                    write.fail(NestedEncoding.tooDeep("'\(access.name).\(property.name)'"))
+                }
+                return nil
+            }
             if copies && !instance.isMigration {
                 any = any._mapObject { object in
                     let isOfHere = instance.manages(object) || object._frame != nil && object._access.plan == nil
@@ -359,7 +375,7 @@ struct ObjectMaker {
             return array.count <= names.count ? Array(zip(names, array)) : nil
         }
         if let object = value as? ObjectBase {
-            let known = object._propertyNames
+            let known = Set(object._propertyNames)
             return names.filter { known.contains($0) }.map { ($0, object[$0] as Any) }
         }
         return nil

@@ -34,6 +34,10 @@ extension Realm.Error {
 
     private static func shown(_ value: Any?) -> String {
         guard let value = _flatten(value) else { return "nil" }
+        // Its text would take stack for each level.
+        if ValueNesting.isDeeper(value, than: 20) {
+            return "\(type(of: value)) with more than 20 dictionaries and lists inside one another"
+        }
         let text = (value as? ObjectBase).map { $0._shortDescription } ?? String(describing: value)
         return "\(type(of: value)) \(text.count > 80 ? text.prefix(80) + "..." : text)"
     }

@@ -22,7 +22,7 @@ final class RunningWrite {
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
     /// Whether values that are there already are left as they are, for updates that write only what differs.
-    @exclusivity(unchecked) private var skipsEqual = false
+    @exclusivity(unchecked) private(set) var skipsEqual = false
     /// Whether an object is being added, with whatever it leads to.
     @exclusivity(unchecked) private var isAdding = false
     /// What the object that is being added asked for. Objects that it leads to are added the same way.
