@@ -106,17 +106,14 @@ struct ValueCondition {
     static func make(
         _ predicate: Predicate, _ tag: ColumnTag, _ name: String
     ) throws(Realm.Error) -> (_StoredValue) -> Bool {
-        guard predicate.depth <= PredicateBinder.maximumDepth else {
-            throw Realm.Error(
-                .invalidInput,
-                "the query is nested deeper than \(PredicateBinder.maximumDepth) levels; simplify or split it")
-        }
+        try predicate.checkDepth()
         return try ValueCondition(tag: tag, name: name).condition(predicate)
     }
 
     private func condition(_ predicate: Predicate) throws(Realm.Error) -> (_StoredValue) -> Bool {
         switch predicate {
         case .constant(let value): return { _ in value }
+        case .tooDeep: return { _ in false }
         case .not(let inner):
             let holds = try condition(inner)
             return { !holds($0) }
@@ -130,7 +127,7 @@ struct ValueCondition {
         }
     }
 
-    private func conditions(_ parts: [Predicate]) throws(Realm.Error) -> [(_StoredValue) -> Bool] {
+    private func conditions(_ parts: PredicateParts) throws(Realm.Error) -> [(_StoredValue) -> Bool] {
         var made: [(_StoredValue) -> Bool] = []
         for part in parts { made.append(try condition(part)) }
         return made

@@ -69,6 +69,7 @@ struct NaiveModel {
     func holds(_ predicate: Predicate, _ scope: [String: Int64]) -> Bool {
         switch predicate {
         case .constant(let value): value
+        case .tooDeep: false
         case .not(let inner): !holds(inner, scope)
         case .and(let parts): parts.allSatisfy { holds($0, scope) }
         case .or(let parts): parts.contains { holds($0, scope) }

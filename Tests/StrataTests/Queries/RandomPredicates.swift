@@ -79,8 +79,8 @@ struct RandomPredicates {
 
     mutating func predicate(_ depth: Int, _ variable: String? = nil) -> Predicate {
         switch depth == 0 ? 9 : dice.roll(10) {
-        case 0, 1: .and((0..<(2 + dice.roll(2))).map { _ in predicate(depth - 1, variable) })
-        case 2, 3: .or((0..<(2 + dice.roll(2))).map { _ in predicate(depth - 1, variable) })
+        case 0, 1: .and(PredicateParts((0..<(2 + dice.roll(2))).map { _ in predicate(depth - 1, variable) }))
+        case 2, 3: .or(PredicateParts((0..<(2 + dice.roll(2))).map { _ in predicate(depth - 1, variable) }))
         case 4: .not(predicate(depth - 1, variable))
         case 5 where dice.roll(6) == 0: .constant(dice.roll(2) == 0)
         default: .comparison(comparison(depth, variable))
@@ -186,9 +186,10 @@ struct FormatWriter {
     mutating func write(_ predicate: Predicate) -> String {
         switch predicate {
         case .constant(let value): return value ? "TRUEPREDICATE" : "falsepredicate"
+        case .tooDeep: return "\(predicate)"
         case .not(let inner): return dice.pick(["NOT ", "!", "not "]) + "(" + write(inner) + ")"
-        case .and(let parts): return join(parts, dice.pick([" AND ", " && ", " and "]))
-        case .or(let parts): return join(parts, dice.pick([" OR ", " || ", " or "]))
+        case .and(let parts): return join(Array(parts), dice.pick([" AND ", " && ", " and "]))
+        case .or(let parts): return join(Array(parts), dice.pick([" OR ", " || ", " or "]))
         case .comparison(let comparison):
             var text = comparison.isQuantified ? comparison.quantifier.rawValue.uppercased() + " " : ""
             text += write(comparison.left) + " " + comparison.comparator.symbol

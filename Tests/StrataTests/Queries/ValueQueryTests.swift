@@ -123,16 +123,16 @@ import Testing
                 right: isList ? .values(constants) : constants[0])
             return random.dice.roll(3) == 0 ? Predicate.not(.comparison(comparison)) : .comparison(comparison)
         }
-        return random.dice.roll(2) == 0 ? .and(parts) : .or(parts)
+        return random.dice.roll(2) == 0 ? .and(PredicateParts(parts)) : .or(PredicateParts(parts))
     }
 
     /// The same of the value itself.
     private func asked(_ predicate: Predicate) -> Predicate {
         switch predicate {
-        case .constant: return predicate
+        case .constant, .tooDeep: return predicate
         case .not(let inner): return .not(asked(inner))
-        case .and(let parts): return .and(parts.map(asked))
-        case .or(let parts): return .or(parts.map(asked))
+        case .and(let parts): return .and(PredicateParts(parts.map(asked)))
+        case .or(let parts): return .or(PredicateParts(parts.map(asked)))
         case .comparison(var comparison):
             comparison.left = .path(Predicate.Path())
             return .comparison(comparison)

@@ -17,12 +17,14 @@ struct FieldEvaluator {
 
     /// - Throws: `invalidInput` for a property that is not there, and for what only a Realm can answer.
     static func matches(_ predicate: Predicate, _ object: ObjectBase) throws(Realm.Error) -> Bool {
-        try FieldEvaluator(scope: ["": object]).holds(predicate)
+        try predicate.checkDepth()
+        return try FieldEvaluator(scope: ["": object]).holds(predicate)
     }
 
     private func holds(_ predicate: Predicate) throws(Realm.Error) -> Bool {
         switch predicate {
         case .constant(let value): return value
+        case .tooDeep: return false
         case .not(let inner): return try !holds(inner)
         case .and(let parts):
             for part in parts where try !holds(part) { return false }
@@ -126,7 +128,7 @@ struct FieldEvaluator {
         guard let start = scope[path.variable ?? ""] else { return true }
         var plan: ClassPlan? = ClassPlan.plan(for: type(of: start))
         for (place, name) in path.names.enumerated() where Predicate.MapPart(name) == nil {
-            guard let field = plan?.fields.first(where: { $0.name == name }) else { return true }
+            guard let field = plan?.field(named: name) else { return true }
             if field.shape.type == .any {
                 let inside = path.names[(place + 1)...].compactMap { Predicate.MapPart($0) }
                 if inside.contains(.each) { return false }
@@ -147,7 +149,7 @@ struct FieldEvaluator {
     ) throws(Realm.Error) -> [Value] {
         guard let name = names.first else { return [.object(object)] }
         let plan = ClassPlan.plan(for: type(of: object))
-        guard let field = plan.fields.first(where: { $0.name == name }) else {
+        guard let field = plan.field(named: name) else {
             throw Realm.Error(
                 .invalidInput,
                 "'\(plan.name)' has no property '\(name)'; it has "

@@ -2,8 +2,6 @@ import StrataStorage
 
 /// Follows the names of a predicate to columns, and checks that what is compared can be compared.
 struct PredicateBinder {
-    /// Deeper predicates are refused: evaluating one takes stack for each level.
-    static let maximumDepth = 200
     /// Longer key paths are refused: each link is another query within the one before it.
     static let longestPath = 64
 
@@ -15,10 +13,7 @@ struct PredicateBinder {
     static func bind(
         _ predicate: Predicate, _ instance: RealmInstance, _ access: ClassAccess
     ) throws(Realm.Error) -> BoundPredicate {
-        guard predicate.depth <= maximumDepth else {
-            throw Realm.Error(
-                .invalidInput, "the query is nested deeper than \(maximumDepth) levels; simplify or split it")
-        }
+        try predicate.checkDepth()
         return try PredicateBinder(instance: instance, scopes: [(nil, access)]).bind(predicate)
     }
 
@@ -32,6 +27,9 @@ struct PredicateBinder {
     private func bind(_ predicate: Predicate) throws(Realm.Error) -> BoundPredicate {
         switch predicate {
         case .constant(let value): return .constant(value)
+        case .tooDeep:
+            try predicate.checkDepth()
+            return .constant(false)
         case .not(let inner): return .not(try bind(inner))
         case .and(let parts): return .and(try bind(parts))
         case .or(let parts): return OrChain.merged(try bind(parts))
@@ -47,7 +45,7 @@ struct PredicateBinder {
         }
     }
 
-    private func bind(_ predicates: [Predicate]) throws(Realm.Error) -> [BoundPredicate] {
+    private func bind(_ predicates: PredicateParts) throws(Realm.Error) -> [BoundPredicate] {
         var bound: [BoundPredicate] = []
         for predicate in predicates { bound.append(try bind(predicate)) }
         return bound

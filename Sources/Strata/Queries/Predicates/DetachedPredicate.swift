@@ -5,13 +5,13 @@ extension Predicate {
     var detached: Predicate {
         switch self {
         case .not(let inner): return .not(inner.detached)
-        case .and(let parts): return .and(parts.map(\.detached))
-        case .or(let parts): return .or(parts.map(\.detached))
+        case .and(let parts): return .and(PredicateParts(parts.map(\.detached)))
+        case .or(let parts): return .or(PredicateParts(parts.map(\.detached)))
         case .comparison(var comparison):
             comparison.left = comparison.left.detached
             comparison.right = comparison.right.detached
             return .comparison(comparison)
-        case .constant: return self
+        case .constant, .tooDeep: return self
         }
     }
 }

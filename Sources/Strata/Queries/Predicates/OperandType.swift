@@ -185,13 +185,13 @@ extension Predicate {
     /// The predicate as one about the objects that a variable stands for; nil when it looks at anything else.
     func standing(for variable: String) -> Predicate? {
         switch self {
-        case .constant: return self
+        case .constant, .tooDeep: return self
         case .not(let inner): return inner.standing(for: variable).map { .not($0) }
         case .and(let parts), .or(let parts):
             let made = parts.compactMap { $0.standing(for: variable) }
             guard made.count == parts.count else { return nil }
-            if case .and = self { return .and(made) }
-            return .or(made)
+            if case .and = self { return .and(PredicateParts(made)) }
+            return .or(PredicateParts(made))
         case .comparison(var comparison):
             guard let left = comparison.left.standing(for: variable),
                 let right = comparison.right.standing(for: variable)

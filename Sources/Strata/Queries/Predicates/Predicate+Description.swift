@@ -3,6 +3,7 @@ extension Predicate: CustomStringConvertible {
     var description: String {
         switch self {
         case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .tooDeep: return "<nested deeper than \(Self.deepest) levels>"
         case .comparison(let comparison): return "\(comparison)"
         case .not(let inner): return "NOT (\(inner))"
         case .and(let parts): return Self.joined(parts, "AND", "TRUEPREDICATE")
@@ -10,8 +11,8 @@ extension Predicate: CustomStringConvertible {
         }
     }
 
-    private static func joined(_ parts: [Predicate], _ word: String, _ none: String) -> String {
-        if parts.isEmpty { return none }
+    private static func joined(_ parts: PredicateParts, _ word: String, _ none: String) -> String {
+        if parts.count == 0 { return none }
         return parts.map { part in
             switch part {
             case .and, .or: return "(\(part))"

@@ -4,9 +4,15 @@ indirect enum Predicate {
     case comparison(Comparison)
     case not(Predicate)
     /// Holds when all do; also when there are none.
-    case and([Predicate])
+    case and(PredicateParts)
     /// Holds when one does.
-    case or([Predicate])
+    case or(PredicateParts)
+    /// A condition that was made of more parts inside one another than any is answered for. Its parts are let go of, so
+    /// that none is deeper than a stack; binding it says so.
+    case tooDeep
+
+    /// Deeper conditions are refused: answering one takes stack for each level.
+    static let deepest = 200
 
     struct Comparison {
         var left: Expression
@@ -123,7 +129,7 @@ indirect enum Predicate {
     /// - Parameter prefixes: what leads to the objects that variables stand for.
     fileprivate func paths(_ prefixes: [String: [String]]) -> [[String]] {
         switch self {
-        case .constant: return []
+        case .constant, .tooDeep: return []
         case .comparison(let comparison): return comparison.left.paths(prefixes) + comparison.right.paths(prefixes)
         case .not(let inner): return inner.paths(prefixes)
         case .and(let parts), .or(let parts): return parts.flatMap { $0.paths(prefixes) }
@@ -138,28 +144,50 @@ indirect enum Predicate {
 
     // MARK: Making
 
+    /// - Complexity: O(log parts).
     static func both(_ a: Predicate, _ b: Predicate) -> Predicate {
-        if case .and(let parts) = a { return .and(parts + [b]) }
-        return .and([a, b])
+        Self.and(a.parts(ofAnd: true).joined(with: b.parts(ofAnd: true))).orTooDeep
     }
 
+    /// - Complexity: O(log parts).
     static func either(_ a: Predicate, _ b: Predicate) -> Predicate {
-        if case .or(let parts) = a { return .or(parts + [b]) }
-        return .or([a, b])
+        Self.or(a.parts(ofAnd: false).joined(with: b.parts(ofAnd: false))).orTooDeep
     }
 
     static func negated(_ a: Predicate) -> Predicate {
         if case .not(let inner) = a { return inner }
-        return .not(a)
+        return Self.not(a).orTooDeep
+    }
+
+    /// The parts of an AND or of an OR; itself, where it is none.
+    private func parts(ofAnd: Bool) -> PredicateParts {
+        switch self {
+        case .and(let parts) where ofAnd: return parts
+        case .or(let parts) where !ofAnd: return parts
+        default: return [self]
+        }
+    }
+
+    private var orTooDeep: Predicate { depth > Self.deepest ? .tooDeep : self }
+
+    /// - Throws: `invalidInput` where more conditions stand inside one another than are answered for.
+    func checkDepth() throws(Realm.Error) {
+        guard depth > Self.deepest else { return }
+        throw Realm.Error(
+            .invalidInput,
+            "the query is nested deeper than \(Self.deepest) levels; simplify or split it: a chain of && or of || is "
+                + "one level, however long")
     }
 
     /// How many parts stand inside one another.
+    /// - Complexity: O(1) for what was made of parts by AND and OR.
     var depth: Int {
         switch self {
         case .constant: return 1
+        case .tooDeep: return Self.deepest + 1
         case .comparison(let comparison): return 1 + max(comparison.left.depth, comparison.right.depth)
         case .not(let inner): return 1 + inner.depth
-        case .and(let parts), .or(let parts): return 1 + (parts.map(\.depth).max() ?? 0)
+        case .and(let parts), .or(let parts): return 1 + parts.depth
         }
     }
 }

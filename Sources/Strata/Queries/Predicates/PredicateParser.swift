@@ -96,13 +96,13 @@ struct PredicateParser {
     mutating func condition() throws(Realm.Error) -> Predicate {
         var parts = [try conjunction()]
         while take("OR") || take(symbol: "||") { parts.append(try conjunction()) }
-        return parts.count == 1 ? parts[0] : .or(parts)
+        return parts.count == 1 ? parts[0] : .or(PredicateParts(parts))
     }
 
     private mutating func conjunction() throws(Realm.Error) -> Predicate {
         var parts = [try negation()]
         while take("AND") || take(symbol: "&&") { parts.append(try negation()) }
-        return parts.count == 1 ? parts[0] : .and(parts)
+        return parts.count == 1 ? parts[0] : .and(PredicateParts(parts))
     }
 
     private mutating func negation() throws(Realm.Error) -> Predicate {

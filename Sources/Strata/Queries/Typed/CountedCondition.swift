@@ -20,7 +20,7 @@ extension Predicate {
     /// The first collections on the way of its paths. What is counted inside belongs to the elements.
     fileprivate var collections: Set<Path> {
         switch self {
-        case .constant: return []
+        case .constant, .tooDeep: return []
         case .not(let inner): return inner.collections
         case .and(let parts), .or(let parts): return parts.reduce(into: []) { $0.formUnion($1.collections) }
         case .comparison(let comparison): return comparison.left.collections.union(comparison.right.collections)
@@ -29,10 +29,10 @@ extension Predicate {
 
     fileprivate func counted(_ collection: Path, _ variable: String) -> Predicate {
         switch self {
-        case .constant: return self
+        case .constant, .tooDeep: return self
         case .not(let inner): return .not(inner.counted(collection, variable))
-        case .and(let parts): return .and(parts.map { $0.counted(collection, variable) })
-        case .or(let parts): return .or(parts.map { $0.counted(collection, variable) })
+        case .and(let parts): return .and(PredicateParts(parts.map { $0.counted(collection, variable) }))
+        case .or(let parts): return .or(PredicateParts(parts.map { $0.counted(collection, variable) }))
         case .comparison(var comparison):
             comparison.left = comparison.left.counted(collection, variable)
             comparison.right = comparison.right.counted(collection, variable)

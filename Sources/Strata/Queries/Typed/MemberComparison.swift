@@ -46,12 +46,12 @@ struct MemberComparison {
         var parts: [Predicate] = []
         for object in objects {
             if case .members(let members) = object {
-                parts.append(.and(try self.members(members, path)))
+                parts.append(.and(PredicateParts(try self.members(members, path))))
             } else {
                 parts.append(.comparison(Predicate.Comparison(left: .path(path), comparator: .equal, right: object)))
             }
         }
-        return parts.count == 1 ? parts[0] : .or(parts)
+        return parts.count == 1 ? parts[0] : .or(PredicateParts(parts))
     }
 
     private func members(_ members: ObjectMembers, _ path: Predicate.Path) throws(Realm.Error) -> [Predicate] {
@@ -97,6 +97,12 @@ struct ObjectMembers {
 
     private mutating func add(_ object: ObjectBase, _ names: [String]) {
         let owner = type(of: object).className()
+        guard names.count < PredicateBinder.longestPath else {
+            refusal =
+                "objects with more than \(PredicateBinder.longestPath) embedded ones inside one another are not "
+                + "compared by their properties"
+            return
+        }
         for field in ClassPlan.plan(for: type(of: object)).fields {
             guard field.shape.collection == .none, field.shape.type != .linkingObjects else {
                 refusal = "'\(owner).\(field.name)' is a collection, by which objects are not compared"
