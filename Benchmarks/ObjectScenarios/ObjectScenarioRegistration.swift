@@ -43,6 +43,7 @@ package enum ObjectScenarioRegistration {
         registry.register(UnresolvedReference())
         registry.register(ManyListeners())
         registry.register(VersionLimit())
+        registry.register(ObjectSteps())
         registry.register(AsyncWriteOrder())
         registry.register(CrossProcessWake())
         registry.register(WriteBlockedByNotifier())
