@@ -80,7 +80,7 @@ extension Predicate {
     /// Whether an object is among the operands.
     fileprivate var namesObjects: Bool {
         switch self {
-        case .constant: false
+        case .constant, .tooDeep: false
         case .not(let inner): inner.namesObjects
         case .and(let parts), .or(let parts): parts.contains(where: \.namesObjects)
         case .comparison(let comparison): comparison.left.namesObjects || comparison.right.namesObjects
