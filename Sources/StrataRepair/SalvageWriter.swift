@@ -48,7 +48,7 @@ final class SalvageWriter {
         gaps = count.gaps
         try replay()
         for owner in gaps.keys { try closeGaps(owner) }
-        for owner in changed.union(gaps.keys) { try putInOrder(owner) }
+        for owner in changed { try putInOrder(owner) }
         try removeDanglingLinks()
         if pending > 0 || written == 0 { try transaction.commit() }
         return count.finished()
