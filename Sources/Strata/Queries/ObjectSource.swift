@@ -245,7 +245,7 @@ public final class ObjectSource {
         let known = frozenTable.withLock { $0 }
         let keys = known ?? evaluate()
         if known == nil { frozenTable.withLock { $0 = keys } }
-        return instance.failures.isKnown ? readable(keys) : keys
+        return instance.knowsDamage ? readable(keys) : keys
     }
 
     /// Those keys of a frozen Realm whose rows can be read, as far as that is known now.

@@ -13,7 +13,7 @@ extension RealmInstance {
         let shown = snapshotVersion
         observation.telling(observer, initial)
         // What `initial` changed, or what is known of the file. Else none is behind, and all would be looked at.
-        if !isInWrite, observation.isBehind || failures.isKnown || snapshotVersion != shown {
+        if !isInWrite, observation.isBehind || knowsDamage || snapshotVersion != shown {
             observation.deliver(self)
         }
     }

@@ -50,10 +50,11 @@ import Testing
             withUnsafeBytes(of: next.littleEndian) { bytes.replaceSubrange(13..<15, with: $0) }
             var schema = try bytes.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
             for number in 0..<6 {
-                schema.tables.append(
-                    TableDefinition(id: schema.makeTableID(), name: "table \(number)", columns: []))
+                let newTable = schema.makeTableID()
+                schema.tables.append(TableDefinition(id: newTable, name: "table \(number)", columns: []))
                 for table in [0, schema.tables.count - 1] {
-                    let id = try schema.makeColumnID(beside: schema.tables[table].columns)
+                    let columns = schema.tables[table].columns
+                    let id = try schema.makeColumnID(beside: columns)
                     schema.tables[table].columns.append(ColumnDefinition(id: id, name: "c", type: .integer))
                 }
             }

@@ -79,8 +79,8 @@ public final class CompoundFormatPredicate: FormatPredicate, @unchecked Sendable
         self.subpredicates = subpredicates
         let parts = subpredicates.map(\.condition)
         switch type {
-        case .and: super.init(parts.isEmpty ? .constant(true) : .and(parts))
-        case .or: super.init(parts.isEmpty ? .constant(false) : .or(parts))
+        case .and: super.init(parts.isEmpty ? .constant(true) : .and(PredicateParts(parts)))
+        case .or: super.init(parts.isEmpty ? .constant(false) : .or(PredicateParts(parts)))
         case .not:
             guard let first = parts.first else { fatalError("a condition with not has a condition to deny") }
             super.init(.not(first))
