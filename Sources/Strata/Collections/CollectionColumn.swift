@@ -370,7 +370,7 @@ extension _ColumnCollection {
 
     public static func _fromAny(_ value: Any?) -> Self? {
         guard let value = _flatten(value) else { return Self() }
-        if let same = value as? Self { return same }
+        if let same = _instance(in: value, as: Self.self) { return same }
         let made = Self()
         return made._fill(value) ? made : nil
     }

@@ -26,13 +26,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// Lists inside one another end one after the other: the runtime would end one inside the other.
     deinit {
-        if Element.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(takeCollections()) }
+        if Element.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(empty) }
     }
 
-    /// Moves the lists and dictionaries out that stand in an unmanaged list at its end.
-    func takeCollections() -> [AnyRealmValue] {
-        defer { unmanaged.removeAll() }
-        return unmanaged.anyCollections()
+    /// Moves the lists and maps out that stand in an unmanaged list at its end.
+    func empty(into nested: inout UnmanagedRelease.Nested) {
+        for case let value as AnyRealmValue in unmanaged { nested.take(value) }
+        unmanaged.removeAll()
     }
 
     /// Whose property it is; nil while unmanaged.

@@ -52,13 +52,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     /// As that of ``List``.
     deinit {
-        if Value.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(takeCollections()) }
+        if Value.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(empty) }
     }
 
-    /// Moves the lists and dictionaries out that stand in an unmanaged map at its end.
-    func takeCollections() -> [AnyRealmValue] {
-        defer { unmanaged.removeAll() }
-        return unmanaged.values.map(\.value).anyCollections()
+    /// Moves the lists and maps out that stand in an unmanaged map at its end.
+    func empty(into nested: inout UnmanagedRelease.Nested) {
+        for element in unmanaged.values { if let value = element.value as? AnyRealmValue { nested.take(value) } }
+        unmanaged.removeAll()
     }
 
     /// Whose property it is; nil while unmanaged.

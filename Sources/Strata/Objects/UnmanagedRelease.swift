@@ -20,37 +20,35 @@ enum UnmanagedRelease {
         }
     }
 
-    /// The values of a collection that is at its end: the lists and dictionaries that nothing else holds.
-    @inline(never)
-    static func run(_ values: [AnyRealmValue]) {
-        var waiting = values.filter(\.isCollection)
-        while var next = waiting.popLast() {
-            switch next {
-            case .list(var list):
-                next = .none
-                if isKnownUniquelyReferenced(&list) { waiting += list.takeCollections() }
-            case .dictionary(var map):
-                next = .none
-                if isKnownUniquelyReferenced(&map) { waiting += map.takeCollections() }
+    /// Lists and maps of values of any type that are to be taken apart. They are kept as what they are, since a value of
+    /// any type that holds one would be another reference to it.
+    struct Nested {
+        fileprivate var lists: [List<AnyRealmValue>] = []
+        fileprivate var maps: [Map<String, AnyRealmValue>] = []
+
+        mutating func take(_ value: AnyRealmValue) {
+            switch value {
+            case .list(let list): lists.append(list)
+            case .dictionary(let map): maps.append(map)
             default: break
             }
         }
     }
-}
 
-extension AnyRealmValue {
-    fileprivate var isCollection: Bool {
-        switch self {
-        case .list, .dictionary: true
-        default: false
+    /// A collection of values of any type is at its end: what it alone leads to is taken apart in a loop.
+    /// - Parameter empty: moves the values out of the collection.
+    @inline(never)
+    static func run(_ empty: (inout Nested) -> Void) {
+        var waiting = Nested()
+        empty(&waiting)
+        while true {
+            if var list = waiting.lists.popLast() {
+                if isKnownUniquelyReferenced(&list) { list.empty(into: &waiting) }
+            } else if var map = waiting.maps.popLast() {
+                if isKnownUniquelyReferenced(&map) { map.empty(into: &waiting) }
+            } else {
+                return
+            }
         }
-    }
-}
-
-extension Sequence where Element: RealmCollectionValue {
-    /// The values of any type that are lists or dictionaries; none where the elements are of another type.
-    func anyCollections() -> [AnyRealmValue] {
-        guard Element.self == AnyRealmValue.self else { return [] }
-        return compactMap { $0 as? AnyRealmValue }.filter(\.isCollection)
     }
 }

@@ -118,15 +118,27 @@ public enum AnyRealmValue: Hashable {
         case let value as ObjectId: self = .objectId(value)
         case let value as Decimal128: self = .decimal128(value)
         case let value as UUID: self = .uuid(value)
-        case let value as Object: self = .object(value)
         case let value as any PersistableEnum:
             guard let plain = AnyEncoding.value(value._stored) else { return nil }
             self = plain
-        case let value as List<AnyRealmValue>: self = .list(value)
-        case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
         case let value?:
+            if let made = Self.instance(value) {
+                self = made
+                return
+            }
             guard depth < NestedEncoding.deepest, let made = Self.collection(value, depth + 1) else { return nil }
             self = made
+        }
+    }
+
+    /// An object, or a collection of values of any type; see ``_instance(in:as:)``.
+    private static func instance(_ value: Any) -> AnyRealmValue? {
+        guard type(of: value) is AnyObject.Type else { return nil }
+        switch value {
+        case let object as Object: return .object(object)
+        case let list as List<AnyRealmValue>: return .list(list)
+        case let map as Map<String, AnyRealmValue>: return .dictionary(map)
+        default: return nil
         }
     }
 

@@ -159,6 +159,18 @@ func _flatten(_ value: Any?) -> Any? {
     return value
 }
 
+/// A value as one of a class; nil where it is of no class at all.
+///
+/// A plain cast of a dictionary or an array to a class makes an object of Foundation of it, with all that stands in it:
+/// that takes as long as there are values, and stack for each level.
+func _instance<Wanted>(in value: Any?, as wanted: Wanted.Type) -> Wanted? {
+    guard let value = _flatten(value), type(of: value) is AnyObject.Type else { return nil }
+    return value as? Wanted
+}
+
+/// The object that a value of any type is.
+func _object(in value: Any?) -> ObjectBase? { _instance(in: value, as: ObjectBase.self) }
+
 /// An optional whose type is not known.
 protocol _AnyOptional {
     var _wrappedAny: Any? { get }

@@ -31,8 +31,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     }
 
     public static func _wrappedFromAny(_ value: Any) -> Self? {
-        if let object = value as? Self { return object }
-        guard !(value is ObjectBase) else { return nil }
+        if let object = _object(in: value) { return object as? Self }
         let made = self.init()
         return made._assign(value) == nil ? made : nil
     }

@@ -187,7 +187,7 @@ struct ObjectAdder {
 
     /// Writes an unmanaged embedded object over the one that is there, so that only what differs changes.
     private func mergeChild(_ value: Any?, into owner: ObjectBase, _ property: BoundProperty) -> Bool {
-        guard property.isParental, !property.isCollection, let new = _flatten(value) as? ObjectBase, new._frame == nil,
+        guard property.isParental, !property.isCollection, let new = _object(in: value), new._frame == nil,
             let target = write.instance.access(for: type(of: new)), let plan = target.plan,
             let key = write.children(owner, property).first
         else { return false }
@@ -210,7 +210,7 @@ struct ObjectAdder {
     /// Whether a field leads to an object whose own row is not there yet.
     private func isWaiting(_ value: Any?) -> Bool {
         guard let value = _flatten(value) else { return false }
-        if let object = value as? ObjectBase { return object._frame == nil && object._isBeingAdded }
+        if let object = _object(in: value) { return object._frame == nil && object._isBeingAdded }
         guard let collection = value as? any _ColumnCollection, collection._column == nil else { return false }
         return collection._unmanagedObjects.contains { $0._frame == nil && $0._isBeingAdded }
     }

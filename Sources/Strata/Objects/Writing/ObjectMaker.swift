@@ -24,7 +24,7 @@ struct ObjectMaker {
     }
 
     private func make(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
-        if let object = value as? ObjectBase, isToCopy(object, access) {
+        if let object = _object(in: value), isToCopy(object, access) {
             let copy = copy(object, policy)
             return copy._frame == nil ? instance.invalidObject(access, key: nil) : copy
         }
@@ -347,7 +347,7 @@ struct ObjectMaker {
         }
         guard let target = access.target(of: property) else { return nil }
         if let custom = value as? any FailableCustomPersistable { value = custom.embeddedObject ?? value }
-        if let object = value as? ObjectBase, !target.isEmbedded || instance.isMigration || isToAdd(object, target) {
+        if let object = _object(in: value), !target.isEmbedded || instance.isMigration || isToAdd(object, target) {
             if object._frame != nil && object._access.name != target.name { return nil }
             if object._frame == nil, let plan = target.plan, type(of: object) != plan.type { return nil }
             if isToCopy(object, target) {
@@ -357,7 +357,7 @@ struct ObjectMaker {
             if object._frame == nil { write.add(object, policy) }
             return write.linkKey(of: object).map { .link($0.rawValue) }
         }
-        if let object = value as? ObjectBase, target.plan.map({ type(of: object) != $0.type }) ?? false,
+        if let object = _object(in: value), target.plan.map({ type(of: object) != $0.type }) ?? false,
             !(object is DynamicObject)
         {
             return nil
@@ -374,7 +374,7 @@ struct ObjectMaker {
         if let array = value as? [Any] {
             return array.count <= names.count ? Array(zip(names, array)) : nil
         }
-        if let object = value as? ObjectBase {
+        if let object = _object(in: value) {
             let known = Set(object._propertyNames)
             return names.filter { known.contains($0) }.map { ($0, object[$0] as Any) }
         }

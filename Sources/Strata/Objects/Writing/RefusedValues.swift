@@ -38,7 +38,7 @@ extension Realm.Error {
         if ValueNesting.isDeeper(value, than: 20) {
             return "\(type(of: value)) with more than 20 dictionaries and lists inside one another"
         }
-        let text = (value as? ObjectBase).map { $0._shortDescription } ?? String(describing: value)
+        let text = _object(in: value).map { $0._shortDescription } ?? String(describing: value)
         return "\(type(of: value)) \(text.count > 80 ? text.prefix(80) + "..." : text)"
     }
 }

@@ -84,12 +84,13 @@ struct WriteMarks {
     private mutating func log(_ table: Int, _ key: Int64, _ stamp: UInt64) {
         guard tables[table].isFollowed else { return }
         if tables[table].log.count >= Self.maximumLog {
-            tables[table].log.removeAll(keepingCapacity: true)
-            tables[table].logStart = stamp
-            tables[table].isFollowed = false
-        } else {
-            tables[table].log.append((stamp, key))
+            // Results that are asked after each change go on with the later half: were it to begin anew, they would be
+            // found anew once in so many changes.
+            let half = Self.maximumLog / 2
+            tables[table].logStart = tables[table].log[half - 1].stamp
+            tables[table].log.removeFirst(half)
         }
+        tables[table].log.append((stamp, key))
     }
 
     // MARK: Asking
