@@ -143,7 +143,8 @@ public enum AnyRealmValue: Hashable {
     }
 
     private static func collection(_ value: Any, _ depth: Int) -> AnyRealmValue? {
-        let isOrdered = (value as? any _ColumnCollection).map { type(of: $0)._kind != .map } ?? false
+        let known = _instance(in: value, as: (any _ColumnCollection).self)
+        let isOrdered = known.map { type(of: $0)._kind != .map } ?? false
         if !isOrdered, let entries = ElementConversion.entries(value) {
             let map = Map<String, AnyRealmValue>()
             for (key, value) in entries {
