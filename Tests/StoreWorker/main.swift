@@ -260,6 +260,16 @@ func copy(_ store: Store) throws {
     }
 }
 
+func noteDamage(_ store: Store, page: UInt32) {
+    let place = DamagedPlace(
+        table: TableID(1), loss: .rows(0...1, count: nil), page: PageNumber(page), reason: .checksum)
+    store.damage.note([place])
+    say(UInt8(ascii: "d"))
+    while !isStopped() { usleep(1000) }
+    store.damage.acknowledge()
+    say(UInt8(ascii: "k"))
+}
+
 func listPoints() {
     if let file = text("points"), let stopping {
         let lines = stopping.points.map { "\($0.key):\($0.value)\n" }.sorted().joined()
@@ -276,14 +286,7 @@ func run() throws {
     switch arguments[2] {
     case "increment": try increment(store, row)
     case "copy": try copy(store)
-    case "damage":
-        let place = DamagedPlace(
-            table: TableID(1), loss: .rows(0...1, count: nil), page: PageNumber(UInt32(row)), reason: .checksum)
-        store.damage.note([place])
-        say(UInt8(ascii: "d"))
-        while !isStopped() { usleep(1000) }
-        store.damage.acknowledge()
-        say(UInt8(ascii: "k"))
+    case "damage": noteDamage(store, page: UInt32(row))
     case "grow": try grow(store, row)
     case "fork": try forkAndWrite(store, row)
     case "fork-idle":

@@ -20,8 +20,8 @@ enum UnmanagedRelease {
         }
     }
 
-    /// Lists and maps of values of any type that are to be taken apart. They are kept as what they are, since a value of
-    /// any type that holds one would be another reference to it.
+    /// Lists and maps of values of any type that are to be taken apart. They are kept as what they are, since a value
+    /// of any type that holds one would be another reference to it.
     struct Nested {
         fileprivate var lists: [List<AnyRealmValue>] = []
         fileprivate var maps: [Map<String, AnyRealmValue>] = []

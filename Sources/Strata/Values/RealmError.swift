@@ -176,18 +176,7 @@ extension Realm.Error {
         case .stale(let path):
             return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
         case .busy(let path): return (.fail, "the write lock of \(path) was not to be had in time; try again")
-        case .silent(let path, let processes):
-            return (
-                .processStopped,
-                "\(Self.named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; let "
-                    + "it go on, or end it, and try again"
-            )
-        case .turnTakenBack(let path):
-            return (
-                .processStopped,
-                "this process was stopped inside a write of \(path), and another one has the turn by now; nothing of "
-                    + "the write is in the file, so do it again"
-            )
+        case .silent, .turnTakenBack: return (.processStopped, Self.stoppedFinding(error))
         case .lockFile(let path):
             return (
                 .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it"
@@ -209,6 +198,19 @@ extension Realm.Error {
         case .forked: return (.fail, "the Realm was opened before this process was forked off; open it again here")
         case .misuse(let misuse): return (misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
         case .limit(let limit): return Self.finding(limit)
+        }
+    }
+
+    /// Which process was stopped while it had the turn to write, and what helps.
+    private static func stoppedFinding(_ error: StorageError) -> String {
+        switch error {
+        case .silent(let path, let processes):
+            "\(named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; let it go "
+                + "on, or end it, and try again"
+        case .turnTakenBack(let path):
+            "this process was stopped inside a write of \(path), and another one has the turn by now; nothing of the "
+                + "write is in the file, so do it again"
+        default: "\(error)"
         }
     }
 

@@ -166,10 +166,10 @@ struct GuestTransactionTests {
         let (first, second) = try pair()
         var schema = Self.schema
         schema.userVersion = 2
+        let (table, column) = (schema.makeTableID(), try schema.makeColumnID())
         schema.tables.append(
             TableDefinition(
-                id: TableID(2), name: "Other",
-                columns: [ColumnDefinition(id: ColumnID(1), name: "number", type: .integer)]))
+                id: table, name: "Other", columns: [ColumnDefinition(id: column, name: "number", type: .integer)]))
         let transaction = try second.beginWrite()
         try Self.insert(transaction, 0..<4)
         try transaction.apply(schema: schema)
