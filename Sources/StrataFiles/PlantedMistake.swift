@@ -132,7 +132,7 @@
         case listForgotten = "strata-list-forgotten"
         /// A unique key is held against the whole class at each commit.
         case uniqueScanned = "strata-unique-scanned"
-        /// The keys of a frozen class are all found when somebody asks for its objects.
+        /// A frozen Realm evaluates all keys of a class when the program asks for its objects.
         case frozenListed = "strata-frozen-listed"
         /// All members of all sections are looked at for each commit.
         case sectionsAnew = "strata-sections-anew"

@@ -2,7 +2,7 @@ import CStrataShim
 internal import Synchronization
 
 /// Where the elements of a list stand by a key: found at the first question, so that a list of thousands is not walked
-/// for each. Whoever changes the list makes new places for it; copies share them.
+/// for each. The owner of the list makes new places when it changes the list; copies of the list share them.
 ///
 /// Two places are always equal: they say nothing that the list does not say.
 /// Concurrency: any thread may ask; what two threads find at once is the same.

@@ -5,8 +5,8 @@
 //    that was still empty, and was used again after the other one, is visited twice.
 // 3. Where the chain ends, some record may be missing. If any whole batch header of this epoch says that this record
 //    was durable, it is not a torn end but damage. So it is when the batch that would be next is whole and names
-//    another one before it: only somebody who changed it wrote that. What stands inside of a batch is the user's and
-//    says nothing, whatever it looks like.
+//    another one before it: no writer of a log writes that, so the file was changed. The payload of a batch holds
+//    values of the program, and replay looks for no headers in it.
 // 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole batch up to it, or behind
 //    it, is always left: a half is written over only while the other one holds a durable batch that is younger. A
 //    log without one is an older copy of itself. Damage to the batch that shows it takes nothing away that is needed:

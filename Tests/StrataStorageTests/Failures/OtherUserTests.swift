@@ -9,11 +9,12 @@ import Testing
     import Darwin
 #endif
 
-/// Processes of several users on one store: who may open the data file may use it, and nobody else reads a row of it.
+/// Processes of several users on one store: a user who may open the data file may use it, and no other user reads a row
+/// of it.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct OtherUserTests {
     private static let user: UInt32 = 1000
-    private static let nobody: UInt32 = 65534
+    private static let secondUser: UInt32 = 65534
 
     /// A directory in another one that everybody may pass; outputs stand beside it.
     private final class Place {
@@ -90,7 +91,7 @@ struct OtherUserTests {
         #expect(last.status == 0 && last.acknowledged == 9, "\(last.errors)")
         // Nobody else gets in, and nothing is left of the attempt.
         let before = place.names
-        let stranger = try place.run(["once", "3"], user: Self.nobody)
+        let stranger = try place.run(["once", "3"], user: Self.secondUser)
         #expect(stranger.status == 1 && stranger.errors.contains("Permission denied"), "\(stranger.errors)")
         #expect(stranger.errors.contains(place.store) && place.names == before)
         let store = try Store.open(path: place.store)
@@ -148,13 +149,13 @@ struct OtherUserTests {
         // The processes of both users may write the store.
         #expect(try place.run(["increment", "1", "times=3"], user: Self.user).acknowledged == 3)
         chmod(place.store, 0o666)
-        let killed = try place.worker(["increment", "2", "times=6", "stay", "short"], user: Self.nobody)
+        let killed = try place.worker(["increment", "2", "times=6", "stay", "short"], user: Self.secondUser)
         try killed.waitFor("s")
         #expect(place.names.count == 3)
         killed.end(SIGKILL)
         let owner = try place.run(["increment", "1", "times=4", "launch"], user: Self.user)
         #expect(owner.status == 0 && owner.acknowledged == 7, "\(owner.errors)")
-        let other = try place.run(["increment", "2", "times=5", "launch"], user: Self.nobody)
+        let other = try place.run(["increment", "2", "times=5", "launch"], user: Self.secondUser)
         #expect(other.status == 0 && other.acknowledged == 11, "\(other.errors)")
         let store = try Store.open(path: place.store)
         try store.checkInvariants()

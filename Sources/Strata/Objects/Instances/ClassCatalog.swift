@@ -11,7 +11,8 @@ final class ClassCatalog {
     private(set) var accesses: [ClassAccess] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var accessByName: [String: ClassAccess] = [:]
-    /// As far as somebody asked; what it says is looked at before it is believed.
+    /// The classes that a reader of the instance has asked for by table. An entry is compared with the schema before it
+    /// is used.
     private var accessByTable: [Int: ClassAccess] = [:]
     /// What the program is shown of the schema.
     let shown = ShownSchemas()
