@@ -27,7 +27,7 @@ private final class Mark: Object {
     private func onSmallStack(_ body: @escaping (Results<Mark>) throws -> Void) throws {
         let marks = try marks()
         let configuration = try #require(marks.realm).configuration
-        // The file of an in-memory Realm goes with its last instance: the test keeps one for as long as the thread runs.
+        // The file of an in-memory Realm goes with its last instance: the test keeps one while the thread runs.
         try withExtendedLifetime(marks) {
             try SmallStack.trying {
                 let realm = try Realm(configuration: configuration)
