@@ -9,6 +9,7 @@ internal import Synchronization
 // 3. Only the log that was made by this object is appended to. One that was opened is there to be replayed.
 // 4. After a failed write or sync nothing is written or synced any more.
 // 5. Halves are of a multiple of 64 bytes, and so is every batch's place.
+// 6. No sync is acknowledged while the log's name leads to another file or to none: recovery goes by the name.
 
 /// The preallocated file of two halves where commits become durable first.
 ///
@@ -296,8 +297,11 @@ extension LogFile {
         try append(batch: batch, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
     }
 
-    /// Makes what was appended before the call durable.
-    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again.
+    /// Makes what was appended before the call durable, under the log's name: where that leads to another file by then,
+    /// or to none, the log is written there again.
+    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again. `stale` where the data
+    ///   file's name leads elsewhere as well.
+    /// - Complexity: besides the sync one look at the name.
     package func sync() throws(StorageError) {
         #if Zoo
             if PlantedMistake.commitWithoutSync.isPlanted { return }
@@ -306,6 +310,7 @@ extension LogFile {
         let covered = written.load(ordering: .acquiring)
         do throws(StorageError) {
             do throws(FileError) { try syncData() } catch { throw StorageError(error) }
+            try confirmName()
         } catch {
             _ = failed.set()
             throw error
@@ -320,6 +325,26 @@ extension LogFile {
             }
         #endif
         try file.syncData()
+    }
+
+    /// Sees that recovery finds the log by its name: where that leads to another file, or to none, a copy gets the
+    /// name, and batches go there.
+    private func confirmName() throws(StorageError) {
+        guard let names = place.withLock({ $0.names }), try names.isLogGone else { return }
+        mark(.logWrittenAgain)
+        let count = byteCount
+        let failure = place.withLock { (place) -> StorageError? in
+            do throws(StorageError) {
+                // Another thread that synced may have done it.
+                guard let names = place.names, try names.isLogGone else { return nil }
+                // A sync of the old file may be under way: it is closed with the last reference.
+                (place.file, place.names) = try names.copy(of: place.file, count: count)
+            } catch {
+                return error
+            }
+            return nil
+        }
+        if let failure { throw failure }
     }
 
     /// What a header slot may say that the log reaches: the last LSN that a sync has covered.
