@@ -347,6 +347,9 @@ extension LogFile {
         if let failure { throw failure }
     }
 
+    /// Sets a log that was written again aside: the data file's name leads to another file.
+    func giveUpCopy() { place.withLock { $0.names }?.giveUpCopy() }
+
     /// What a header slot may say that the log reaches: the last LSN that a sync has covered.
     package var reached: UInt64 { synced.load(ordering: .acquiring) }
 

@@ -8,6 +8,8 @@ struct LogNames: Sendable {
     private let fileSystem: any FileSystem
     /// Nil until the log's file is made.
     private var files: (log: FileStatus, data: FileStatus?)?
+    /// Whether the log is one that was written again.
+    private var isCopy = false
 
     init(log path: String, data: String, _ fileSystem: any FileSystem) {
         self.path = path
@@ -94,10 +96,21 @@ struct LogNames: Sendable {
                 removeUnfinished(unfinished)
                 throw error
             }
-            return (copy, try ofFiles(copy))
+            var names = try ofFiles(copy)
+            names.isCopy = true
+            return (copy, names)
         } catch {
             throw StorageError(error)
         }
+    }
+
+    /// Renames a log that was written again, where it still has its name: another data file stands beside it by now.
+    /// Where the rename fails, the next open of that file reports the log as damage.
+    func giveUpCopy() {
+        guard isCopy, let files else { return }
+        do throws(FileError) {
+            if try fileSystem.leads(path, to: files.log) { try Self.setAside(path, as: "replaced", fileSystem) }
+        } catch {}
     }
 
     private func transfer(_ log: any File, to copy: any File, count: Int) throws(FileError) {

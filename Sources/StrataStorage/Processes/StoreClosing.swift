@@ -210,7 +210,8 @@ struct StoreClosing {
         let hasCommitted = store.writer.hasCommitted
         if try store.isStale {
             // What stands at the path, and the log beside it, are another store's.
-            if hasCommitted { throw .stale(path: store.path) }
+            let stale = checkpoints.leaveName(of: store.path)
+            if hasCommitted { throw stale }
             return
         }
         let committed = commits.newest

@@ -176,7 +176,7 @@ package final class Store: Sendable {
     /// Before each commit that waits for a disk anyway, else before every 64th: the call costs half a microsecond.
     func checkPath() throws(StorageError) {
         if options.durability == .none && writer.commits & 63 != 0 { return }
-        if try isStale { throw .stale(path: path) }
+        if try isStale { throw checkpoints.leaveName(of: path) }
     }
 
     /// Waits for the write lock and starts a transaction on the newest committed version.

@@ -2,12 +2,6 @@ import StrataFiles
 
 @testable import StrataStorage
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// Files whose checksums are right, and in which many references lead to one node.
 enum SharedNodes {
     /// Children of each branch, and how many of them stand above one another.
@@ -24,14 +18,8 @@ enum SharedNodes {
     static func isDamage(_ error: any Error) -> Bool { (error as? StorageError)?.isDamage ?? false }
 
     static func checkMemory() throws {
-        var usage = rusage()
-        getrusage(0, &usage)
-        #if canImport(Darwin)
-            let bytes = usage.ru_maxrss
-        #else
-            let bytes = usage.ru_maxrss << 10
-        #endif
-        precondition(bytes < 400 << 20, "\(bytes >> 20) MB")
+        let bytes = PeakMemory.bytes()
+        precondition(bytes > 0 && bytes < 400 << 20, "\(bytes >> 20) MB")
     }
 
     static func make(_ name: String) throws -> CraftedFile {

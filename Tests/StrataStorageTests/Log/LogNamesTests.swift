@@ -98,4 +98,40 @@ import Testing
         try store.close()
         unlink(path + ".lock")
     }
+
+    @Test(
+        "a log that was written again is set aside where another file gets the data file's name: a backup opens",
+        arguments: [false, true])
+    func replacedLater(isClosed: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/store"
+        var options = StoreOptions()
+        options.mapReserve = 1 << 30
+        do {
+            let store = try Store.open(path: path, options: options)
+            try PlainTable.setUp(store)
+            try PlainTable.insert(store, [0])
+            try store.close()
+        }
+        let backup = try Self.contents(path)
+        do {
+            let store = try Store.open(path: path, options: options)
+            for row in 1..<20 as Range<Int64> { try PlainTable.insert(store, [row]) }
+            #expect(rename(path + ".log", path + ".log.elsewhere") == 0)
+            try PlainTable.insert(store, [20])
+            #expect(rename(path, path + ".elsewhere") == 0)
+            try Self.put(backup, path)
+            if isClosed {
+                #expect(throws: StorageError.self) { try store.close() }
+            } else {
+                #expect(throws: StorageError.self) { try PlainTable.insert(store, [21]) }
+            }
+        }
+        #expect(try POSIXFileSystem().status(path + ".log") == nil)
+        #expect(try POSIXFileSystem().status(path + ".log.replaced") != nil)
+        let store = try Store.open(path: path, options: options)
+        #expect(try PlainTable.keys(store.snapshot().view) == [0])
+        try store.close()
+        for name in [".log.elsewhere", ".log.replaced", ".elsewhere"] { unlink(path + name) }
+    }
 }

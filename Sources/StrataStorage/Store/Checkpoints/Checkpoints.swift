@@ -285,6 +285,12 @@ final class Checkpoints: Sendable {
         }
     }
 
+    /// The store's name leads to another file: a log that this process wrote again must not stand beside that one.
+    func leaveName(of path: String) -> StorageError {
+        log.file?.giveUpCopy()
+        return .stale(path: path)
+    }
+
     /// Bytes of a half of the log that is yet to be made.
     var plannedHalfBytes: Int {
         options.logHalfBytes ?? LogFile.halfBytes(forDataBytes: allocator.usedPages * Format.pageSize)
