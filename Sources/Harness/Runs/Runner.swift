@@ -167,34 +167,22 @@ package struct Runner {
         if going.isEmpty { return [] }
         let run = try configuration.directory.load()
         let cases = configuration.cases
-        let open = going.compactMap { comparison -> (cases: [Int], figures: Int, seconds: Double)? in
+        let open = going.compactMap { comparison -> NextRounds.Comparison? in
             let figures = configuration.openFigures(run, Set(comparison.map { cases[$0].test.id }))
             if figures == 0 { return nil }
-            return (comparison, figures, comparison.reduce(0) { $0 + roundSeconds(of: $1) })
+            let seconds = comparison.reduce(0) { $0 + roundSeconds(of: $1) }
+            return NextRounds.Comparison(cases: comparison, openFigures: figures, roundSeconds: seconds)
         }
         var look = RoundLook(rounds: rounds, comparisons: all, open: open.count, withoutTime: [], next: next)
         guard let next else {
             observer.lookEnds(look)
             return []
         }
-        var left = secondsLeft.map { $0 * Self.usableShare } ?? .infinity
-        var chosen: Set<[Int]> = []
-        for comparison in open.sorted(by: { Double($0.figures) / $0.seconds > Double($1.figures) / $1.seconds }) {
-            let seconds = comparison.seconds * Double(next - rounds)
-            if seconds <= left {
-                left -= seconds
-                chosen.insert(comparison.cases)
-            } else {
-                look.withoutTime.append(cases[comparison.cases[0]].test.scenario)
-            }
-        }
+        let further = NextRounds(open, rounds: next - rounds, secondsLeft: secondsLeft)
+        look.withoutTime = further.withoutTime.map { cases[$0[0]].test.scenario }
         observer.lookEnds(look)
-        return going.filter(chosen.contains)
+        return going.filter(Set(further.chosen).contains)
     }
-
-    /// What of the time that is left further rounds may take by the durations of those before: the rest is for what
-    /// takes longer.
-    private static let usableShare = 0.9
 
     /// How long a round of a case takes, with its second side.
     private func roundSeconds(of index: Int) -> Double {
