@@ -103,9 +103,14 @@ public final class ObjectSource {
 
     /// Whether rows or links that it consists of are known to be damaged: then everything follows from the keys of the
     /// rows that can be read.
+    @inline(__always)
     var isDegraded: Bool {
         instance.followDamage()
-        guard instance.knowsDamage else { return false }
+        return instance.knowsDamage && isDegradedByWhatIsKnown()
+    }
+
+    @inline(never)
+    private func isDegradedByWhatIsKnown() -> Bool {
         if instance.failures.readableRows(access) != nil { return true }
         guard case .list(let owner, let property) = base else { return false }
         return instance.failures.isDamaged(owner, column: owner._access.properties[property].column)

@@ -19,7 +19,7 @@ struct ABRunTests {
     /// Of the tests' own build, whichever it is.
     private static let allowed = ["--allow-zoo", "--allow-debug"]
     /// Without a sync in it, so that it is quick on any disk.
-    private static let small = ["--scenario", "point-read", "--engine", "model", "--size", "100", "--pairs", "10"]
+    private static let small = ["--scenario", "column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
 
     init() throws {
         directory = try TestDirectory()
@@ -67,7 +67,7 @@ struct ABRunTests {
             places[try value.string("side"), default: []].insert(try value.string("place"))
             if try value.integer("position") == 0 { first.insert(try value.string("side")) }
             let result = try CaseResult(json: try value.object("result"))
-            #expect(result.verdict == .pass && result.judgedFigure?.metric.name == "operations_per_second")
+            #expect(result.verdict == .pass && result.judgedFigure?.metric.name == "rows_per_second")
             #expect(try value.integer("round") == result.turn.round)
         }
         #expect(places.count == 3 && places.values.allSatisfy { $0.count > 1 }, "\(places)")
@@ -76,7 +76,8 @@ struct ABRunTests {
         #expect(json["format"] == .string(BuildComparison.format))
         #expect(try FileTree.readText(out + "/ab.html").contains("A and B are the same program"))
         let rows = try FileTree.readText(out + "/ab.csv").split(separator: "\r\n")
-        #expect(rows.filter { $0.contains(",operations_per_second,") }.count == 30)
+        // The figure, and that of the memory beside it.
+        #expect(rows.filter { $0.contains(",rows_per_second,") }.count == 60)
         #expect(!FileTree.exists(out + "/work"))
     }
 
@@ -243,7 +244,7 @@ struct ABRunTests {
             let slow = try script("slow", "ASSAY_ZOO_SLOW=300 exec '\(program)' \"$@\"")
             let end = try run(program, slow, Self.small + Self.allowed)
             #expect(end.status == .exited(2), "\(end.output)")
-            #expect(end.output.contains("SLOWER") && end.output.contains("again: operat"), "\(end.output)")
+            #expect(end.output.contains("SLOWER") && end.output.contains("again: rows/s"), "\(end.output)")
             let lines = try FileTree.readText(out + "/measurements.jsonl").split(separator: "\n")
             #expect(lines.count == 60)
         }

@@ -20,7 +20,7 @@ struct BisectRunTests {
     private let shell: ShellProcess
     private var out: String { directory.path + "/out" }
     private static let small = [
-        "point-read", "--engine", "model", "--size", "100", "--pairs", "10", "--allow-zoo", "--allow-debug",
+        "column-sum", "--engine", "model", "--size", "100", "--pairs", "10", "--allow-zoo", "--allow-debug",
     ]
 
     init() throws {

@@ -17,7 +17,7 @@ struct RevisionRunTests {
     private let shell: ShellProcess
     private var out: String { directory.path + "/out" }
     private static let small = [
-        "--scenario", "point-read", "--engine", "model", "--size", "100", "--pairs", "10", "--no-confirm",
+        "--scenario", "column-sum", "--engine", "model", "--size", "100", "--pairs", "10", "--no-confirm",
         "--allow-zoo", "--allow-debug",
     ]
 

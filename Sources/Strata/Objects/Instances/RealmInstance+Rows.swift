@@ -4,15 +4,7 @@ extension RealmInstance {
     /// The object of a row; nil when there is none, and when it cannot be read.
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
-        if currentView == nil { return nil }
-        if knowsDamage, failures.cannotRead(key.rawValue, access) {
-            report(
-                access.name, key.rawValue,
-                "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is "
-                    + "lost",
-                isTold: true)
-            return nil
-        }
+        if currentView == nil || knowsDamage && refuseLost(access, key) { return nil }
         return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
                 guard let location = try view.locate(access.table, key) else { return nil }
@@ -30,6 +22,18 @@ extension RealmInstance {
         }
     }
 
+    /// Reports a row that is known to be lost; false for one that can be read. Apart from ``materialize(_:_:)``, which
+    /// walks call for each row.
+    @inline(never)
+    private func refuseLost(_ access: ClassAccess, _ key: RowKey) -> Bool {
+        guard failures.cannotRead(key.rawValue, access) else { return false }
+        report(
+            access.name, key.rawValue,
+            "the \(access.name) with key \(key) cannot be read: its page is damaged; Realm.damage lists what is lost",
+            isTold: true)
+        return true
+    }
+
     @inline(never)
     private func unreadable(_ access: ClassAccess, _ key: RowKey, _ error: StorageError) -> ObjectBase? {
         let isTold = failures.note(error, in: access)
@@ -39,8 +43,12 @@ extension RealmInstance {
 
     /// The object of a row, or one that was never there; nil for a row that cannot be read.
     func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
-        if let made = materialize(access, key) { return made }
-        return failures.cannotRead(key.rawValue, access) ? nil : invalidObject(access, key: key)
+        materialize(access, key) ?? whatIsGone(access, key)
+    }
+
+    @inline(never)
+    private func whatIsGone(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
+        failures.cannotRead(key.rawValue, access) ? nil : invalidObject(access, key: key)
     }
 
     /// What stands for an element that is gone: managed, invalidated from the start.
