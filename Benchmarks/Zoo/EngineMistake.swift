@@ -18,6 +18,8 @@ package enum EngineMistake: String, Sendable, CaseIterable {
 
     /// Counts and digests are off by one.
     case wrongRead = "wrong-read"
+    /// The fifteenth to the seventeenth read of a session are off by one, and those before and after them are right.
+    case wrongMeanwhile = "wrong-meanwhile"
     /// The last of several increments is acknowledged and not done.
     case lostIncrement = "lost-increment"
     /// Every fifth change of a single row is acknowledged and not done.

@@ -7,14 +7,24 @@ package enum BatchTimer {
     ///
     /// `batch(n)` does n operations with no clock inside. The batches of growing size are the warm-up, and not part of
     /// the result. The largest batch is bounded by `maximumOperations`, for data that has only so many rows.
-    package static func measure(
-        batches: Int = 15, maximumOperations: Int = 1 << 24, _ batch: (_ operations: Int) throws -> Void
+    ///
+    /// `answered` gets the answer of each batch, those of the warm-up too, while no clock runs.
+    package static func measure<Answer>(
+        batches: Int = 15, maximumOperations: Int = 1 << 24, _ batch: (_ operations: Int) throws -> Answer,
+        answered: (_ operations: Int, Answer) -> Void = { _, _ in }
     ) rethrows -> BatchTiming {
+        func time(_ operations: Int) throws -> UInt64 {
+            let start = MonotonicClock.now()
+            let answer = try batch(operations)
+            let elapsed = MonotonicClock.now() &- start
+            answered(operations, answer)
+            return elapsed
+        }
         var operations = 1
         while operations < maximumOperations {
-            var elapsed = try time(operations, batch)
+            var elapsed = try time(operations)
             // Once more: the first may have been long because it waited for a processor.
-            if elapsed >= minimumBatchNanoseconds { elapsed = min(elapsed, try time(operations, batch)) }
+            if elapsed >= minimumBatchNanoseconds { elapsed = min(elapsed, try time(operations)) }
             if elapsed >= minimumBatchNanoseconds { break }
             // At least doubled, so that the loop ends even when the clock stands still.
             let factor = elapsed == 0 ? 8 : min(8, max(2, Int(minimumBatchNanoseconds / elapsed) + 1))
@@ -22,15 +32,9 @@ package enum BatchTimer {
         }
         var nanoseconds: [UInt64] = []
         for _ in 0..<max(1, batches) {
-            nanoseconds.append(try time(operations, batch))
+            nanoseconds.append(try time(operations))
         }
         return BatchTiming(operationsPerBatch: operations, batchNanoseconds: nanoseconds.sorted())
-    }
-
-    private static func time(_ operations: Int, _ batch: (Int) throws -> Void) rethrows -> UInt64 {
-        let start = MonotonicClock.now()
-        try batch(operations)
-        return MonotonicClock.now() &- start
     }
 
     /// What the loop around an operation costs by itself: to be printed beside the figures, never subtracted.

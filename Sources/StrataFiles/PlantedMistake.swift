@@ -148,6 +148,8 @@
         case tornBatchTaken = "strata-torn-batch-taken"
         /// Recovery leaves the last batch of the log out.
         case recoveryDropsLast = "strata-recovery-drops-last"
+        /// In the upper branches of a table's tree the first key of a child leads to the child before it.
+        case branchSearch = "strata-branch-search"
         /// Nodes are believed whatever their checksum says.
         case checksumUnchecked = "strata-checksum-unchecked"
 

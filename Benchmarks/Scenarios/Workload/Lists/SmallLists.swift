@@ -71,8 +71,9 @@ struct SmallLists: Scenario {
         context.report.check("first wrong batch of lists", expected: nil, got: wrong)
         let all = (0..<Int64(model.lists)).map { $0 }
         let start = MonotonicClock.now()
-        _ = try session.walkLists(owners: all)
+        let walked = try session.walkLists(owners: all)
         let elapsed = MonotonicClock.now() - start
+        context.report.check("all lists", expected: model.digest(all), got: walked)
         context.report.add(
             .operationNanoseconds, Double(elapsed) / Double(model.lists), count: model.lists, label: "read all lists")
     }

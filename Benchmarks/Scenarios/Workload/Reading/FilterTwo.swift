@@ -27,8 +27,9 @@ struct FilterTwo: Scenario {
         let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         var oracle = ExactOracle(try context.tables())
         try update(context, session, &oracle, scan.table, integer, count: try context.integer("updates"))
-        context.report.check("count", expected: oracle.count(filter), got: try session.count(filter))
-        try scan.measure(bytesPerRow: 16) { _ = try session.count(filter) }
+        let expected = oracle.count(filter)
+        context.report.check("count", expected: expected, got: try session.count(filter))
+        try scan.measure(bytesPerRow: 16, expected: expected) { try session.count(filter) }
         context.report.note("\(integer) > \(filter.above) and \(real) < \(filter.below)")
         try session.close()
     }

@@ -16,11 +16,13 @@ struct Iterate: Scenario {
         let scan = try ScanMeasurement(context)
         let column = try scan.integerColumn()
         let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
+        let expected = ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column)
         context.report.check(
-            "sum", expected: ExactOracle(try context.tables()).iterate(table: scan.table.name, column: column),
-            got: try session.iterate(table: scan.table.name, column: column))
-        try scan.measure(metric: .objectsPerSecond, bytesPerRow: 8, label: session.rowSteps.rawValue) {
-            _ = try session.iterate(table: scan.table.name, column: column)
+            "sum", expected: expected, got: try session.iterate(table: scan.table.name, column: column))
+        try scan.measure(
+            metric: .objectsPerSecond, bytesPerRow: 8, label: session.rowSteps.rawValue, expected: expected
+        ) {
+            try session.iterate(table: scan.table.name, column: column)
         }
         context.report.note("column \(column)")
         try session.close()

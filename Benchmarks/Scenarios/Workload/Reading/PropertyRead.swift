@@ -33,36 +33,54 @@ struct PropertyRead: Scenario {
             report.check(
                 label, expected: oracle.digest(reads),
                 got: try session.readHeld(column: column.name, count: held.count, latency: nil))
-            let timing = try BatchTimer.measure { count in
-                _ = try session.readHeld(column: column.name, count: count, latency: nil)
-            }
+            let expected = { (count: Int) in Self.digest(count, of: reads, oracle) }
+            var answers = TimedAnswers<Int, ReadDigest>()
+            let timing = try BatchTimer.measure(
+                { count in try session.readHeld(column: column.name, count: count, latency: nil) },
+                answered: { answers.note($0, $1) })
             report.add(
                 .operationNanoseconds, timing.medianNanoseconds, statistic: "median", count: timing.count,
                 label: label)
-            try Self.measureUnmanaged(session, column.name, label: label, expected: oracle.digest(reads), held, report)
+            answers.judge("\(label), timed batches", report, expected: expected)
+            try Self.measureUnmanaged(session, column.name, label: label, held.count, report, expected: expected)
             if context.isOverBudget {
                 report.cut()
                 break
             }
             let latency = LatencyRecorder()
-            _ = try session.readHeld(
-                column: column.name, count: min(timing.operationsPerBatch, 1 << 18), latency: latency)
+            let sampled = min(timing.operationsPerBatch, 1 << 18)
+            let digest = try session.readHeld(column: column.name, count: sampled, latency: latency)
+            report.check("\(label), reads with a clock each", expected: expected(sampled), got: digest)
             report.add(latency.histogram, name: label)
         }
         report.add(.emptyLoopNanoseconds, BatchTimer.emptyLoop().medianNanoseconds, statistic: "median")
         try session.close()
     }
 
+    /// What `count` reads give that go round the rows of `round`.
+    private static func digest(_ count: Int, of round: PointReads, _ oracle: ExactOracle) -> ReadDigest {
+        let (rounds, rest) = count.quotientAndRemainder(dividingBy: round.keys.count)
+        let whole = oracle.digest(round)
+        var last = round
+        last.keys = Array(round.keys.prefix(rest))
+        var digest = oracle.digest(last)
+        digest.count &+= whole.count &* rounds
+        digest.sum &+= whole.sum &* UInt64(rounds)
+        return digest
+    }
+
     /// The fastest way that the language has, where there is one: beside the figure, and never it.
     private static func measureUnmanaged(
-        _ session: any HeldObjectSession, _ column: String, label: String, expected: ReadDigest, _ held: [Int64],
-        _ report: CaseReport
+        _ session: any HeldObjectSession, _ column: String, label: String, _ held: Int, _ report: CaseReport,
+        expected: (Int) -> ReadDigest
     ) throws {
-        guard let digest = try session.readHeldUnmanaged(column: column, count: held.count) else { return }
-        report.check("\(label), unmanaged", expected: expected, got: digest)
-        let timing = try BatchTimer.measure { count in
-            _ = try session.readHeldUnmanaged(column: column, count: count)
-        }
+        guard let digest = try session.readHeldUnmanaged(column: column, count: held) else { return }
+        report.check("\(label), unmanaged", expected: expected(held), got: digest)
+        var answers = TimedAnswers<Int, ReadDigest?>()
+        let timing = try BatchTimer.measure(
+            { count in try session.readHeldUnmanaged(column: column, count: count) },
+            answered: { answers.note($0, $1) })
+        answers.judge("\(label), unmanaged, timed batches", report, expected: expected)
         report.add(
             .operationNanoseconds, timing.medianNanoseconds, statistic: "median", count: timing.count,
             label: "\(label), unmanaged")

@@ -34,15 +34,20 @@ struct ScanMeasurement {
         FixtureRequest(isReadInPlace: test.size >= 5_000_000)
     }
 
-    /// `pass` goes over all rows once. `bytesPerRow`: what a plain array of the columns holds of each row. The memory
-    /// is read beside it, as much of it and in the same process: what no scan can pass that reads every byte. Where
-    /// values are stored in fewer bytes, or fit a cache, a scan can; data that does not compress shows which it is.
-    func measure(
-        metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", _ pass: () throws -> Void
+    /// `pass` goes over all rows once, and each time has to answer `expected`. `bytesPerRow`: what a plain array of
+    /// the columns holds of each row. The memory is read beside it, as much of it and in the same process: what no
+    /// scan can pass that reads every byte. Where values are stored in fewer bytes, or fit a cache, a scan can; data
+    /// that does not compress shows which it is.
+    func measure<Answer: Equatable>(
+        metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", expected: Answer,
+        _ pass: () throws -> Answer
     ) throws {
+        var answers = PassAnswers<Answer>()
         let timing = try PreparedBatches.measure(
             batches: 9, from: 1, maximum: 1 << 16, isOverBudget: { context.isOverBudget },
-            prepare: { passes, _ in passes }, run: { passes in for _ in 0..<passes { try pass() } })
+            prepare: { passes, _ in passes },
+            run: { passes in for _ in 0..<passes { answers.note(try pass(), expected: expected) } })
+        answers.judge("timed passes", context.report)
         let rows = Double(table.rowCount)
         let perSecond = rows * 1e9 / max(timing.median, 1e-3)
         context.report.add(metric, perSecond, statistic: "median", count: timing.count, label: label)

@@ -42,10 +42,16 @@ struct Traverse: Scenario {
         for (label, walk) in walks {
             let expected = oracle.digest(walk)
             report.check(label, expected: expected, got: try session.traverse(walk, latency: nil))
+            var answers = PassAnswers<ReadDigest>()
             let timing = try PreparedBatches.measure(
                 batches: 9, from: 1, maximum: 1 << 16, isOverBudget: { context.isOverBudget },
                 prepare: { passes, _ in passes },
-                run: { passes in for _ in 0..<passes { _ = try session.traverse(walk, latency: nil) } })
+                run: { passes in
+                    for _ in 0..<passes {
+                        answers.note(try session.traverse(walk, latency: nil), expected: expected)
+                    }
+                })
+            answers.judge("\(label), timed passes", report)
             report.add(
                 .linksPerSecond, Double(expected.count) * 1e9 / timing.median, statistic: "median",
                 count: timing.count * expected.count, label: label)

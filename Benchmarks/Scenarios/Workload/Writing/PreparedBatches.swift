@@ -13,10 +13,12 @@ struct PreparedBatches {
     /// Finds a batch of at least a millisecond by doubling (the warm-up), then measures `batches` of that size.
     ///
     /// `prepare(n, batch)` makes the input of n operations; no two batches need the same. `maximum` bounds n.
+    /// `answered` gets the answer of each batch, those of the warm-up too, while no clock runs.
     /// Stops early, after three batches, when they have taken a second or when `isOverBudget` says so.
-    static func measure<Input>(
+    static func measure<Input, Answer>(
         batches: Int = 15, from minimum: Int = 256, maximum: Int, isOverBudget: () -> Bool,
-        prepare: (_ operations: Int, _ batch: Int) -> Input, run: (Input) throws -> Void
+        prepare: (_ operations: Int, _ batch: Int) -> Input, run: (Input) throws -> Answer,
+        answered: (Input, Answer) -> Void = { _, _ in }
     ) rethrows -> PreparedBatches {
         var operations = min(minimum, maximum)
         var number = 0
@@ -24,8 +26,10 @@ struct PreparedBatches {
             let input = prepare(operations, number)
             number += 1
             let start = MonotonicClock.now()
-            try run(input)
-            return MonotonicClock.now() &- start
+            let answer = try run(input)
+            let elapsed = MonotonicClock.now() &- start
+            answered(input, answer)
+            return elapsed
         }
         var nanoseconds: [Double] = []
         while true {

@@ -41,6 +41,9 @@ package struct Branch {
             low = self.key(low + half) <= key ? low + half : low
             n -= half
         }
+        #if Zoo
+            if level > 1, low > 0, self.key(low) == key, PlantedMistake.branchSearch.isPlanted { return low - 1 }
+        #endif
         return low
     }
 
