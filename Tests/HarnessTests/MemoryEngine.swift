@@ -17,12 +17,19 @@ struct MemoryEngine: Engine {
     var promises: [Promise] = []
     var fault = Fault.none
     var data: TableSet?
+    var logPatterns: [String] = []
+    var coordinationPatterns: [String] = []
+    /// By the name of a file its role, in whatever directory it stands.
+    var roles: [String: DatabaseFile.Role] = [:]
 
     func settings(for durability: DurabilityClass) -> EngineSettings {
         EngineSettings(durability: durability, list: [EngineSetting("durability", durability.rawValue)])
     }
 
-    func files(at location: DatabaseLocation) -> [DatabaseFile] { [] }
+    func files(at location: DatabaseLocation) -> [DatabaseFile] {
+        roles.map { DatabaseFile(path: "\(location.directory)/\($0.key)", role: $0.value) }
+            .filter { FileTree.exists($0.path) }
+    }
 
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session {
         switch fault {

@@ -1,3 +1,4 @@
+import JSONText
 import Seeds
 import Testing
 
@@ -67,6 +68,32 @@ struct SuspectedHarnessTests {
         #expect(verdicts(variants) == Array(repeating: .violation, count: 4))
         let three = variants + [result("lmdb", ["4 open"])]
         #expect(verdicts(three) == Array(repeating: .suspectedHarness, count: 5))
+    }
+
+    /// Story: a fault of the harness that three libraries meet in their logs stayed three violations, since each library
+    /// gives its log another name.
+    @Test("causes are one that name files of one role, and stay apart where the roles differ")
+    func roles() throws {
+        let logs = ["strata": "data.log", "sqlite": "data-wal", "rocksdb": "000008.log"]
+        func lost(_ engine: String, _ name: String, role: String) -> CaseResult {
+            var result = result(engine, ["lost: operation 7, which writes 512 bytes of \(name)"], outcome: .lostCommit)
+            for place in result.causes.indices {
+                result.causes[place].name { $0.replacing(name, with: "<\(role)>") }
+            }
+            return result
+        }
+        let shared = ["strata", "sqlite", "rocksdb"].map { lost($0, logs[$0] ?? "", role: "log") }
+        #expect(verdicts(shared) == Array(repeating: .suspectedHarness, count: 3))
+        #expect(shared[0].causes[0].text == "lost: operation #, which writes # bytes of data.log")
+        let apart = zip(shared, ["log", "data", "lock"]).map { result, role in
+            lost(result.test.engine, logs[result.test.engine] ?? "", role: role)
+        }
+        #expect(verdicts(apart) == Array(repeating: .violation, count: 3))
+        // As they come back from the file of results.
+        for result in shared {
+            let reader = try JSONObjectReader(try JSONReader.read(result.json.bytes), path: "result")
+            #expect(try CaseResult(json: reader) == result)
+        }
     }
 
     @Test("half of the engines are not most of them")

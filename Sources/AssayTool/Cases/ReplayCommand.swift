@@ -103,16 +103,18 @@ struct ReplayCommand: Command {
                 try describe(kept, result, trial, runner.replayed?.detail ?? "", configuration.registries)
             }
             if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
-            if outcome == before && (trial != nil || isSame(result.verdict, recorded.verdict)) { reproduced += 1 }
+            if outcome == before && (trial != nil || isSame(result.verdict, recorded)) { reproduced += 1 }
         }
         if trial != nil && before == nil { return status }
         try Output.line("same outcome: \(reproduced) of \(times)")
         return status == 0 && reproduced == 0 ? 3 : status
     }
 
-    /// That the harness is suspected only all engines together tell: one case alone is a violation again.
-    private func isSame(_ now: Verdict, _ recorded: Verdict) -> Bool {
-        now == recorded || recorded == .suspectedHarness && now == .violation
+    /// That the harness is suspected only all engines together tell, and that syncs are not honest only the header of
+    /// the run: one case alone has a verdict of its own again.
+    private func isSame(_ now: Verdict, _ recorded: CaseResult) -> Bool {
+        if now == recorded.verdict || recorded.restsOnSyncs && recorded.verdict == .inconclusive { return true }
+        return recorded.verdict == .suspectedHarness && now == .violation
     }
 
     /// Where the database is to be left; nil where nobody asked.

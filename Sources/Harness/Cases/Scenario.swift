@@ -85,6 +85,10 @@ package protocol Scenario: Sendable {
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
     /// Whether a promise of an engine is made for what this case does: some are not kept at a loss of power.
     func isMeant(_ promise: Promise, for test: Case) -> Bool
+    /// Whether it judges what is left after a loss of power on files of this machine. Where the machine's syncs are not
+    /// honest it says nothing then (``SyncHonesty``). What a killed process leaves hangs on no sync, and the simulated
+    /// disk is honest everywhere.
+    var restsOnSyncs: Bool { get }
     /// The weakest level of isolation under which a wrong outcome breaks the promise of isolation: an engine that
     /// promises less has promised nothing here.
     var isolation: IsolationLevel { get }
@@ -131,6 +135,7 @@ extension Scenario {
     package var expects: Promise.Kind? { nil }
     package func promise(brokenBy outcome: Outcome) -> Promise.Kind? { expects }
     package func isMeant(_ promise: Promise, for test: Case) -> Bool { true }
+    package var restsOnSyncs: Bool { false }
     package var isolation: IsolationLevel { .snapshot }
 
     package func objection(to test: Case) -> String? { nil }

@@ -7,9 +7,12 @@ struct CaseJudge: Sendable {
 
     /// Puts what came of the worker into the result, and judges it.
     ///
-    /// - Parameter share: the seconds that the budget gave the case; nil where it had no share of its own.
+    /// - Parameters:
+    ///   - share: the seconds that the budget gave the case; nil where it had no share of its own.
+    ///   - directory: where its files still are.
     func conclude(
-        _ end: WorkerEnd, _ blank: CaseResult, _ scenario: any Scenario, _ engine: any Engine, share: Double?
+        _ end: WorkerEnd, _ blank: CaseResult, _ scenario: any Scenario, _ engine: any Engine, share: Double?,
+        directory: String
     ) -> MeasuredCase {
         var result = blank
         let details = end.report?.details ?? CaseDetails()
@@ -24,6 +27,10 @@ struct CaseJudge: Sendable {
         for cause in end.report?.causes ?? [] where !scenario.accepts.contains(cause.outcome) { causes.add(cause) }
         if let ended = addProcessOutcome(end, &result), !scenario.accepts.contains(ended.outcome) { causes.add(ended) }
         result.causes = causes.sorted
+        if !result.causes.isEmpty {
+            let roles = FileRoles(engine, below: directory)
+            for place in result.causes.indices { result.causes[place].name(roles: roles.named) }
+        }
         result.outcome = result.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
         if let failure = harnessFailure(end, result) ?? Self.clockFailure(end, result) {
             result.verdict = .harnessError

@@ -84,6 +84,7 @@ package struct CaseRunner {
         result.engineVersion = engine.version
         result.settings = engine.settings(for: test.durability).list
         result.hasFreeSchedule = scenario.schedule == .free
+        result.restsOnSyncs = scenario.restsOnSyncs
         if planned.verdict != nil { return RunningCase(ended: MeasuredCase(result: result)) }
 
         if let reason = MemoryGroup.reasonToSkip(test) {
@@ -110,7 +111,7 @@ package struct CaseRunner {
         let process = process(under: counter, behind: front, place)
         let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables, in: group)
         return RunningCase(worker: worker, directory: place) { [judge, result] end in
-            var measured = judge.conclude(end, result, scenario, engine, share: seconds)
+            var measured = judge.conclude(end, result, scenario, engine, share: seconds, directory: place)
             judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
             judge.bound(end, &measured.result)
@@ -168,7 +169,7 @@ package struct CaseRunner {
     private func withoutFixture(
         _ failure: WorkerEnd, _ result: CaseResult, _ scenario: any Scenario, _ engine: any Engine
     ) -> MeasuredCase {
-        var failed = judge.conclude(failure, result, scenario, engine, share: nil)
+        var failed = judge.conclude(failure, result, scenario, engine, share: nil, directory: directory)
         judge.blameMachine(failure, &failed.result, directory)
         failed.result.message = "the fixture could not be built: \(failed.result.message)"
         if failed.result.verdict == .pass { failed.result.verdict = .harnessError }

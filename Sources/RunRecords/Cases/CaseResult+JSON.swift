@@ -115,6 +115,7 @@ extension CaseResult {
             JSONMember("duration_ns", .unsigned(durationNanoseconds)), JSONMember("cut", .bool(isCut)),
             JSONMember("free_schedule", .bool(hasFreeSchedule)),
         ]
+        if restsOnSyncs { members.append(JSONMember("rests_on_syncs", .bool(true))) }
         return .object(members)
     }
 
@@ -147,5 +148,6 @@ extension CaseResult {
         durationNanoseconds = try json.unsigned("duration_ns")
         isCut = try json.bool("cut")
         hasFreeSchedule = try json.bool("free_schedule")
+        restsOnSyncs = json.has("rests_on_syncs") ? try json.bool("rests_on_syncs") : false
     }
 }

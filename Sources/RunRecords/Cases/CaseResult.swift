@@ -96,6 +96,8 @@ package struct CaseResult: Sendable, Equatable {
     package var isCut: Bool
     /// Threads ran freely: which operation came first differs from run to run.
     package var hasFreeSchedule: Bool
+    /// What it judges is left by a loss of power, so that it says something only where syncs are honest.
+    package var restsOnSyncs: Bool
 
     package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
         self.test = test
@@ -114,6 +116,7 @@ package struct CaseResult: Sendable, Equatable {
         self.durationNanoseconds = 0
         self.isCut = false
         self.hasFreeSchedule = false
+        self.restsOnSyncs = false
     }
 
     package func count(of outcome: Outcome) -> Int {

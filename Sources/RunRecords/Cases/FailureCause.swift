@@ -10,6 +10,9 @@ package struct FailureCause: Hashable, Sendable {
     /// The first of them, and its detail as it was.
     package var example: FaultAddress
     package var detail: String
+    /// The text with what each file is for in place of its name: engines name their files as they like, and what they
+    /// have in common shows without the names alone. nil where it names no file.
+    package var roleText: String?
 
     package init(outcome: Outcome, text: String, count: Int, example: FaultAddress, detail: String) {
         self.outcome = outcome
@@ -35,6 +38,17 @@ package struct FailureCause: Hashable, Sendable {
     }
 
     package var key: Key { Key(outcome: outcome, text: text) }
+
+    /// What makes the causes of two engines one.
+    package var sharedKey: Key { Key(outcome: outcome, text: roleText ?? text) }
+
+    /// Notes what the files are for that the detail names.
+    ///
+    /// - Parameter roles: the detail with a role in place of each file's name.
+    package mutating func name(roles: (String) -> String) {
+        let named = roles(detail)
+        roleText = named == detail ? nil : Self.text(of: Trial(address: example, outcome: outcome, detail: named))
+    }
 
     /// A check's name tells what was looked at, as a fault's address tells where: only the first belongs to the cause.
     package static func text(of trial: Trial) -> String {
@@ -204,7 +218,7 @@ package struct FailureCauses: Sendable, Equatable {
         }
         var cause = cause
         if list.count >= Self.most {
-            cause.text = Self.remainder
+            (cause.text, cause.roleText) = (Self.remainder, nil)
             if let place = places[cause.key] {
                 list[place].count += cause.count
                 return
@@ -224,11 +238,13 @@ package struct FailureCauses: Sendable, Equatable {
 
 extension FailureCause {
     package var json: JSONValue {
-        .object([
+        var members = [
             JSONMember("outcome", .string(outcome.rawValue)), JSONMember("text", .string(text)),
             JSONMember("count", .integer(count)), JSONMember("example", .string(example.text)),
             JSONMember("detail", .string(detail)),
-        ])
+        ]
+        if let roleText { members.append(JSONMember("role_text", .string(roleText))) }
+        return .object(members)
     }
 
     package init(json: JSONObjectReader) throws(JSONShapeError) {
@@ -236,6 +252,7 @@ extension FailureCause {
             outcome: try json.choice("outcome", of: Outcome.self), text: try json.string("text"),
             count: try json.integer("count"), example: FaultAddress(text: try json.string("example")),
             detail: try json.string("detail"))
+        roleText = json.has("role_text") ? try json.string("role_text") : nil
     }
 }
 

@@ -2,7 +2,7 @@
 /// of the harness than of all of them.
 ///
 /// Rule: of one scenario with the same data, parameters, durability class and seed, a cause (outcome, and detail
-/// without numbers) is shared when more than half of the engines that came to a conclusion violate by it, and these
+/// without numbers, and with what a file is for in place of its name) is shared when more than half of the engines that came to a conclusion violate by it, and these
 /// are of at least three libraries. A result becomes `suspected-harness` when each of its causes is shared: one cause
 /// of its own keeps it a violation. Only violations count: that damage goes unnoticed by engines which never promised
 /// to notice it speaks for no fault of the harness, and excuses none who promised.
@@ -45,7 +45,7 @@ package enum SuspectedHarness {
         let violations = decided.filter { $0.verdict == .violation }
         var engines: [FailureCause.Key: Set<String>] = [:]
         for result in violations {
-            for cause in result.failureCauses { engines[cause.key, default: []].insert(result.test.engine) }
+            for cause in result.failureCauses { engines[cause.sharedKey, default: []].insert(result.test.engine) }
         }
         let shared = engines.filter { _, hit in
             let hitLibraries = Set(hit.map { libraries[$0] ?? EngineVersion(name: $0, version: "").library })
@@ -55,9 +55,9 @@ package enum SuspectedHarness {
         for result in violations {
             let causes = result.failureCauses
             // What is not told apart may be a cause of its own.
-            let isShared = causes.allSatisfy { $0.text != FailureCauses.remainder && shared[$0.key] != nil }
+            let isShared = causes.allSatisfy { $0.text != FailureCauses.remainder && shared[$0.sharedKey] != nil }
             guard !causes.isEmpty, isShared else { continue }
-            let count = causes.compactMap { shared[$0.key]?.count }.min() ?? 0
+            let count = causes.compactMap { shared[$0.sharedKey]?.count }.min() ?? 0
             suspects[result.test.id] =
                 "the same went wrong with \(count) of \(decided.count) engines, so that the harness is suspected"
         }

@@ -126,7 +126,7 @@ package struct RunDirectory: Sendable {
         if FileTree.isDirectory(kept) {
             run.caseFiles = Set(try FileTree.names(in: kept).filter { $0.hasSuffix(KeptCaseName.ending) })
         }
-        return SuspectedHarness.judged(run)
+        return SuspectedHarness.judged(SyncHonesty.judged(run))
     }
 
     /// Throws: `UnreadableRun` when the file is there and is no JSON; `JSONShapeError` when it is no run's.

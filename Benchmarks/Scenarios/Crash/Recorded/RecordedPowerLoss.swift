@@ -20,6 +20,7 @@ struct RecordedPowerLoss: Scenario {
     // Background work of engines has threads of its own.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
+    let restsOnSyncs = true
     let parameters = [
         ScenarioParameter(
             "operations", .size, default: 24, range: 1...2_000,

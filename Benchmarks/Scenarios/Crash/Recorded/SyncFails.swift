@@ -20,6 +20,7 @@ struct SyncFails: Scenario {
     // Background work of engines has threads of its own: the N-th sync is not the same each time.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
+    let restsOnSyncs = true
     let parameters = [
         ScenarioParameter(
             "operations", .size, default: 12, range: 1...200,

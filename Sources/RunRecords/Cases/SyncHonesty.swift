@@ -1,0 +1,46 @@
+/// Looks at a run from a machine whose syncs are not honest: what it says of durability is worth nothing there, for
+/// every engine alike.
+///
+/// Rule, where the header's machine has another `fsync` than `yes`: a case that judges what a loss of power left on its
+/// files is `inconclusive`, whatever came of it, since the fault may be the machine's. Of every other case the promise
+/// `durability` is open where it was kept: a process that was killed is survived by what the system holds in memory,
+/// and no machine that syncs nothing survives more. What a kill alone breaks stays broken, since it hangs on no sync.
+package enum SyncHonesty {
+    /// The run with the verdicts that its machine allows.
+    package static func judged(_ run: Run) -> Run {
+        let machine = run.header.machine
+        guard machine.fsync != .yes else { return run }
+        var run = run
+        for index in run.results.indices { judge(&run.results[index], machine) }
+        for id in run.rounds.keys {
+            guard var rounds = run.rounds[id] else { continue }
+            for index in rounds.indices { judge(&rounds[index], machine) }
+            run.rounds[id] = rounds
+        }
+        return run
+    }
+
+    private static let concluded: Set<Verdict> = [.pass, .violation, .known, .unpromised]
+
+    private static func judge(_ result: inout CaseResult, _ machine: Machine) {
+        if result.restsOnSyncs, concluded.contains(result.verdict) {
+            let reason = reason(machine)
+            result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")
+            result.verdict = .inconclusive
+            result.leavePromisesOpen()
+            return
+        }
+        for index in result.promises.indices
+        where result.promises[index].kind == "durability" && result.promises[index].state == .kept {
+            result.promises[index].state = .open
+        }
+    }
+
+    private static func reason(_ machine: Machine) -> String {
+        let cause =
+            machine.fsync == .no
+            ? "\(machine.fileSystem) keeps nothing when the power fails"
+            : "a synced write takes \(machine.fsyncNanoseconds / 1_000) us here, less than a disk needs"
+        return "syncs are not honest: \(cause), so that nothing can be said of durability (--out names another place)"
+    }
+}
