@@ -70,8 +70,8 @@ struct SuspectedHarnessTests {
         #expect(verdicts(three) == Array(repeating: .suspectedHarness, count: 5))
     }
 
-    /// Story: a fault of the harness that three libraries meet in their logs stayed three violations, since each library
-    /// gives its log another name.
+    /// Story: a fault of the harness that three libraries meet in their logs stayed three violations, since each
+    /// library gives its log another name.
     @Test("causes are one that name files of one role, and stay apart where the roles differ")
     func roles() throws {
         let logs = ["strata": "data.log", "sqlite": "data-wal", "rocksdb": "000008.log"]

@@ -12,8 +12,8 @@ struct FileRoles {
     private var known: [String: DatabaseFile.Role] = [:]
     private let patterns: [(pattern: String, role: DatabaseFile.Role)]
 
-    /// - Parameter directory: the files of databases that stand somewhere below it are known by their names; the engine's
-    ///   patterns tell of others.
+    /// - Parameter directory: the files of databases that stand somewhere below it are known by their names; the
+    ///   engine's patterns tell of others.
     init(_ engine: any Engine, below directory: String) {
         patterns =
             engine.coordinationPatterns.map { ($0, .lock) } + engine.constantPatterns.map { ($0, .data) }

@@ -2,10 +2,11 @@
 /// of the harness than of all of them.
 ///
 /// Rule: of one scenario with the same data, parameters, durability class and seed, a cause (outcome, and detail
-/// without numbers, and with what a file is for in place of its name) is shared when more than half of the engines that came to a conclusion violate by it, and these
-/// are of at least three libraries. A result becomes `suspected-harness` when each of its causes is shared: one cause
-/// of its own keeps it a violation. Only violations count: that damage goes unnoticed by engines which never promised
-/// to notice it speaks for no fault of the harness, and excuses none who promised.
+/// without numbers, and with what a file is for in place of its name) is shared when more than half of the engines that
+/// came to a conclusion violate by it, and these are of at least three libraries. A result becomes `suspected-harness`
+/// when each of its causes is shared: one cause of its own keeps it a violation. Only violations count: that damage
+/// goes unnoticed by engines which never promised to notice it speaks for no fault of the harness, and excuses none who
+/// promised.
 package enum SuspectedHarness {
     /// Fewer libraries than this may well have the same fault.
     package static let fewestLibraries = 3

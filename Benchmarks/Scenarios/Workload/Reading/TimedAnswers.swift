@@ -3,8 +3,8 @@ import RunRecords
 
 /// What timed batches were asked and what they answered, to be held against the truth when no clock runs any more.
 ///
-/// An answer is a digest of all that the batch read, which the loop adds up in any case, or a count: the truth costs the
-/// measured loop nothing. What was asked is kept until then, since an oracle that read its rows between two batches
+/// An answer is a digest of all that the batch read, which the loop adds up in any case, or a count: the truth costs
+/// the measured loop nothing. What was asked is kept until then, since an oracle that read its rows between two batches
 /// would push those of the engine out of the caches.
 struct TimedAnswers<Asked, Answer: Equatable> {
     private var batches: [(asked: Asked, answer: Answer)] = []
@@ -32,8 +32,8 @@ struct TimedAnswers<Asked, Answer: Equatable> {
     }
 }
 
-/// Counts passes that have one right answer each, and keeps the first other one. A comparison for each pass over a table
-/// is all that it costs.
+/// Counts passes that have one right answer each, and keeps the first other one. A comparison for each pass over a
+/// table is all that it costs.
 struct PassAnswers<Answer: Equatable> {
     private var count = 0
     private var wrongCount = 0
