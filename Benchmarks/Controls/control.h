@@ -67,7 +67,7 @@ typedef struct {
 } engine;
 
 /* Runs the workload of the command line and prints its line of JSON. Ends the program where anything is wrong. */
-int control_main(int argc, char **argv, const engine *engine, uint64_t started);
+int control_main(int argc, char **argv, const engine *engine);
 
 uint64_t now_nanoseconds(void);
 /* Prints why and ends with status 1. */

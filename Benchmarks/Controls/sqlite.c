@@ -185,8 +185,7 @@ static void close_database(session *session) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t started = now_nanoseconds();
     const engine engine = {"sqlite", "sqlite-tuned", version, open_database, create, load, insert_each, read_ages,
                            sum_ages, update_ages, delete_rows, count_rows, close_database};
-    return control_main(argc, argv, &engine, started);
+    return control_main(argc, argv, &engine);
 }

@@ -80,7 +80,10 @@
                 path: location.mainFile, settings: LMDBSettings(durability: settings.durability, tuning: tuning))
         }
 
-        package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
+        package func learn(_ tables: TableSet) {
+            PackedCatalogue.learn(tables)
+            LMDBEnvironment.open.prepare()
+        }
 
         package var logPatterns: [String] { ["data"] }
         package var coordinationPatterns: [String] { ["*-lock"] }

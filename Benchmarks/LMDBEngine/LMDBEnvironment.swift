@@ -187,6 +187,27 @@
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
+        /// Visits the values of a table's rows in key order: what the keys are is not asked, but where they end.
+        @inline(__always)
+        func scanValues(
+            _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) {
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            let first = KeyBuffer()
+            first.set(table.number, .min)
+            let number = table.number
+            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: first.start)
+            var value = MDB_val()
+            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            while status == 0, key.mv_data.load(as: UInt8.self) == number {
+                try body(UnsafeRawBufferPointer(value))
+                status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            }
+            if status != 0 && status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
+        }
+
         /// Over the whole database; whoever opened it closes it.
         func openCursor() throws(EngineError) -> OpaquePointer? {
             var cursor: OpaquePointer?

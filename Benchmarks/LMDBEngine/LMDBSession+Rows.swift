@@ -87,10 +87,17 @@
             let cell = PackedCell(try table.column(column, .integer), of: table)
             var digest = ReadDigest()
             try environment.read { transaction throws(EngineError) in
-                try transaction.scan(table) { (key, value) throws(EngineError) in
-                    digest.add(integer: Int64(bitPattern: try cell.word(key, value)))
-                    return true
+                guard cell.isInRow else {
+                    return try transaction.scan(table) { (key, value) throws(EngineError) in
+                        digest.add(integer: Int64(bitPattern: try cell.word(key, value)))
+                        return true
+                    }
                 }
+                var read = ReadDigest()
+                try transaction.scanValues(table) { (value) throws(EngineError) in
+                    read.add(integer: Int64(bitPattern: try cell.word(in: value)))
+                }
+                digest = read
             }
             return digest
         }

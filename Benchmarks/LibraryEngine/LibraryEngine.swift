@@ -81,7 +81,10 @@ package struct LibraryEngine: Engine {
         }
     }
 
-    package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
+    package func learn(_ tables: TableSet) {
+        PackedCatalogue.learn(tables)
+        LibraryStore.open.prepare()
+    }
 
     package var logPatterns: [String] { patterns(.log) }
     package var coordinationPatterns: [String] { patterns(.lock) }

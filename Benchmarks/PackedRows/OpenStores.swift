@@ -8,17 +8,43 @@ import Synchronization
 
 /// Databases that this process has open, for libraries that may open a path once only: sessions share one handle.
 package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
-    private struct Entry {
-        var store: Store
-        var sessions: Int
+    /// A process has a few of them: they are looked through.
+    private struct Entries {
+        var paths: [String] = []
+        var stores: [Store] = []
+        var sessions: [Int] = []
+
+        func place(_ path: String) -> Int? { paths.firstIndex(of: path) }
+
+        mutating func add(_ path: String, _ store: Store) {
+            paths.append(path)
+            stores.append(store)
+            sessions.append(1)
+        }
+
+        mutating func remove(_ place: Int) -> Store {
+            paths.remove(at: place)
+            sessions.remove(at: place)
+            return stores.remove(at: place)
+        }
     }
 
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Mutex(Entries())
     /// The process that the entries are of. A child that was forked has none: a handle is used and closed where it was
     /// opened, and left alone elsewhere.
     private let owner = Atomic<Int32>(getpid())
 
     package init() {}
+
+    /// Has Swift make what it needs for the first database: see `Engine.learn`.
+    package func prepare() {
+        entries.withLock { entries in
+            entries.paths.reserveCapacity(1)
+            entries.stores.reserveCapacity(1)
+            entries.sessions.reserveCapacity(1)
+            _ = entries.place("")
+        }
+    }
 
     /// The open database of that path, opened by `open` if it is not.
     package func store<Failure: Error>(
@@ -27,15 +53,15 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         try entries.withLock { entries throws(Failure) in
             if owner.exchange(getpid(), ordering: .relaxed) != getpid() {
                 // Not even let go of: that would close them.
-                for entry in entries.values { _ = Unmanaged.passRetained(entry.store) }
-                entries = [:]
+                for store in entries.stores { _ = Unmanaged.passRetained(store) }
+                entries = Entries()
             }
-            if let entry = entries[path] {
-                entries[path] = Entry(store: entry.store, sessions: entry.sessions + 1)
-                return entry.store
+            if let place = entries.place(path) {
+                entries.sessions[place] += 1
+                return entries.stores[place]
             }
             let store = try open()
-            entries[path] = Entry(store: store, sessions: 1)
+            entries.add(path, store)
             return store
         }
     }
@@ -45,13 +71,12 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         _ path: String, close: (Store) throws(Failure) -> Void
     ) throws(Failure) {
         try entries.withLock { entries throws(Failure) in
-            guard let entry = entries[path] else { return }
-            if entry.sessions > 1 {
-                entries[path]?.sessions -= 1
+            guard let place = entries.place(path) else { return }
+            if entries.sessions[place] > 1 {
+                entries.sessions[place] -= 1
                 return
             }
-            entries[path] = nil
-            try close(entry.store)
+            try close(entries.remove(place))
         }
     }
 
@@ -60,10 +85,9 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         _ path: String, _ body: (Store) throws(Failure) -> Store
     ) throws(Failure) -> Store? {
         try entries.withLock { entries throws(Failure) -> Store? in
-            guard let entry = entries[path], entry.sessions == 1 else { return nil }
-            entries[path] = nil
-            let store = try body(entry.store)
-            entries[path] = Entry(store: store, sessions: 1)
+            guard let place = entries.place(path), entries.sessions[place] == 1 else { return nil }
+            let store = try body(entries.remove(place))
+            entries.add(path, store)
             return store
         }
     }

@@ -25,6 +25,17 @@ package struct PackedCatalogue: Sendable {
                 known[table.name] = PackedTable(table, number: UInt8(truncatingIfNeeded: index + 1))
             }
         }
+        for table in set.tables { if let learnt = Self.known(table.name) { _ = cells(of: learnt) } }
+        // A copy of a table asks for the type of its columns' list.
+        _ = String(describing: [PackedColumn].self)
+    }
+
+    /// What a read of all columns looks for, in the same way.
+    @inline(never)
+    private static func cells(of table: PackedTable) -> [PackedCell] {
+        var cells: [PackedCell] = []
+        for column in table.columns { cells.append(PackedCell(column, of: table)) }
+        return cells
     }
 
     package static func known(_ name: String) -> PackedTable? { known.withLock { $0[name] } }

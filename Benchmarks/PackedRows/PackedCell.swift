@@ -5,6 +5,7 @@ import RunRecords
 ///
 /// Numbers alone: a column itself has its name in it, and Swift would count references to that for every row that is
 /// read, which costs a quarter of what LMDB takes to find it.
+@usableFromInline
 package struct PackedCell: Sendable {
     @usableFromInline let kind: PackedColumn.Kind
     @usableFromInline let isKey: Bool
@@ -26,6 +27,17 @@ package struct PackedCell: Sendable {
     @inlinable @inline(__always)
     package func word(_ key: Int64, _ row: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {
         if isKey { return UInt64(bitPattern: key) }
+        guard row.count >= headBytes else { throw PackedTable.tooShort(row.count) }
+        return UInt64(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    }
+
+    /// Whether the value stands in the row: it does but for the key's.
+    @inlinable
+    package var isInRow: Bool { !isKey }
+
+    /// The same of a column that stands in the row, without a look at the key.
+    @inlinable @inline(__always)
+    package func word(in row: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {
         guard row.count >= headBytes else { throw PackedTable.tooShort(row.count) }
         return UInt64(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }

@@ -1,6 +1,8 @@
 /// The bytes of a row's key.
+@usableFromInline
 package enum PackedKey {
-    package static let byteCount = 9
+    @inlinable
+    package static var byteCount: Int { 9 }
     /// The key of the catalogue.
     package static let catalogue: UInt8 = 0
 
@@ -21,7 +23,9 @@ package enum PackedKey {
 }
 
 /// Room for one key, owned by a session.
+@usableFromInline
 package final class KeyBuffer {
+    @usableFromInline
     package let start = UnsafeMutableRawPointer.allocate(byteCount: PackedKey.byteCount, alignment: 8)
 
     package init() {}

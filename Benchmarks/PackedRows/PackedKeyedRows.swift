@@ -1,6 +1,7 @@
 import Harness
 
 /// What `KeyedRowSession` does to rows of an engine that knows keys and values alone.
+@usableFromInline
 package final class PackedKeyedRows {
     package let table: PackedTable
     private let rows: KeyedRows

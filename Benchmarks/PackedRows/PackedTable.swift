@@ -10,7 +10,9 @@ import RunRecords
 //        and the 4-byte row indexes of lists. A row of (name, age, score) takes 16 bytes and its name.
 
 /// A column and where its values stand in a packed row.
+@usableFromInline
 package struct PackedColumn: Sendable, Hashable {
+    @usableFromInline
     package enum Kind: String, Sendable {
         case integer, real, text, link, links
     }
@@ -20,20 +22,25 @@ package struct PackedColumn: Sendable, Hashable {
     /// The other table of a link or a list of links.
     package var target: String?
     /// Of a fixed column: byte offset in the value. Of another: its place among the variable ones.
+    @usableFromInline
     package var place: Int
     /// The values are the rows' keys, and stand there alone.
+    @usableFromInline
     package var isKey: Bool
 
     package var isFixed: Bool { kind != .text && kind != .links }
 }
 
 /// A table as an engine of keys and values holds it.
+@usableFromInline
 package struct PackedTable: Sendable, Hashable {
     package let name: String
     package let number: UInt8
     package let columns: [PackedColumn]
     /// Bytes of the fixed columns.
+    @usableFromInline
     package let fixedBytes: Int
+    @usableFromInline
     package let variableCount: Int
 
     /// Bytes before those of texts and lists.
@@ -102,6 +109,7 @@ package struct PackedTable: Sendable, Hashable {
     }
 
     /// What an application notices by itself when a value is too short for its columns.
+    @usableFromInline
     package static func tooShort(_ bytes: Int) -> EngineError {
         EngineError(.untold, "a row of \(bytes) bytes is too short for its columns")
     }

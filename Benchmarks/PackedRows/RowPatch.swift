@@ -37,6 +37,7 @@ package final class RowPatch {
 }
 
 /// A text to compare with.
+@usableFromInline
 package final class PackedText {
     @usableFromInline let bytes: UnsafeMutableRawBufferPointer
 

@@ -71,7 +71,10 @@
                 settings: RocksDBSettings(durability: settings.durability, tuning: tuning))
         }
 
-        package func learn(_ tables: TableSet) { PackedCatalogue.learn(tables) }
+        package func learn(_ tables: TableSet) {
+            PackedCatalogue.learn(tables)
+            RocksDBStore.open.prepare()
+        }
 
         /// What the library reads at open. Its information log and its copies of the options are no data.
         package var logPatterns: [String] { ["*.log"] }

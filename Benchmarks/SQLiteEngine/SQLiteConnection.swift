@@ -20,6 +20,8 @@
     final class WriterTurn: @unchecked Sendable {
         private static let turns = Mutex<[String: WriterTurn]>([:])
 
+        static func prepare() { turns.withLock { $0.reserveCapacity(1) } }
+
         static func of(_ path: String) -> WriterTurn {
             turns.withLock { turns in
                 if let turn = turns[path] { return turn }
@@ -106,6 +108,27 @@
                 close()
                 throw error
             }
+        }
+
+        /// Has Swift make what it needs for the first statement of a process. To find that a text of SQL can be hashed
+        /// it looks through all conformances of the program: more than SQLite does to open a database.
+        static func prepareTypes() {
+            WriterTurn.prepare()
+            _ = (emptyStatements(), emptyKinds())
+        }
+
+        @inline(never)
+        private static func emptyKinds() -> [TableLayout.Kind] {
+            var kinds: [TableLayout.Kind] = []
+            kinds.reserveCapacity(1)
+            return kinds
+        }
+
+        @inline(never)
+        private static func emptyStatements() -> [StatementText: SQLiteStatement] {
+            var statements: [StatementText: SQLiteStatement] = [:]
+            statements.reserveCapacity(1)
+            return statements
         }
 
         deinit {

@@ -96,7 +96,10 @@
             return try SQLiteConnection(path: location.mainFile, settings: own)
         }
 
-        package func learn(_ tables: TableSet) { KnownLayouts.learn(tables) }
+        package func learn(_ tables: TableSet) {
+            KnownLayouts.learn(tables)
+            SQLiteConnection.prepareTypes()
+        }
 
         package var logPatterns: [String] { ["*-wal", "*-journal"] }
         package var coordinationPatterns: [String] { ["*-shm"] }

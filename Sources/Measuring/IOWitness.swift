@@ -8,6 +8,7 @@
 ///
 /// It is found by name and not linked: a program that links it would run under it always. What it counts, what it does
 /// not see and how it judges commits stands in `assay_preload.h` of CAssayPreload.
+@usableFromInline
 package struct IOWitness: Sendable {
     /// What begin remembers and end needs.
     package struct CommitMark: Sendable {

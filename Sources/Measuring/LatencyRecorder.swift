@@ -5,16 +5,19 @@
 ///
 /// With a witness every timed operation is one that is acknowledged as durable, and `commits` says what was seen of its
 /// syncs. The witness is asked before the clock starts and after it has stopped.
+@usableFromInline
 package final class LatencyRecorder {
     package private(set) var histogram = Histogram()
     /// Empty without a witness.
     package private(set) var commits = CommitAnswers()
+    @usableFromInline
     package let witness: IOWitness?
 
     package init(witness: IOWitness? = nil) {
         self.witness = witness
     }
 
+    @usableFromInline
     package func record(nanoseconds: UInt64) {
         histogram.record(nanoseconds)
     }
@@ -29,6 +32,7 @@ package final class LatencyRecorder {
         return result
     }
 
+    @usableFromInline
     package func time<Result, Failure: Error>(
         _ operation: () throws(Failure) -> Result, by witness: IOWitness
     ) throws(Failure) -> Result {

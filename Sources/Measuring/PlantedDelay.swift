@@ -12,6 +12,7 @@
     /// Every look at the clock first waits, busily, for a share of the time that went by since the look before it on
     /// the same thread. All that lies between two looks takes that much longer, however the looks are nested: a
     /// batch, an operation inside it, a whole run of commits.
+    @usableFromInline
     package enum PlantedDelay {
         /// Percent by which measured work becomes slower.
         package static let variable = "ASSAY_ZOO_SLOW"
@@ -35,6 +36,7 @@
         }
 
         /// Called by the clock before it is read.
+        @usableFromInline
         package static func wait() {
             let percent = percent.load(ordering: .relaxed)
             guard percent > 0 else { return }

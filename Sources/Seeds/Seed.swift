@@ -33,6 +33,7 @@ package func splitMix(_ value: UInt64) -> UInt64 {
 
 /// A stream of random numbers from a seed: splitmix64, the same generator as the data sets use. The sequence of a seed
 /// never changes: cases and the addresses of faults depend on it.
+@usableFromInline
 package struct RandomStream: RandomNumberGenerator, Sendable {
     @usableFromInline
     package var state: UInt64

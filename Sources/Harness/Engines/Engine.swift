@@ -119,6 +119,7 @@ package struct Promise: Sendable {
 }
 
 /// Why an engine could not do what it was asked. Adapters map the engine's own codes to these.
+@usableFromInline
 package struct EngineError: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
         /// The engine says that the database is damaged, or not a database.
@@ -142,6 +143,7 @@ package struct EngineError: Error, CustomStringConvertible {
         self.message = message
     }
 
+    @usableFromInline
     package var description: String { "\(kind.rawValue): \(message)" }
 
     /// What came of an open that ended with it.
@@ -256,6 +258,10 @@ package protocol Engine: Sendable {
 
     /// What a program knows of its tables when it is compiled: an adapter that would read it out of the database needs
     /// not do so afterwards in this process. Called before the clock starts, by what measures an open.
+    ///
+    /// An adapter to a library in another language also has the runtime of Swift make the metadata of the generic types
+    /// that its sessions use. That happens once per process, can take as long as the open of a database, and no user of
+    /// the library has it. The library itself is not touched: its first steps are part of the open.
     func learn(_ tables: TableSet)
 
     /// What its sessions do for a batch; nil where they cannot do it.

@@ -58,10 +58,14 @@ package enum ListChange: Sendable {
 
 /// Sums up elements with their order: two that change places give another sum. Cheap enough to stand inside a measured
 /// loop.
+@usableFromInline
 package struct ListDigest: Hashable, Sendable {
+    @usableFromInline
     package var count = 0
+    @usableFromInline
     package var sum: UInt64 = 0
 
+    @inlinable
     package init() {}
 
     @inlinable @inline(__always)

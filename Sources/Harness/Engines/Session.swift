@@ -18,10 +18,16 @@ package protocol Session: AnyObject {
 
 /// Sums what was read, without order: integer bits and real bits are added (wrapping), a text adds its length in bytes
 /// times 31, plus its first and its last byte. Cheap enough to stand inside a measured loop.
+///
+/// Usable from inline: without that what is `@inlinable` in a type that only the package sees is a call for each row.
+@usableFromInline
 package struct ReadDigest: Hashable, Sendable {
+    @usableFromInline
     package var count = 0
+    @usableFromInline
     package var sum: UInt64 = 0
 
+    @inlinable
     package init() {}
 
     @inlinable @inline(__always)
@@ -49,6 +55,7 @@ package struct ReadDigest: Hashable, Sendable {
         text.withUTF8 { add(utf8: $0) }
     }
 
+    @usableFromInline
     package mutating func add(_ value: Value) {
         switch value {
         case .null: count &+= 1

@@ -103,6 +103,7 @@ package struct Column: Sendable, Equatable {
 }
 
 /// One value of a row. Links are row indexes of the data set, whatever the engine stores.
+@usableFromInline
 package enum Value: Sendable, Hashable {
     case null
     case integer(Int64)

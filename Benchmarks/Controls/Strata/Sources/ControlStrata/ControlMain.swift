@@ -2,8 +2,7 @@
 @main
 enum ControlMain {
     static func main() throws {
-        let started = now()
         var workloads = try Workloads(Request(Array(CommandLine.arguments.dropFirst())))
-        try workloads.run(started: started)
+        try workloads.run()
     }
 }
